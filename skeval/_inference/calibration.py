@@ -1,7 +1,6 @@
 """Distance between predicted probabilities and observed fractions, by bins and by regression.
 
-The regression is a logistic regression of the events on their log-odds. Very many log-odds are
-replaced by a small set of equivalent ones (`condense`).
+The regression is a logistic regression of the events on their log-odds.
 
 The bins estimate the mean distance between observed fraction and probability. The fraction in a
 bin of `n` samples deviates from its probability by chance, so the mean of the absolute distances
@@ -13,12 +12,10 @@ The number of independent events that happen, or its weighted fraction, is Poiss
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebpts1, chebvander
 from numpy.typing import NDArray
 from scipy import fft
 from scipy.optimize import brentq
@@ -214,15 +211,12 @@ class Masses(NamedTuple):
     odds, events, others : ndarray of shape (n_odds,)
     squares : tuple of two ndarray of shape (n_odds,)
         Sums of the squared weights.
-    width : float
-        Largest width of the condensed intervals; 0 if nothing was condensed.
     """
 
     odds: Floats
     events: Floats
     others: Floats
     squares: tuple[Floats, Floats]
-    width: float = 0.0
 
     @classmethod
     def weigh(cls, ranked: Ranked, odds: Floats, scale: float = 1.0) -> Masses:
@@ -233,64 +227,9 @@ class Masses(NamedTuple):
             squares = squares[0] * scale**2, squares[1] * scale**2
         return cls(odds, up, down, squares)
 
-    def suffice(self, line: Floats) -> bool:
-        """Return whether the regression changes by at most 1/2 within each condensed interval.
 
-        `line` is its value at these log-odds. The sums then equal those over all samples up to
-        rounding.
-        """
-        return bool(np.all(np.abs(np.diff(line)) * self.width <= np.diff(self.odds) / 2))
-
-
-NODES = 10
-"""Number of log-odds that replace those of an interval."""
-MAX_EXACT = 2**15
-"""Number of log-odds above which they are condensed."""
 BLOCK = 2**14
 """Number of log-odds processed at a time, so that intermediate results fit into the cache."""
-FINE = 1 / 16, 1 / 32
-"""Maximum width of an interval, in log-odds and as a fraction of their interquartile range."""
-
-
-def condense(masses: Masses, edges: Floats) -> tuple[Masses, ...]:
-    """Return an equivalent smaller set of log-odds if there are many, followed by the full set.
-
-    Sums of smooth functions over both sets agree: the weights of an interval are moved to its
-    Chebyshev nodes by Lagrange polynomials, which is exact for all polynomials of degree below
-    `NODES`. On an interval of width h, ``log(1 + exp(x))`` has an error of about
-    ``(4 pi / h) ** -NODES``. No interval crosses an edge, where the summed functions may have a
-    kink.
-    """
-    odds, n = masses.odds, len(masses.odds)
-    if n <= MAX_EXACT:
-        return (masses,)
-    width = min(FINE[0], FINE[1] * float(np.ptp(odds[[n // 4, 3 * n // 4]])))
-    if not np.ptp(odds) < width * n / (4 * NODES):
-        return (masses,)
-    cuts = np.append(np.arange(odds[0], odds[-1], width), edges)
-    starts = np.unique([*range(0, n, BLOCK), *np.searchsorted(odds, cuts), n])
-    # Chebyshev nodes, and the transform from moments to weights at them
-    nodes = chebpts1(NODES)
-    back = chebvander(nodes, NODES - 1).T * (2 / NODES)
-    back[0] /= 2
-    sums = [masses.events, masses.others]
-    if masses.squares[0] is not masses.events:
-        sums += masses.squares
-    places, weights = list[Floats](), list[Floats]()
-    for start, stop in itertools.pairwise(starts.tolist()):
-        own, part = odds[start:stop], np.array([column[start:stop] for column in sums])
-        if len(own) > NODES:
-            middle, half = (own[-1] + own[0]) / 2, (own[-1] - own[0]) / 2 or 1.0
-            part = part @ chebvander((own - middle) / half, NODES - 1) @ back
-            own = middle + half * nodes
-        places.append(own)
-        weights.append(part)
-    condensed = np.concatenate(weights, axis=1)
-    few = Masses(
-        np.concatenate(places), condensed[0], condensed[1], (condensed[-2], condensed[-1]), width
-    )
-    return few, masses
-
 
 Design = Callable[[Floats], Floats]
 """Function that computes the terms of a regression on log-odds, one block at a time."""

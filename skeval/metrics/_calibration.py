@@ -223,9 +223,9 @@ def reliability_curve(
     n_bins : int, default=10
         Number of bins; empty bins are omitted.
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins with equal numbers of samples, or of equal width. The edges are those of scikit-learn's
-        `reliability_curve`. With unequal weights, a quantile is the smallest probability with at
-        least the required share of the weight at or below it.
+        Bins with equal numbers of samples, or of equal width. The edges are those of
+        :func:`sklearn.calibration.calibration_curve`. With unequal weights, a quantile is the
+        smallest probability with at least the required share of the weight at or below it.
     method : {"clopper_pearson", "wilson"}, default="clopper_pearson"
         Interval method for each bin.
     confidence_level : float, default=0.95

@@ -23,7 +23,6 @@ from skeval._inference.areas import Ranked, independent_size
 from skeval._inference.calibration import (
     Design,
     Masses,
-    condense,
     make_line,
     make_spline,
     maximize,
@@ -221,8 +220,7 @@ def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> R
     scale = float(weight.sum() / (weight @ weight))
     grid = _find_odds(find_cuts(ranked))
     knots = {n: np.quantile(grid, shares) for n, shares in KNOTS.items()}
-    whole = Masses.weigh(ranked, _find_odds(ranked.score), scale)
-    masses = condense(whole, np.concatenate([*knots.values()]))
+    masses = Masses.weigh(ranked, _find_odds(ranked.score), scale)
     p, weight = p.clip(CERTAIN, 1 - CERTAIN), weight if scale == 1 else weight * scale
     data = Validated(sample.positive, p, weight, sample.group, masses)
     measures = {
@@ -310,14 +308,14 @@ class Measure(NamedTuple):
 class Validated(NamedTuple):
     """Events with probabilities, groups, and weights that sum to the effective sample size.
 
-    `masses` are the log-odds, first in condensed form if there are many, then in full.
+    `masses` are their log-odds.
     """
 
     y: NDArray[np.bool_]
     p: Floats
     weight: Floats
     group: Codes | None
-    masses: tuple[Masses, ...]
+    masses: Masses
 
     def spread(self, deviations: Floats, size: Floats, leverage: Floats) -> Spread:
         """Return the covariance of a weighted sum of deviations of shape (n,) or (n, k).
@@ -416,10 +414,7 @@ class Fit(NamedTuple):
 
 def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Fit | None:
     """Return the logistic regression of the events on a design; None if it does not exist."""
-    for masses in data.masses:
-        optimum = maximize(masses, design, start, free)
-        if optimum is not None and masses.suffice(optimum[0] @ design(masses.odds)):
-            break
+    optimum = maximize(data.masses, design, start, free)
     if optimum is None:
         return None
     (beta, passed), among = optimum, np.ix_(free, free)
@@ -427,7 +422,7 @@ def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]
     if np.linalg.cond(information) > 1e12:
         return None
     model = np.asarray(np.linalg.inv(information), dtype=np.float64)
-    return Fit(beta, passed.likelihood, model, passed.squares[among], free, design, masses)
+    return Fit(beta, passed.likelihood, model, passed.squares[among], free, design, data.masses)
 
 
 SMALLEST = float(np.finfo(float).tiny)
@@ -522,35 +517,8 @@ def _profile(fit: Fit, at: int, larger: float, confidence_level: float) -> Limit
         return np.inf if optimum is None else 2 * (fit.likelihood - optimum[1].likelihood) - bound
 
     step = float(bound * fit.model[at, at]) ** 0.5
-    low, high = (
-        _find_end(fit, at, bound, side) or _cross(excess, best, side, step) for side in (-1, 1)
-    )
+    low, high = (_cross(excess, best, side, step) for side in (-1, 1))
     return low, high
-
-
-def _find_end(fit: Fit, at: int, bound: float, side: int) -> float | None:
-    """Return a limit of a profile interval by Newton's method; None if it does not converge.
-
-    Newton's method solves for both coefficients at once: twice the decrease of the log-likelihood
-    equals the bound, and its derivative with respect to the other coefficient is 0.
-    """
-    best, other = float(fit.coefficients[at]), 1 - at
-    reach = float(bound * fit.model[at, at]) ** 0.5
-    beta = fit.coefficients + side * reach * fit.model[:, at] / fit.model[at, at]
-    for _ in range(20):
-        likelihood, gradient, information, _ = pass_over(fit.masses, make_line, beta)
-        loss = 2 * (fit.likelihood - likelihood) - bound
-        slopes = np.array([-2 * gradient, -information[other]])
-        try:
-            step = np.linalg.solve(slopes, [-loss, -gradient[other]])
-        except np.linalg.LinAlgError:
-            return None
-        beta = beta + step
-        if not np.abs(step).max() < 100 * reach * (1 + np.abs(fit.model[:, at]).max()):
-            return None
-        if np.abs(step).max() < 1e-6 * reach:
-            return float(beta[at]) if side * (beta[at] - best) > 0 else None
-    return None
 
 
 def _summarize(distances: Floats, share: float | None) -> Floats:

@@ -7,10 +7,7 @@ from reference.calibration import number_of_events
 from scipy.stats import binom
 
 from skeval._inference.calibration import (
-    MAX_EXACT,
     Bins,
-    Masses,
-    condense,
     corrected_gap,
     count_probabilities,
     gap_limits,
@@ -124,10 +121,3 @@ def test_limits_of_weighted_events_hold_the_share_that_is_none_at_all(rate):
         turned = share_limits(1 - p, weight, 0.95)
         assert_allclose(turned, (1 - high, 1 - low), atol=1e-9)
     assert np.mean(held) > 0.94
-
-
-def test_log_odds_that_lie_far_apart_are_not_condensed():
-    odds = np.linspace(-1000, 1000, MAX_EXACT + 1)
-    ones = np.ones(len(odds))
-    masses = Masses(odds, ones, ones, (ones, ones))
-    assert condense(masses, np.empty(0)) == (masses,)

@@ -1,7 +1,5 @@
 """External validation of probabilities: statsmodels, published sizes, groups, weights, coverage."""
 
-import warnings
-
 import numpy as np
 import pytest
 from helpers.coverage import consistent_with
@@ -11,8 +9,6 @@ from scipy.special import expit, logit
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, r2_score
 
-from skeval._inference import calibration
-from skeval._inference.areas import rank_scores
 from skeval.metrics import _validation, calibration_measures, validation_size
 
 
@@ -248,61 +244,6 @@ def test_intervals_hold_what_calibrated_probabilities_have(size, monkeypatch):
         for name, value in truth.items():
             hits[name] += value in found[name].interval
     assert all(consistent_with(n, 20) for n in hits.values()), hits
-
-
-@pytest.mark.parametrize("slope", [0.5, 1.0])
-def test_ends_of_profile_intervals_are_those_of_a_bracket(slope, monkeypatch):
-    """Newton's method finds what the search along the profile finds."""
-    y, p = draw(80, 5, slope=slope)
-    fast = calibration_measures(y, p, random_state=0)
-    monkeypatch.setattr(_validation, "_find_end", lambda *_: None)
-    slow = calibration_measures(y, p, random_state=0)
-    for name in ("intercept", "slope"):
-        a, b = fast[name].interval, slow[name].interval
-        assert (a.low, a.high) == pytest.approx((b.low, b.high), abs=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["plain", "ties", "weights", "steep", "certain", "separated"])
-def test_few_log_odds_stand_for_many(kind, monkeypatch):
-    """What is found of the condensed ones is found of all, but for rounding."""
-    monkeypatch.setattr(_validation, "N_DRAWS", 20)
-    n = 40_000
-    y, p = draw(n, 3, slope={"steep": 20.0}.get(kind, 1.0))
-    rng = np.random.default_rng(4)
-    if kind == "ties":
-        p = p.round(5).clip(0.001, 0.999)
-    if kind == "certain":
-        p = np.where(rng.random(n) < 0.01, p.round(), p)
-    if kind == "separated":
-        y = p > 0.3
-    weight = rng.uniform(0.5, 2, n) if kind == "weights" else None
-    found = []
-    for many in (n, n // 2):
-        monkeypatch.setattr(calibration, "MAX_EXACT", many)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found.append(calibration_measures(y, p, sample_weight=weight, random_state=0))
-    for whole, few in zip(*(each.values() for each in found), strict=True):
-        ends = [(e.value, e.standard_error, e.interval.low, e.interval.high) for e in (whole, few)]
-        assert_allclose(ends[0], ends[1], rtol=1e-8, atol=1e-12, err_msg=whole.name)
-
-
-def test_condensed_sums_are_exact():
-    """Whatever the slope is that a piece is fine enough for, and not one beyond."""
-    y, p = draw(50_000, 3)
-    ranked = rank_scores(y.astype(bool), logit(p), np.ones(len(p)))
-    few, whole = calibration.condense(calibration.Masses.weigh(ranked, ranked.score), np.array([]))
-    assert len(few.odds) < 10_000
-    for slope in (-3.0, 0.1, 1.0, 7.0):
-        sums = [
-            calibration.pass_over(each, calibration.make_line, np.array([0.3, slope]))
-            for each in (few, whole)
-        ]
-        for one, other in zip(*sums, strict=True):
-            assert_allclose(one, other, rtol=1e-11, atol=1e-8)
-        assert few.suffice(slope * few.odds)
-    assert not few.suffice(100 * few.odds)
-    assert whole.suffice(100 * whole.odds)
 
 
 def test_the_size_for_the_net_benefit_has_the_simulated_standard_error():
