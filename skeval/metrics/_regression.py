@@ -247,7 +247,7 @@ def expected_loss(
     estimated error is 1e-9 of the value or two million points are used. The tails beyond the panels
     are extrapolated as a power law.
 
-    The estimated error was at least the true error in 794 of 800 random cases with smooth, kinked
+    The estimated error was at least the true error in 797 of 800 random cases with smooth, kinked
     and stepwise losses under normal, exponential and uniform distributions. In the other cases the
     relative error of the value was at most 7e-11. Features between the points are missed: for 25 of
     100 classifiers with up to 400 class changes at random places, a region with probability below
@@ -474,13 +474,13 @@ def mean_under_density(function: Function, distribution: Any) -> tuple[float, fl
             x = np.where(v < 0, distribution.ppf(np.abs(v)), distribution.isf(np.abs(v)))
         return np.reshape(function(x.reshape(-1, 1)), v.shape)
 
-    edges = _find_octaves(distribution)
-    pairs = [_base_panels(side, ends) for side, ends in edges.items() if len(ends)]
+    octaves = _find_octaves(distribution)
+    pairs = [_base_panels(side, ends) for side, (ends, _) in octaves.items() if len(ends)]
     starts, stops = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
     panels = _refine(at, _evaluate(at, starts, stops))
     value, error = panels.integral.sum(), panels.error.sum()
-    for side, ends in edges.items():
-        beyond, uncertain = _extrapolate(panels, function, distribution, side, ends, value)
+    for side, (ends, lost) in octaves.items():
+        beyond, uncertain = _extrapolate(panels, function, distribution, side, ends, lost, value)
         value, error = value + beyond, error + uncertain
     # points far from 0 compared with their spread have few digits left
     quartiles = distribution.ppf(0.25), distribution.isf(0.25)
@@ -488,20 +488,30 @@ def mean_under_density(function: Function, distribution: Any) -> tuple[float, fl
     return value, error + (_ROUNDING + digits) * value
 
 
-def _find_octaves(distribution: Any) -> dict[int, Floats]:
+def _find_octaves(distribution: Any) -> dict[int, tuple[Floats, Floats]]:
     """Return the tail probabilities 1/2, 1/4, ... below (-1) and above (1) the median.
 
-    They stop before the quantile equals the end of the support, where a function may be infinite.
+    They stop before the quantile equals the end of the support, where a function may be infinite,
+    and in an infinite tail where the quantiles lose their digits, as in some versions of SciPy.
+    With them come the relative errors of the probabilities of their quantiles.
     """
     low, high = distribution.support()
     ends = np.asarray(0.5 ** np.arange(1, _OCTAVES + 1), dtype=np.float64)
-    octaves: dict[int, Floats] = {}
-    for side, quantile in ((-1, distribution.ppf), (1, distribution.isf)):
+    octaves = {}
+    for side, end, quantile, beyond in (
+        (-1, low, distribution.ppf, distribution.cdf),
+        (1, high, distribution.isf, distribution.sf),
+    ):
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
             x = np.asarray(quantile(ends), dtype=np.float64)
-        inside = np.isfinite(x) & (low < x) & (x < high)
-        octaves[side] = ends[: np.logical_and.accumulate(inside).sum()]
+            inside = np.isfinite(x) & (low < x) & (x < high)
+            lost = np.zeros(len(ends))
+            if not np.isfinite(end):
+                lost = np.abs(np.asarray(beyond(x), dtype=np.float64) / ends - 1)
+            inside &= lost <= _TOLERANCE
+        n = np.logical_and.accumulate(inside).sum()
+        octaves[side] = ends[:n], lost[:n]
     if distribution.ppf(0.25) == distribution.isf(0.25):
         raise ValueError(
             f"distribution must spread over more than one number, got {distribution!r}."
@@ -571,11 +581,18 @@ def _split(at: Function, v: Floats, values: Floats) -> tuple[Floats, Floats]:
 
 
 def _extrapolate(
-    panels: _Panels, function: Function, distribution: Any, side: int, ends: Floats, value: float
+    panels: _Panels,
+    function: Function,
+    distribution: Any,
+    side: int,
+    ends: Floats,
+    lost: Floats,
+    value: float,
 ) -> tuple[float, float]:
-    """Return the integral beyond the last octave and its error; (nan, inf) if it diverges.
+    """Return the integral beyond the last octave, and its error with that of the quantiles.
 
-    For a power-law tail, the means of the octaves grow by a constant factor.
+    It is (nan, inf) if the integral diverges. For a power-law tail, the means of the octaves grow
+    by a constant factor.
     """
     rest, end = ends[-1] if len(ends) else 0.5, distribution.support()[side > 0]
     if len(ends) < _OCTAVES and np.isfinite(end):  # all that remains is next to the end
@@ -584,13 +601,15 @@ def _extrapolate(
         start = inner if start == end else start
         before, last = function(np.array([[start], [inner]]))
         return rest * last, 8 * rest * abs(last - before)
+    if len(ends) < 2:
+        return np.nan, np.inf
     middle = side * (panels.v[:, 0] + panels.v[:, -1]) / 2
     octave = np.floor(-np.log2(middle[middle > 0])).astype(int) - 1
     sums = np.bincount(octave, panels.integral[middle > 0], minlength=len(ends) - 1)
-    means = sums / ends[1:]
+    means, inexact = sums / ends[1:], 2 * float(lost[1:] @ sums)
     plain = rest * float(means[-1])
     if plain <= 1e-3 * _GOAL * value or len(means) < 2:
-        return plain, plain
+        return plain, plain + inexact
     earlier = max(-11, 1 - len(means))
     with np.errstate(all="ignore"):
         growth = [float(means[k] / means[k - 1]) if means[k] else 1.0 for k in (earlier, -1)]
@@ -598,4 +617,4 @@ def _extrapolate(
         return np.nan, np.inf
     growth = [min(growth), min(max(growth), max(1.9, min(growth)))]
     smaller, larger = (plain * g / (2 - g) for g in growth)
-    return smaller, 8 * (larger - smaller)
+    return smaller, 8 * (larger - smaller) + inexact

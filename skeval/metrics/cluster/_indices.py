@@ -449,8 +449,8 @@ def dunn_score(
     Notes
     -----
     For dense Euclidean data, k-d trees avoid a pass over all pairs if they prune well, which is
-    estimated from a sample of searches. Trees find the nearest pair, and bounds on radii
-    exclude points from the diameter; both are exact. Some packages call "generalized" Dunn indices, with
+    estimated from a sample of searches. Trees find the nearest pair, and bounds on radii exclude
+    points from the diameter; both are exact. Some packages call "generalized" Dunn indices, with
     mean or centroid distances, Dunn index.
 
     References
