@@ -6,7 +6,6 @@ import sys
 
 import pytest
 from helpers.cases import CASES, few_of
-from helpers.crossed import choose_cases
 from hypothesis import settings
 from sklearn.datasets import load_breast_cancer, load_iris
 
@@ -23,36 +22,11 @@ settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("shared cores")
 
 
-def pytest_addoption(parser):
-    """Say how many cases of a test run that is made for many."""
-    parser.addoption(
-        "--cases",
-        choices=("each", "few", "all"),
-        default="each",
-        help="each: every value of every parameter once, not every pair of them; few: two cases of"
-        " a test; all",
-    )
-
-
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist chooses for itself
 def pytest_cmdline_main(config):
     """Keep neighboring tests in one process of several, which makes once what a file shares."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "worksteal"
-
-
-@pytest.hookimpl(trylast=True)  # after what a marker leaves out
-def pytest_collection_modifyitems(config, items):
-    """Leave out the cases of a test which hold no value that another case has not."""
-    kind = config.getoption("--cases")
-    if kind == "all" or any("::" in name for name in config.args):
-        return
-    families = {}
-    for item in items:
-        families.setdefault((item.path, item.nodeid.split("[")[0]), []).append(item)
-    kept = {item for family in families.values() for item in choose_cases(family, kind)}
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = [item for item in items if item in kept]
 
 
 def pytest_collection_finish():

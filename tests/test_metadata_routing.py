@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -103,6 +104,7 @@ SCORERS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("name", SCORERS)
 def test_sample_weight_reaches_our_scorers_where_it_is_requested(data, name, several):

@@ -9,12 +9,9 @@ import subprocess
 import sys
 import textwrap
 import tomllib
-from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 import pytest
-from helpers.crossed import choose_cases
 
 from skeval import __version__
 from skeval.__main__ import main
@@ -123,24 +120,6 @@ def test_what_reviewers_ask_for_is_in_files_that_are_there():
     named = re.findall(r"``([^`]+)``", asked)
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists()] == []
-
-
-def test_chosen_cases_hold_every_value():
-    @dataclass(frozen=True)
-    class Case:
-        _idlist: tuple
-
-        @property
-        def callspec(self):
-            return self
-
-    cases = [Case(ids) for ids in product("abc", "xy", "0123")]
-    chosen = choose_cases(cases, "each")
-    for place in range(3):
-        assert {c._idlist[place] for c in chosen} == {c._idlist[place] for c in cases}
-    assert len(chosen) == 4
-    assert choose_cases(cases[:3], "each") <= set(cases[:3])
-    assert choose_cases(cases, "few") == {cases[0], cases[-1]}
 
 
 def test_the_table_of_methods_is_that_of_the_benchmark():

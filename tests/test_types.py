@@ -5,7 +5,6 @@ from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
 
-import pytest
 from helpers.public_modules import MODULES
 
 import skeval
@@ -31,16 +30,14 @@ def list_callables():
                         yield f"{module.__name__}.{name}.{member}", function
 
 
-CALLABLES = dict(list_callables())
-
-
-@pytest.mark.parametrize("name", CALLABLES)
-def test_help_names_kinds_of_data_in_a_word(name):
+def test_help_names_kinds_of_data_in_a_word():
     """An alias, as `ArrayLike` is, is not spelled out as the union that it stands for."""
-    signature = inspect.signature(CALLABLES[name])
-    kinds = [each.annotation for each in signature.parameters.values()]
-    for kind in [*kinds, signature.return_annotation]:
-        if kind is not inspect.Parameter.empty:
-            assert len(kind if isinstance(kind, str) else inspect.formatannotation(kind)) <= 45
-    if not is_dataclass(CALLABLES[name]):  # a result has one parameter for each of its attributes
-        assert len(str(signature)) < 650
+    for name, thing in list_callables():
+        signature = inspect.signature(thing)
+        kinds = [each.annotation for each in signature.parameters.values()]
+        for kind in [*kinds, signature.return_annotation]:
+            if kind is not inspect.Parameter.empty:
+                text = kind if isinstance(kind, str) else inspect.formatannotation(kind)
+                assert len(text) <= 45, name
+        if not is_dataclass(thing):  # a result has one parameter for each of its attributes
+            assert len(str(signature)) < 650, name

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import VarianceThreshold
@@ -69,6 +70,7 @@ def test_steps_that_are_not_served():
     assert not is_supported_scaler(type("Own", (StandardScaler,), {})())
 
 
+@each_value
 @pytest.mark.parametrize("whiten", [False, True])
 @pytest.mark.parametrize("n_components", [1, 3, 6])
 @pytest.mark.parametrize("before", [[], [StandardScaler()], [MinMaxScaler()]], ids=str)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from helpers.adapters import adapter_of_steps
 from helpers.cases import every_other
+from helpers.crossed import each_value
 from scipy.sparse import csr_matrix
 from sklearn.feature_selection import (
     SelectKBest,
@@ -193,6 +194,7 @@ def test_several_metrics():
         assert both[name].null_distribution.tolist() == one.null_distribution.tolist()
 
 
+@each_value
 @pytest.mark.parametrize("final", ["pipeline", "cv2"])
 @pytest.mark.parametrize("estimate", [cross_val_error, bootstrap_error])
 def test_cross_validation_and_bootstrap(final, estimate, monkeypatch):
@@ -248,6 +250,7 @@ def test_decision_values_of_zero_are_left_to_svc():
         assert adapter_of(procedure(k=1), X, y)(block).failed.all()
 
 
+@each_value
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_samples_on_the_boundary_are_predicted_as_by_scikit_learn(k, C):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.label_free import (
     OTHER_PARTS,
     adapter_of,
@@ -36,6 +37,7 @@ def counts(kind, n=48):
     return csr_array(X) if kind == "sparse" else X
 
 
+@each_value
 @pytest.mark.parametrize(
     "kind", ["plain", "sparse", "shares", "ties and duplicates", "constant columns"]
 )

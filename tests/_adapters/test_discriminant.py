@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.label_free import (
     KINDS,
     OTHER_PARTS,
@@ -31,6 +32,7 @@ LEFT = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", TWO_CLASSES)
 def test_discriminant_analysis(kind, name):
@@ -41,6 +43,7 @@ def test_discriminant_analysis(kind, name):
     assert left == 1.0 if (kind, name) in LEFT else left < 0.1
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parts", OTHER_PARTS)
 def test_any_training_sets(parts, kind):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from helpers.jobs import two_workers
 from helpers.label_free import (
     CLASSIFIERS,
@@ -59,6 +60,7 @@ STEPS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize(
     "model",
@@ -162,6 +164,7 @@ PLANS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("model", [RidgeClassifier(), KNeighborsClassifier(), LDA()], ids=str)
 @pytest.mark.parametrize("plan", PLANS)
 def test_calls_as_people_write_them(plan, model, monkeypatch):
@@ -251,6 +254,7 @@ def test_scorers_of_three_classes(scoring, monkeypatch):
     assert_allclose(found.null_distribution, expected.null_distribution, rtol=1e-12)
 
 
+@each_value
 @pytest.mark.parametrize(
     "scoring", [None, "r2", "neg_mean_squared_error", "neg_mean_absolute_error"]
 )

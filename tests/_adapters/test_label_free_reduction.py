@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.label_free import (
     KINDS,
     OTHER_PARTS,
@@ -41,6 +42,7 @@ MODELS = {
 UNSUPPORTED = {"many columns", "constant columns"}
 
 
+@each_value
 @pytest.mark.filterwarnings("ignore:Features .* are constant", "ignore:invalid value")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parts", OTHER_PARTS)
@@ -69,6 +71,7 @@ def test_a_rare_class_and_duplicates(name):
     check_against_single_fits(make_pipeline(*MODELS[name]), X, y, most_left=1.0, plan=plan)
 
 
+@each_value
 @pytest.mark.parametrize("steps", [[PCA(2)], [StandardScaler(), PCA(3)]], ids=str)
 @pytest.mark.parametrize("model", [KNN, LDA], ids=str)
 def test_components_of_training_sets_that_are_repeated(steps, model):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -89,6 +90,7 @@ def check_fits(model, X, y, kind="folds"):
     return n_left
 
 
+@each_value
 @pytest.mark.parametrize("kind", ["folds", "shuffled", "repeated", "weighted"])
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("svc", KINDS)
@@ -96,6 +98,7 @@ def test_every_fit_is_that_of_svc(svc, data, kind):
     assert check_fits(KINDS[svc], *DATA[data], kind) == 0
 
 
+@each_value
 @pytest.mark.parametrize(
     "before",
     [

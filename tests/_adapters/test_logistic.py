@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cases import every_other
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, softmax
 from sklearn.base import clone
@@ -158,6 +159,7 @@ def test_no_penalty(n_classes):
     assert n_solved >= 12
 
 
+@each_value
 @pytest.mark.parametrize("steps", [[], [StandardScaler()]], ids=["alone", "standardized"])
 @pytest.mark.parametrize("before", [True, False])
 def test_selected_columns(steps, before):
@@ -252,6 +254,7 @@ NOT_SERVED = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("pca", [PCA(2), PCA(4, whiten=True)], ids=str)
 def test_principal_components(pca, n_classes):

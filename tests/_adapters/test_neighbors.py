@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.label_free import (
     CLASSIFIERS,
     KINDS,
@@ -24,6 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name in OF_NEIGHBORS])
 def test_classifiers(kind, name):
@@ -33,6 +35,7 @@ def test_classifiers(kind, name):
     check_against_single_fits(CLASSIFIERS[name], X, y, most_left=0.1)
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name in OF_NEIGHBORS])
 def test_regressors(kind, name):
@@ -41,6 +44,7 @@ def test_regressors(kind, name):
     check_against_single_fits(REGRESSORS[name], X, y, most_left=1.0, rtol=1e-8)
 
 
+@each_value
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name in OF_NEIGHBORS])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_scales_of_the_numbers(name, scale):
@@ -49,6 +53,7 @@ def test_scales_of_the_numbers(name, scale):
     check_against_single_fits(REGRESSORS[name], X, y, rtol=1e-9 * scale)
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parts", OTHER_PARTS)
 def test_any_training_sets(parts, kind):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.label_free import (
     CLASSIFIERS,
     KINDS,
@@ -33,6 +34,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name not in OF_NEIGHBORS])
 def test_classifiers(kind, name):
@@ -40,6 +42,7 @@ def test_classifiers(kind, name):
     check_against_single_fits(CLASSIFIERS[name], X, y, most_left=0.1)
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBORS])
 def test_regressors(kind, name):
@@ -48,6 +51,7 @@ def test_regressors(kind, name):
     check_against_single_fits(REGRESSORS[name], X, y, most_left=1.0, rtol=1e-8)
 
 
+@each_value
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBORS])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_scales_of_the_numbers(name, scale):
@@ -88,6 +92,7 @@ SCALED = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parts", [*OTHER_PARTS, "weights"])
 def test_any_training_sets(parts, kind):
@@ -119,6 +124,7 @@ def test_leaving_out_all_that_varies_is_left_to_the_estimator():
         assert_array_equal(np.flatnonzero(found.failed), [3])
 
 
+@each_value
 @pytest.mark.parametrize("parts", OTHER_PARTS)
 @pytest.mark.parametrize("scaled", [False, True])
 def test_penalties_that_are_searched(parts, scaled):

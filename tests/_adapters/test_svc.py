@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from helpers.adapters import adapter_of_steps
 from helpers.cases import every_other
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
@@ -166,6 +167,7 @@ def fit_tightly(model, X, labels, train, tested):
     return model, others
 
 
+@each_value
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("svc", SVCS)
 def test_each_kind(svc, data):
@@ -181,6 +183,7 @@ def test_each_kind(svc, data):
     assert n_compared >= 2
 
 
+@each_value
 @pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize("svc", ["linear", "rbf", "rbf number", "poly", "balanced"])
 def test_behind_transformers(svc, before):
@@ -232,6 +235,7 @@ def test_selection_and_a_scaler(before, form, class_weight):
     assert n_compared >= 2
 
 
+@each_value
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
 @pytest.mark.parametrize("before", ["alone", "standardized", "min-max"])
 @pytest.mark.parametrize("svc", ["linear", "rbf", "balanced", "poly"])
@@ -300,6 +304,7 @@ def compare_votes(model, X, y, train, order=None):
     return n_compared
 
 
+@each_value
 @pytest.mark.parametrize("n_classes", [3, 4])
 @pytest.mark.parametrize("name", THREE)
 def test_more_classes(name, n_classes):
@@ -326,6 +331,7 @@ def test_a_training_part_that_lacks_a_class_is_left_to_svc():
     assert found.failed.tolist() == [True, False]
 
 
+@each_value
 @pytest.mark.parametrize("scaler", [None, StandardScaler(), MinMaxScaler()], ids=str)
 @pytest.mark.parametrize("svc", ["linear", "rbf", "rbf auto", "poly"])
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -356,6 +362,7 @@ FORMS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("svc", ["linear", "rbf", "poly", "balanced"])
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_of_the_data(form, svc):
@@ -385,8 +392,9 @@ NOT_SERVED = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("svc", ["linear", "rbf", "rbf auto", "rbf number", "poly", "balanced"])
+@pytest.mark.parametrize("svc", ["linear", "rbf", "rbf number", "rbf auto", "poly", "balanced"])
 def test_principal_components(svc, n_classes):
     n_solved = 0
     for seed in range(4):
@@ -535,6 +543,7 @@ def adapter_of(estimator, X, y):
     return adapter_of_steps(estimator, X, target)
 
 
+@each_value
 @pytest.mark.parametrize("shape", [(60, 4), (40, 90)], ids=["few features", "many features"])
 @pytest.mark.parametrize("scaled", [False, True], ids=["alone", "standardized"])
 @pytest.mark.parametrize(
@@ -559,6 +568,7 @@ def test_batch_is_the_loop(shape, scaled, estimate):
     assert batch.value == loop.value
 
 
+@each_value
 @pytest.mark.parametrize("statistic", ["resubstitution", "cross_validation"])
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.filterwarnings("ignore:the resubstitution error:UserWarning")
@@ -644,6 +654,7 @@ def area_of_rules_with_a_slope(model, X, y):
     return 0.5 if np.ptp(values) < 1e-4 else roc_auc_score(y, values)
 
 
+@each_value
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
 @pytest.mark.parametrize("shape", [(60, 4), (40, 90)], ids=["few features", "many features"])
 @pytest.mark.parametrize("scaled", [False, True], ids=["alone", "standardized"])
@@ -693,6 +704,7 @@ def test_labels_without_a_relation_are_not_predicted(scale, steps, C):
     assert bootstrap_error(model, X, y, n_resamples=50, random_state=0).value > 0.35
 
 
+@each_value
 @pytest.mark.parametrize(
     "invalid",
     [{"tol": 0.0}, {"gamma": "foo"}, {"C": -1.0}, {"cache_size": -1}, {"shrinking": 3}],
@@ -725,6 +737,7 @@ MODELS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("scale", [1e-8, 1e-4, 1.0, 1e4, 1e8])
 @pytest.mark.parametrize("model", MODELS)
 def test_a_box_of_any_size_gives_the_error_of_the_loop(model, scale):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.adapters import adapter_of_steps
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.feature_selection import VarianceThreshold
@@ -65,6 +66,7 @@ def test_a_class_without_room_has_no_boxes():
         assert make_boxes(svc.C, svc.class_weight, validate_data(svc, X, y)[1]) is None
 
 
+@each_value
 @pytest.mark.parametrize("gamma", ["scale", "auto", 0.2])
 @pytest.mark.parametrize("steps", [[], [VarianceThreshold(), StandardScaler()]], ids=str)
 def test_gamma_is_that_of_each_fit(gamma, steps):
@@ -91,6 +93,7 @@ def test_one_kernel_of_all_fits_in_two_ways(monkeypatch):
     assert_allclose(kernel.decision, gram.decision, atol=1e-6)
 
 
+@each_value
 @pytest.mark.parametrize("shuffled", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("steps", [[], [StandardScaler()]], ids=str)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
@@ -17,6 +18,7 @@ from skeval._adapters.transformers import (
 )
 
 
+@each_value
 @pytest.mark.parametrize("n_components", [1, 3, 9, 10, 0.5, "mle", None])
 @pytest.mark.parametrize("shape", [(100, 10), (99, 10), (501, 60), (502, 49), (12, 510), (450, 80)])
 def test_components_that_scikit_learn_draws_at_random(shape, n_components):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.outcomes import without_progress
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
@@ -105,6 +106,7 @@ def test_a_stop_behind_the_fits_loses_nothing(data, monkeypatch):
     assert report.warnings[0].code == "interrupted"
 
 
+@each_value
 @pytest.mark.parametrize(
     "cv",
     [

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from helpers.outcomes import without_progress
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -168,6 +169,7 @@ def arrays(tmp_path):
     }
 
 
+@each_value
 @pytest.mark.parametrize("command", QUICK)
 @pytest.mark.parametrize("case", arrays(Path("/")))
 def test_arrays(command, case, tmp_path, capsys):
@@ -184,6 +186,7 @@ def test_an_archive_without_arrays(member, tmp_path, capsys):
     assert status_of(capsys, "cluster", tmp_path / "data.npz") == 2
 
 
+@each_value
 @pytest.mark.parametrize("command", QUICK)
 @pytest.mark.parametrize(
     "columns",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.coverage import consistent_with
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -135,6 +136,7 @@ def random_steps(seed, n=(9, 6), ties=False):
     return Steps(x, y, float(n[0]), float(n[1]))
 
 
+@each_value
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("size", [3.7, 30.0, 1e6])
 def test_limits_of_rates_are_quantiles_of_beta_laws(exact, size):
@@ -149,6 +151,7 @@ def test_limits_of_rates_are_quantiles_of_beta_laws(exact, size):
         assert upper == pytest.approx(max(highest, rate), rel=1e-9)
 
 
+@each_value
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("ties", [False, True])
 @given(seed=st.integers(0, 10**6), z=st.floats(0.1, 4))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from reference.calibration import number_of_events
 from scipy.stats import binom
@@ -31,6 +32,7 @@ def limits(found, confidence_level=0.95):
     return gap_limits(found, shrink_distances(found), confidence_level)
 
 
+@each_value
 @pytest.mark.parametrize("size", [1, 2, 7, 30])
 @pytest.mark.parametrize("truth", [0.0, 0.02, 0.4, 1.0])
 @pytest.mark.parametrize("predicted", [0.0, 0.15, 0.5, 1.0])

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import bootstrap as reference
@@ -68,6 +69,7 @@ def test_a_tiny_gap():
     assert np.isfinite(plus.gradient).all()
 
 
+@each_value
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "point", [(0.1, 0.3, 0.5), (0.3, 0.1, 0.5), (0.1, 0.6, 0.5), (0.4, 0.5, 0.3), (0.4, 0.2, 0.3)]
@@ -95,6 +97,7 @@ def influence_of(Q, unit_counts, units, n_blocks=1):
     )
 
 
+@each_value
 @pytest.mark.parametrize("n", [3, 4, 5])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_centering_changes_nothing_over_all_resamples(n, seed):
@@ -332,6 +335,7 @@ TAILS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("n", [26, 60, 500])
 @pytest.mark.parametrize("kind", TAILS)
 def test_degrees_of_the_mean_are_those_by_definition(kind, n):

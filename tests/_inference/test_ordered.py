@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from scipy import stats
 from scipy.signal import lfilter
 
@@ -32,6 +33,7 @@ def test_variance_of_a_mean_that_blocks_know():
         assert of_block / of_many == pytest.approx(1 - 2 * rho / (b * (1 - rho**2)), abs=1e-3)
 
 
+@each_value
 @pytest.mark.parametrize("n", [100, 1000])
 @pytest.mark.parametrize("rho", [0.0, 0.6])
 def test_autocorrelation_has_no_bias(n, rho):
@@ -159,6 +161,7 @@ def test_giacomini_and_white_is_the_r_squared_of_statsmodels():
     assert found.statistic == pytest.approx(len(z) * sm.OLS(np.ones(len(z)), z).fit().rsquared)
 
 
+@each_value
 @pytest.mark.parametrize(
     "draw",
     [
@@ -197,6 +200,7 @@ def test_where_the_differences_do_not_tell_both_moments():
     assert found.limits(0.95) == (-np.inf, np.inf)
 
 
+@each_value
 @pytest.mark.parametrize("rho", [-0.5, 0.0, 0.5, 0.9])
 @pytest.mark.parametrize("n", [60, 300])
 def test_a_series_without_a_season_has_none(n, rho):
@@ -212,6 +216,7 @@ def test_a_memory_of_two_steps_and_a_walk_are_no_season():
         assert sum(find_season(each) > 1 for each in drawn) <= 8
 
 
+@each_value
 @pytest.mark.parametrize("season", [7, 12])
 @pytest.mark.parametrize("rho", [0.0, 0.5])
 def test_the_season_is_found_and_not_twice_of_it(season, rho):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -48,6 +49,7 @@ def test_levels():
     assert significance_level(0.99) == 0.01
 
 
+@each_value
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("degrees", [4, np.inf])
 def test_tails_equal_scipy(alternative, degrees):

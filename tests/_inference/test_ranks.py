@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.published_scores import demsar_areas
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -150,6 +151,7 @@ def test_groups_are_runs_without_a_difference():
     assert find_groups(np.arange(5), np.ones((5, 5)), 0.05) == [(0, 1, 2, 3, 4)]
 
 
+@each_value
 @pytest.mark.parametrize("n", [4, 9, 60])
 @pytest.mark.parametrize("digits", [0, 12])
 def test_many_signed_rank_tests_are_those_of_a_loop(n, digits):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.coverage import consistent_with
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
 from scipy.stats import binom, norm
@@ -15,6 +16,7 @@ from skeval.model_selection._metric_interval import metric_interval
 AVERAGES = ["macro", "micro", "weighted", "log_inverse", np.array([0.2, 0.5, 0.3])]
 
 
+@each_value
 @pytest.mark.parametrize("value", ["precision", "recall", "f", "f_of_means"])
 @pytest.mark.parametrize("average", AVERAGES, ids=[*AVERAGES[:4], "array"])
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
@@ -110,6 +112,7 @@ def coverage_of_delta(problem, score_name, n_data_sets, n=500):
     return hits
 
 
+@each_value
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("score", SCORES)
 def test_delta_coverage(problem, score):
@@ -144,6 +147,7 @@ def test_public_interval_is_the_delta_interval():
     assert consistent_with(hits, 120)
 
 
+@each_value
 @pytest.mark.parametrize("rare", [1e-3, 1e-12, 1e-60])
 @pytest.mark.parametrize("radius", [0.01, 500.0])
 def test_best_table_lies_at_the_edge_however_rarely_its_best_cell_was_seen(rare, radius):

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from sklearn import metrics
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -78,6 +79,7 @@ def score_each(scorer, target, output):
     return scores
 
 
+@each_value
 @pytest.mark.parametrize("classes", [[0, 1], [-1, 1], [0, 1, 2]], ids=str)
 @pytest.mark.parametrize("scoring", OF_CLASSES, ids=str)
 def test_scores_of_classes(scoring, classes):

@@ -19,6 +19,7 @@ import joblib
 import numpy as np
 import pytest
 import sklearn.svm
+from helpers.crossed import each_value
 from helpers.long_runs import RUNS, Logged, X, fits, y
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.svm import SVC
@@ -201,6 +202,7 @@ def test_the_source_of_a_function_of_the_user_is_in_the_key(memory, tmp_path, mo
     assert fits_of(statistic) == 0
 
 
+@each_value
 @pytest.mark.parametrize("pattern", ["output.pkl", "metadata.json", "func_code.py", "*"])
 @pytest.mark.parametrize("keep", [0, 0.5], ids=["empty", "half"])
 def test_what_is_corrupted_is_computed_again(memory, pattern, keep, caplog):
@@ -371,6 +373,7 @@ def n_kept(tmp_path):
     return len([*(tmp_path / "kept").rglob("output.pkl")])
 
 
+@each_value
 @pytest.mark.parametrize("by", ["file", "-"])
 @pytest.mark.parametrize("code", [written, executed])
 def test_a_base_class_and_a_default_are_in_the_key(outputs, tmp_path, by, code):
@@ -403,6 +406,7 @@ CUT_IN_CLASS = (
 BY_KEYWORD = CUT_IN_CLASS.replace("y_pred, penalty", "y_pred, *, penalty")
 
 
+@each_value
 @pytest.mark.parametrize("by", ["file", "-"])
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_is_changed_while_a_program_runs_is_in_the_key(outputs, by, change):

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.jobs import two_workers
 from helpers.long_runs import RUNS, Logged, X, y
 from joblib import parallel_config
@@ -145,6 +146,7 @@ def test_a_sequential_test_stops_with_its_bar(capsys):
     assert 3 * result.n_resamples < done < total == 3 * 501  # blocks may overshoot
 
 
+@each_value
 @pytest.mark.parametrize("verbose", [0, 1, 2])
 @pytest.mark.parametrize("bar", [False, True])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ArithmeticError])
@@ -227,6 +229,7 @@ class Broken:
         return False
 
 
+@each_value
 @pytest.mark.parametrize("stream", [None, Broken(0), Broken(1)])
 @pytest.mark.parametrize("shown", ["line", "bar"])
 def test_a_display_that_fails_costs_nothing(monkeypatch, stream, shown):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.splits import KINDS, N_FITS, N, some_splits
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
@@ -12,6 +13,7 @@ from skeval._solvers.counts import count_by_class, linear_scores, score_tested
 MODELS = {"multinomial": MultinomialNB, "complement": ComplementNB, "bernoulli": BernoulliNB}
 
 
+@each_value
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("model", MODELS)

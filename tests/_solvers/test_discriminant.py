@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from skeval._solvers.discriminant import Discriminant
@@ -9,6 +10,7 @@ from skeval._solvers.discriminant import Discriminant
 M, N_TESTED, P, N_FITS = 30, 12, 3, 5
 
 
+@each_value
 @pytest.mark.parametrize("shrinkage", [0.0, 0.3])
 @pytest.mark.parametrize("priors", [None, (0.3, 0.7)])
 def test_discriminant_analysis(shrinkage, priors):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from sklearn.metrics.pairwise import euclidean_distances, polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC
 
@@ -27,6 +28,7 @@ def relative_gap(K, y, box, alpha, decision):
     return (norm - alpha.sum() + box @ np.maximum(0.0, 1.0 - y * decision)) / dual
 
 
+@each_value
 @pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0, 1e2, 1e5])
 @pytest.mark.parametrize("gamma", [1e-3, 0.3, 30.0])
 @pytest.mark.parametrize("own_labels", [False, True])

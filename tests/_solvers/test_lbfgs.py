@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from scipy.optimize import minimize
 
 from skeval._solvers.lbfgs import (
@@ -72,6 +73,7 @@ def scipy_minimum(make, seed, P, tol, max_iter):
     return minimize(function, np.zeros(P), jac=True, method="L-BFGS-B", options=options)
 
 
+@each_value
 @pytest.mark.parametrize("make", [Quartics, Valleys, Waves])
 @pytest.mark.parametrize("max_iter", [1, 2, 5, 12])
 def test_iterates_of_scipy(make, max_iter):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.splits import KINDS, N_FITS, N, some_splits
 from numpy.testing import assert_allclose
 from sklearn.kernel_ridge import KernelRidge
@@ -15,6 +16,7 @@ from skeval._solvers.splits import Splits
 P = 4
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("p", [1, P, 50])
 @pytest.mark.parametrize("model", [Ridge(), Ridge(alpha=3.0, fit_intercept=False), KernelRidge()])

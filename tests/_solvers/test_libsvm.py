@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
@@ -13,6 +14,7 @@ def test_the_routine_exists():
     assert has_libsvm()
 
 
+@each_value
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid"])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_decision_values_are_those_of_svc(kernel, n_classes):

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.cases import every_other
+from helpers.crossed import each_value
 from helpers.svm import solve_on_gram_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -141,6 +142,7 @@ def check_all(X, y, box, solution, scale_weights=None):
         check_like_svc(Z, signs, C, solution.decision[b], solution.alpha[b])
 
 
+@each_value
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("data", DATA)
 def test_like_svc(data, weights):
@@ -150,6 +152,7 @@ def test_like_svc(data, weights):
     check_all(X, y, box, LinearSVMBatch(X).solve(y, box))
 
 
+@each_value
 @pytest.mark.parametrize("C", [1e-4, 1e-2, 1e2])
 @pytest.mark.parametrize(("n", "p"), [(60, 5), (120, 20), (60, 31), (60, 59), (60, 60), (40, 200)])
 def test_like_svc_over_n_p_c(n, p, C):
@@ -194,6 +197,7 @@ def test_hard_margins_with_counts():
     check_all(X, y, box, LinearSVMBatch(X).solve(y, box, scales=scales_of(X, box)), box)
 
 
+@each_value
 @pytest.mark.parametrize("weights", ["exponential", "counts", "folds"])
 @pytest.mark.parametrize("data", ["breast cancer", "digits 3 8", "80 x 6"])
 def test_like_svc_behind_a_standard_scaler(data, weights):
@@ -234,6 +238,7 @@ def test_a_wrong_strip_is_noticed(monkeypatch):
         check_optimal(X, y, box[b], narrow.alpha[b], narrow.decision[b])
 
 
+@each_value
 @pytest.mark.parametrize("p", [2, 30])
 @pytest.mark.parametrize("seed", range(3))
 def test_like_the_reference_implementation(p, seed):
@@ -471,6 +476,7 @@ def relative_gap(X, signs, box, alpha, decision):
     return (w @ w - alpha.sum() + box @ np.maximum(0.0, 1.0 - signs * decision)) / dual
 
 
+@each_value
 @pytest.mark.parametrize("gram", [False, True], ids=["features", "gram"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_is_optimal_and_that_of_libsvm_or_it_is_none(kind, gram):
@@ -505,6 +511,7 @@ def test_an_answer_is_optimal_and_that_of_libsvm_or_it_is_none(kind, gram):
     assert n_compared >= 1
 
 
+@each_value
 @pytest.mark.parametrize("gram", [False, True], ids=["features", "gram"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_scaling_x_and_the_box_changes_nothing(kind, gram):

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -51,6 +52,7 @@ def test_few_rows_have_fewer_coefficients():
     assert Columns.of_rows(X[:, :19]).basis is None
 
 
+@each_value
 @pytest.mark.parametrize("own_labels", [False, True])
 @pytest.mark.parametrize(("n", "p", "n_classes"), SHAPES)
 def test_fits_of_scikit_learn(n, p, n_classes, own_labels):
@@ -67,6 +69,7 @@ def test_fits_of_scikit_learn(n, p, n_classes, own_labels):
                 compare(solution, r, fit(X, labels, weights[r], C, options), X)
 
 
+@each_value
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("max_iter", [1, 3, 8])
 def test_max_iter_ends_fits(max_iter, n_classes):

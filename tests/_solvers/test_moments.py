@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 
 from skeval._solvers.moments import Columns, SplitMoments
@@ -25,6 +26,7 @@ def some_parts(kind, rng):
     return Splits(weights, removed)
 
 
+@each_value
 @pytest.mark.parametrize("kind", ["1", "4", "20", "weights", "resamples"])
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_moments_are_those_of_the_samples(kind, offset):

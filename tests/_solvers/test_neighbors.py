@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.splits import KINDS, N_FITS, N, some_splits
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
@@ -41,6 +42,7 @@ def test_votes_and_means_of_neighbors(weights):
         assert_allclose(means[r], regressor.predict(test), rtol=1e-12)
 
 
+@each_value
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "weights"])
 @pytest.mark.parametrize("tied", ["not", "pairs", "many"])
 def test_neighbors_are_the_first_who_are_trained_on(kind, tied):
@@ -79,6 +81,7 @@ def test_neighbors_are_the_first_who_are_trained_on(kind, tied):
         assert votes.certain[fit] == certain
 
 
+@each_value
 @pytest.mark.parametrize("n_neighbors", [1, 5, 25])
 @pytest.mark.parametrize("share", [0.9, 0.632])
 def test_lists_are_found_once(share, n_neighbors):
@@ -101,6 +104,7 @@ def test_lists_are_found_once(share, n_neighbors):
     assert len(asked) == 1
 
 
+@each_value
 @pytest.mark.parametrize("by_distance", [False, True])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "weights"])
 def test_lists_in_the_scales_of_all_samples_miss_no_neighbor(kind, by_distance, monkeypatch):

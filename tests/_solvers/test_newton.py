@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 
 from skeval._solvers import newton
 from skeval._solvers.newton import (
@@ -37,6 +38,7 @@ def gram_system(rng):
 SYSTEMS = [feature_system, pulled_system, selected_features, gram_system]
 
 
+@each_value
 @pytest.mark.parametrize("share", [0.4, 1.0])
 @pytest.mark.parametrize("make", SYSTEMS)
 def test_a_step_solves_equation_1(make, share):
@@ -78,6 +80,7 @@ def test_singular_matrices_do_not_spoil_the_others():
     np.testing.assert_array_equal(solved, [[1.0, 1.0], [np.nan, np.nan], [0.5, 0.5]])
 
 
+@each_value
 @pytest.mark.parametrize("m", [1, 5, 13, 14, 40])
 @pytest.mark.parametrize("n_right", [1, 2])
 def test_factors_solve_as_elimination_does(m, n_right):

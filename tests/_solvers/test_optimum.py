@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from reference.svm import solve_dual
 
 from skeval._solvers.active_set import ActiveSets
@@ -60,6 +61,7 @@ SPOILT = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("how", SPOILT)
 @pytest.mark.parametrize("gram", [False, True])
 def test_a_solution_that_is_a_little_off_is_refused(gram, how):

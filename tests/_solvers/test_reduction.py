@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.splits import KINDS, N_FITS, some_splits
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.decomposition import PCA
@@ -27,6 +28,7 @@ def draw(kind, n_classes, seed=0):
     return X, splits, codes
 
 
+@each_value
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "weights"])
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -5,6 +5,7 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from joblib import parallel_config
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist
@@ -139,6 +140,7 @@ def test_rule_of_one_standard_error(values, errors, reference, expected):
     assert found == expected
 
 
+@each_value
 @pytest.mark.parametrize("method", ["prediction_strength", "adjusted_rand", "matched_accuracy"])
 @pytest.mark.parametrize("clusterer", [KMEANS, AgglomerativeClustering(linkage="single")])
 @pytest.mark.parametrize("n", [4, 5, 6, 8, 11])

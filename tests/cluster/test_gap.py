@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.published_scores import GAP, LOG_W, RUSPINI, SCENARIOS, SE
 from joblib import parallel_config
 from reference import gap as reference
@@ -23,6 +24,7 @@ def three(seed=0, n=90):
     return make_blobs(n, centers=[[0, 0], [9, 0], [0, 9]], random_state=seed)[0]
 
 
+@each_value
 @pytest.mark.parametrize(("metric", "power"), [("sqeuclidean", 2), ("euclidean", 1)])
 @pytest.mark.parametrize("kind", ["uniform", "box", "permuted"])
 def test_equals_the_definition(kind, metric, power):

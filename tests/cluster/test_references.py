@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from reference import sequential as reference
 from scipy.sparse import csr_array
 from scipy.stats import kstest, spearmanr
@@ -16,6 +17,7 @@ from skeval.cluster._references import (
 )
 
 
+@each_value
 @pytest.mark.parametrize("reference", ["uniform", "box", "permuted", "unimodal"])
 @pytest.mark.parametrize("kind", ["array", "float32", "frame", "sparse"])
 def test_reference_has_the_form_of_the_data(reference, kind):

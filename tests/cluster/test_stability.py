@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import stability as reference
@@ -71,6 +72,7 @@ def test_agreements_equal_their_definitions(pairs):
         assert value == pytest.approx(expected(list(labels), list(predicted)), abs=1e-12), name
 
 
+@each_value
 @pytest.mark.parametrize("agreement", REFERENCES)
 @pytest.mark.parametrize(
     "clusterer", [DBSCAN(eps=1e-9), DBSCAN(eps=1e-9, min_samples=1), AgglomerativeClustering(15)]
@@ -166,6 +168,7 @@ def test_given_seed_of_the_clusterer_is_kept():
     assert isinstance(stability.seed_clusterer(make_pipeline(KMeans(3)), rng)[-1].random_state, int)
 
 
+@each_value
 @pytest.mark.parametrize(
     "clusterer",
     [

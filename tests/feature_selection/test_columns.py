@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
@@ -31,6 +32,7 @@ def sample(n=60, p=30, n_classes=2, seed=0):
     return X, y
 
 
+@each_value
 @pytest.mark.parametrize(
     "selector",
     [

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from joblib import parallel_config
 from reference import selection as reference
 from scipy.sparse import csr_matrix
@@ -202,6 +203,7 @@ def test_consensus_threshold():
         unstable.fit(X, y)
 
 
+@each_value
 @pytest.mark.parametrize(
     "selector",
     [

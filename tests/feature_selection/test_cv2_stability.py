@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -100,6 +101,7 @@ def test_the_same_features_in_every_round_are_perfect(method):
     ).all()  # that they never vary is all that is known
 
 
+@each_value
 @pytest.mark.parametrize("method", ["nogueira", "kuncheva", "jaccard"])
 @pytest.mark.parametrize(
     "supports", [[[1, 0, 1]], [[0, 0, 0], [0, 0, 0]]], ids=["one round", "nothing"]

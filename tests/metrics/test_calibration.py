@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.calibration import mean, members
 from scipy.stats import beta, binom, binomtest
@@ -26,6 +27,7 @@ def draw_classes(n=120, seed=0):
     return np.array(["a", "b", "c"])[(p.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)], p
 
 
+@each_value
 @pytest.mark.parametrize("strategy", ["quantile", "uniform"])
 @pytest.mark.parametrize("n", [23, 101, 102])
 @pytest.mark.parametrize("decimals", [None, 1])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -26,6 +27,7 @@ def add_up(parts):
     )
 
 
+@each_value
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("method", ["corp", "murphy"])
 def test_score_is_that_of_scikit_learn(method, weighted):
@@ -44,6 +46,7 @@ def test_probabilities_of_0_and_1_are_scored_as_scikit_learn_does():
     assert_allclose(score_decomposition(y, p, loss="log_loss")["score"], log_loss(y, p), rtol=1e-12)
 
 
+@each_value
 @pytest.mark.parametrize("strategy", ["quantile", "uniform"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_murphy_with_the_terms_within_bins(strategy, weighted):
@@ -81,6 +84,7 @@ def test_bins_of_one_probability_hide_nothing():
     assert corp["n_bins"] == parts["n_bins"] == 2
 
 
+@each_value
 @pytest.mark.parametrize("loss", ["brier", "log_loss"])
 @pytest.mark.parametrize("seed", range(4))
 def test_corp_by_pooling_violators(loss, seed):

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_equal
@@ -55,6 +56,7 @@ def test_error_rate_is_never_negative():
     assert error_rate([0, 1, 0, 1, 1], [0, 1, 0, 1, 1], sample_weight=weight) == 0.0
 
 
+@each_value
 @pytest.mark.parametrize("average", ["macro", "micro", "log_inverse", [3.0, 1.0, 0.0, 2.0]])
 @pytest.mark.parametrize("beta", [0, 0.5, 1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -234,6 +236,7 @@ def test_every_kind_of_labels_gives_the_same_number(score):
             assert score(true, pred) == expected
 
 
+@each_value
 @pytest.mark.parametrize("score", [error_rate, macro_fbeta_score, micro_fbeta_score])
 @pytest.mark.parametrize(
     ("y", "p"),
@@ -340,6 +343,7 @@ def test_indicator_matrix_and_pandas():
 # Several confusion matrices
 
 
+@each_value
 @pytest.mark.parametrize("average", ["macro", "micro"])
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("seed", range(5))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.strategies import scored
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,6 +112,7 @@ def test_break_even_point_of_one_class():
         assert np.isnan(break_even_point([0, 1], [1, 2], sample_weight=[1, 0]))
 
 
+@each_value
 @pytest.mark.parametrize("metric", [ranking_loss, break_even_point])
 @pytest.mark.parametrize(
     ("y", "score", "message"),

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -16,6 +17,7 @@ from skeval.metrics import error_norm
 ORDERS = [0, 0.5, 1, 1.7, 2, 3, np.inf]
 
 
+@each_value
 @pytest.mark.parametrize("ord", ORDERS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_equals_the_reference_implementation(ord, weighted):

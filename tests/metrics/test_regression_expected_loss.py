@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.integrate import IntegrationWarning, quad
@@ -350,6 +351,7 @@ def pinball(y_true, y_pred):
     return np.maximum(y_pred - y_true, 3 * (y_true - y_pred))
 
 
+@each_value
 @pytest.mark.parametrize(
     "distribution", [stats.norm(0.3, 2), stats.expon(), stats.beta(0.5, 2), stats.uniform(-1, 3)]
 )
@@ -378,6 +380,7 @@ def test_a_named_loss_is_its_function(name):
         )
 
 
+@each_value
 @pytest.mark.parametrize(
     ("distribution", "support"),
     [

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.compose import ColumnTransformer
@@ -281,6 +282,7 @@ class OnlyLabels(ClusterMixin, BaseEstimator):
 BLOBS = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
 
 
+@each_value
 @pytest.mark.parametrize(
     ("clusterer", "grid"),
     [
@@ -373,6 +375,7 @@ PIPELINES = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("name", PIPELINES)
 @pytest.mark.parametrize("index", ["silhouette", "neg_davies_bouldin_pairwise"])
 def test_pipelines_are_judged_where_they_cluster(name, index):

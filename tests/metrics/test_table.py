@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from sklearn import metrics as sk
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -107,6 +108,7 @@ def test_classes_are_those_of_scikit_learn(true, pred):
     np.testing.assert_array_equal(list_classes(true, pred), unique_labels(true, pred))
 
 
+@each_value
 @pytest.mark.parametrize("metric", [sk.accuracy_score, sk.zero_one_loss])
 @pytest.mark.parametrize("grouped", [False, True])
 def test_exact_matches_of_several_labels_are_one_column(metric, grouped):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sacrebleu
+from helpers.crossed import each_value
 from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_bleu
@@ -49,6 +50,7 @@ def sacre(references, hypotheses, smoothing, value=None, max_order=4, effective=
     return metric.corpus_score(hypotheses, transposed).score / 100
 
 
+@each_value
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 @pytest.mark.parametrize("n_references", [1, 2, 4])
 @pytest.mark.parametrize("max_order", [1, 4, 6])

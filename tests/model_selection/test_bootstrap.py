@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.cases import plain
+from helpers.crossed import each_value
 from reference import bootstrap as reference
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
@@ -51,6 +52,7 @@ def test_every_estimate_equals_the_plain_loops(case):
     np.testing.assert_allclose(result.replicates, np.nanmean(Q, axis=1), rtol=1e-10)
 
 
+@each_value
 @pytest.mark.parametrize(
     ("loss", "plain_loss"),
     [

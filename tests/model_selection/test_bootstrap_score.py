@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from helpers.jobs import two_workers
 from reference import bootstrap_score as reference
 from scipy.sparse import csr_matrix
@@ -83,6 +84,7 @@ def test_numbers_equal_the_plain_loops():
             assert result[name].value == pytest.approx(expected[method], rel=1e-9)
 
 
+@each_value
 @pytest.mark.parametrize("name", ["accuracy", "neg_log_loss", "neg_brier_score"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_mean_loss_has_the_numbers_of_bootstrap_error(two_classes, name, weighted):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.coverage import consistent_with
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from reference.metric_intervals import clustered_variance
 from scipy import stats
@@ -39,6 +40,7 @@ def test_two_systems_have_the_interval_of_agresti_and_min():
     assert same.pvalue == 1
 
 
+@each_value
 @pytest.mark.parametrize("n_systems", [2, 3, 4, 5, 6, 7])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -422,6 +424,7 @@ def test_errors_name_the_order_and_the_argument(arguments, options, message):
         compare_predictions(*arguments, **options)
 
 
+@each_value
 @pytest.mark.parametrize("method", ["permutation", "bootstrap", "max_t"])
 @pytest.mark.parametrize("weight", [None, 1.0 + np.arange(40) % 3])
 def test_roots_of_mean_losses_are_those_of_the_metric(method, weight):

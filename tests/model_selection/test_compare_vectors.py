@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from sacrebleu import significance
 from sacrebleu.metrics import BLEU
@@ -509,6 +510,7 @@ TEXT = np.array(["0", "1"])
 MISSING = "must hold no missing values, got"
 
 
+@each_value
 @pytest.mark.parametrize("method", ["permutation", "bootstrap", "mcnemar"])
 @pytest.mark.parametrize(
     ("y_true", "a", "b", "message"),

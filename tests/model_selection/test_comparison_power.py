@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.datasets import make_classification
@@ -181,6 +182,7 @@ def test_samples_of_scores_of_splits():
         assert abs(power - expected) < 4 * np.sqrt(expected * (1 - expected) / 400) + 0.003
 
 
+@each_value
 @pytest.mark.parametrize("times", [1, 4, 40])
 @pytest.mark.parametrize("difference", [0.05, 0.3, 2.0])
 def test_the_number_needed_depends_on_no_size_at_hand(times, difference):

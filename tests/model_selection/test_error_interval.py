@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from helpers.error_tasks import NUMBERS, TASKS, N, X, Y, splits_of, target_of, tasks
 from numpy.testing import assert_allclose
 from reference import intervals as reference
@@ -456,6 +457,7 @@ FAILING = ["cv_wald", "corrected_t", "conservative_z", "nested_cv", "repeated_cv
 FAILING += ["oob", ".632+", "location_shifted_bootstrap", "two_stage_bootstrap"]
 
 
+@each_value
 @pytest.mark.parametrize("method", FAILING)
 @pytest.mark.parametrize(("model", "y"), [(Fragile(), Y), (FragileRidge(), NUMBERS)])
 def test_failed_fits_are_left_out(model, y, method):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.cases import plain
+from helpers.crossed import each_value
 from reference import cross_validation as reference
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
@@ -88,6 +89,7 @@ def test_boolean_masks_and_lists_are_folds_too(cancer):
     assert masks.value == indices.value == lists.value
 
 
+@each_value
 @pytest.mark.parametrize("estimator", [GaussianNB(), Ridge()], ids=str)
 @pytest.mark.parametrize("cv", [None, 5, GroupKFold(4)], ids=str)
 def test_no_group_is_ever_split(cancer, estimator, cv):
@@ -197,6 +199,7 @@ def test_sliding_windows_with_a_gap_are_the_folds_of_a_plain_loop():
         permutation_test(GaussianNB(), X, y, cv=cv, n_permutations=9)
 
 
+@each_value
 @pytest.mark.parametrize("loss", ["zero_one", "squared", "brier"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_in_time_order_the_interval_is_that_of_blocks_of_time(loss, weighted):

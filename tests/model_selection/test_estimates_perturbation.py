@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from joblib import parallel_config
 from reference.perturbation import statistics_cross_validation, statistics_resubstitution
 from scipy.stats import norm
@@ -55,6 +56,7 @@ def test_cross_validation_statistic_is_the_loop(data):
     np.testing.assert_allclose(result.statistics, statistics, atol=1e-10)
 
 
+@each_value
 @pytest.mark.parametrize("n_tested", [40, 20, 5])
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
 def test_samples_never_tested_say_nothing(data, n_tested, size):

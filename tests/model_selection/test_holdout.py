@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import holdout as reference
@@ -150,6 +151,7 @@ def test_details_of_classes():
     assert found.classes.tolist() == [0, 1]
 
 
+@each_value
 @pytest.mark.parametrize("priors", [None, [0.5, 0.5]])
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-8, 1e8, 1e160, 1e300])
 def test_only_ratios_of_weights_count(scale, priors):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from reference.holdout import smallest_size
 from scipy.stats import norm, t
 
@@ -9,6 +10,7 @@ from skeval._inference.intervals import PROPORTION_INTERVALS
 from skeval.model_selection import holdout_error, holdout_size
 
 
+@each_value
 @pytest.mark.parametrize("method", ["wilson", "agresti_coull", "jeffreys", "exact", "wald"])
 @pytest.mark.parametrize(
     ("error", "half_width"), [(0.1, 0.05), (0.5, 0.1), (0.02, 0.04), (0.3, 0.4)]
@@ -22,6 +24,7 @@ def test_random_sampling_is_the_first_that_suffices(method, error, half_width, l
     assert result.per_class is None
 
 
+@each_value
 @pytest.mark.parametrize("error", [0.0, 1.0])
 @pytest.mark.parametrize("method", ["wilson", "agresti_coull", "jeffreys", "exact"])
 def test_no_errors_expected(error, method):
@@ -29,6 +32,7 @@ def test_no_errors_expected(error, method):
     assert holdout_size(error, 0.02, method=method).n_samples == expected
 
 
+@each_value
 @pytest.mark.parametrize("allocation", ["proportional", "optimal"])
 @pytest.mark.parametrize(
     ("errors", "priors"),

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.coverage import consistent_with
+from helpers.crossed import each_value
 from joblib import parallel_config
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
@@ -356,6 +357,7 @@ def test_bleu_resamples_sentence_statistics():
         metric_interval(bleu_score, references, hypotheses, sample_weight=np.ones(30))
 
 
+@each_value
 @pytest.mark.parametrize("metric", [error_rate, balanced_accuracy_score, macro_fbeta_score])
 @pytest.mark.parametrize("size", [1e-200, 1e-100, 1e100, 1e200])
 @pytest.mark.parametrize("groups", [None, np.arange(80) // 4])

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -60,6 +61,7 @@ def columns(table):
     return np.repeat(np.indices(table.shape).reshape(2, -1), np.ravel(table), axis=1)
 
 
+@each_value
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("metric", RANGES, ids=name_metric)
@@ -174,6 +176,7 @@ def test_limits_are_the_extremes_of_the_region(counts):
         assert high - 0.15 <= values.max() <= high + 1e-6
 
 
+@each_value
 @pytest.mark.parametrize(
     "counts",
     [
@@ -378,6 +381,7 @@ def test_log_inverse_weights_of_perfect_predictions():
     assert found.interval.high == 1
 
 
+@each_value
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
 @pytest.mark.parametrize("method", ["delta", "normal"])

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from reference import other_population
 from scipy.stats import binom
 
@@ -110,6 +111,7 @@ def test_the_report_names_both_prevalences():
         skeval.evaluate_predictions(np.c_[y, y], np.c_[y, y], prevalence=0.02)
 
 
+@each_value
 @pytest.mark.parametrize("sizes", [(10, 30), (20, 20)])
 @pytest.mark.parametrize("prevalence", [0.01, 0.3])
 def test_exact_coverage(sizes, prevalence):

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
@@ -447,6 +448,7 @@ def scores_of(metric, rng, n=24, n_permutations=60):
     return np.array([metric(y, each) for each in predicted])
 
 
+@each_value
 @pytest.mark.parametrize("metric", [cohen_kappa_score, matthews_corrcoef])
 @pytest.mark.parametrize("seed", range(6))
 def test_ties_near_zero(metric, seed):

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from sklearn import __version__, config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
@@ -249,6 +250,7 @@ def fixed(scoring="accuracy", **options):
     return make_permutation_scorer(scoring, refit=False, **options)
 
 
+@each_value
 @pytest.mark.parametrize("labels", [(0, 1), ("control", "case")])
 @pytest.mark.parametrize(
     "scoring",
@@ -375,6 +377,7 @@ def test_a_permutation_scorer_of_a_fitted_rule_refuses_one_that_is_not():
         scorer(make_pipeline(StandardScaler(), SVC()), X, y)
 
 
+@each_value
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", ["groups", "sample_weight"])
 def test_arguments_of_the_fit_alone_are_an_error_and_reach_a_scorer_that_has_them(model, name):

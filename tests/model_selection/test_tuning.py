@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from joblib import parallel_config
 from numpy.testing import assert_allclose
 from scipy.stats import binom, norm, t
@@ -217,6 +218,7 @@ def score_twice(model, X, y):
     return {"accuracy": np.mean(model.predict(X) == y), "size": len(y)}
 
 
+@each_value
 @pytest.mark.parametrize("scoring", [["f1_macro", "accuracy"], score_twice])
 @pytest.mark.parametrize("wrap", [lambda search: search, partial(make_pipeline, StandardScaler())])
 def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from reference.within_units import mean_over_fixed_units, mean_over_units
 from scipy import stats
@@ -224,6 +225,7 @@ def test_report_averages_requested_metrics():
         evaluate_predictions(np.c_[Y, Y], np.c_[Y, Y], within=SUBJECT)
 
 
+@each_value
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 @pytest.mark.parametrize("metric", [accuracy_score, roc_auc_score])
 def test_fixed_units_add_their_cumulants(metric, weights):

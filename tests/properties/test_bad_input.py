@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import jobs
+from helpers.crossed import each_value
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
@@ -41,6 +42,7 @@ ESTIMATES = [resubstitution_error, cross_val_error, bootstrap_error]
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
 
 
+@each_value
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize(
     ("X", "y", "message"),
@@ -73,6 +75,7 @@ def test_missing_values_are_the_estimators_affair():
     assert 0 <= bootstrap_error(model, holes, Y, n_resamples=3, random_state=0).value <= 1
 
 
+@each_value
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize(
     ("estimator", "error", "message"),
@@ -112,6 +115,7 @@ def test_predictions_that_are_no_labels(estimate):
         estimate(Oracle([0, 1]), X, Y)
 
 
+@each_value
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize(
     ("loss", "message"),
@@ -184,6 +188,7 @@ def test_stratified_regression():
         bootstrap_error(Ridge(), X, X[:, 0], stratify=True)
 
 
+@each_value
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -263,6 +268,7 @@ TEXT_CALLS = [(cross_val_error, model) for model in MODELS]
 TEXT_CALLS += [(each, MODELS[2]) for each in (*ESTIMATES, permutation_test, evaluate)]
 
 
+@each_value
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -282,6 +288,7 @@ def test_texts_are_named(estimate, model, data, message):
         estimate(model, data, Y)
 
 
+@each_value
 @pytest.mark.parametrize("estimate", [*ESTIMATES, permutation_test, error_interval, evaluate])
 @pytest.mark.parametrize(
     "y",
@@ -426,6 +433,7 @@ BY_ESTIMATOR = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("call", BY_ESTIMATOR.values(), ids=BY_ESTIMATOR)
 @pytest.mark.parametrize("scoring", ["auc", ["auc"], {"area": "auc"}])
 def test_a_wrong_score_is_answered_by_what_it_may_mean(call, scoring):

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
@@ -72,6 +73,7 @@ ESTIMATES = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("name", ESTIMATES)
 @pytest.mark.parametrize("wrong", [False, True], ids=["never wrong", "always wrong"])
 def test_no_error_seen_is_no_certainty(name, wrong):
@@ -156,6 +158,7 @@ def test_where_nothing_varies_there_is_no_interval(name):
     assert np.isnan([found.low, found.high]).all()
 
 
+@each_value
 @pytest.mark.parametrize("name", ESTIMATES)
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
 @pytest.mark.parametrize("seed", range(2))
@@ -258,6 +261,7 @@ def predict_out_of_fold(y, response, predicted, estimator):
     )
 
 
+@each_value
 @pytest.mark.parametrize(("seed", "n", "n_classes"), [(0, 4, 2), (1, 9, 2), (2, 5, 3)])
 @pytest.mark.parametrize("surely", [0.8, 1])
 def test_every_metric_of_folds_ends_within_its_range(seed, n, n_classes, surely):
@@ -315,6 +319,7 @@ OF_NUMBERS = (
 )
 
 
+@each_value
 @pytest.mark.parametrize(
     "metric", OF_PREDICTIONS + OF_SCORES + OF_NUMBERS, ids=lambda metric: metric.__name__
 )

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cases import every_other
+from helpers.crossed import each_value
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, make_scorer, roc_auc_score
@@ -228,6 +229,7 @@ def test_bad_params(params, error, message):
 RESPONSES = ["predict", "decision_function", "predict_proba"]
 
 
+@each_value
 @pytest.mark.parametrize("first", RESPONSES)
 @pytest.mark.parametrize("second", RESPONSES)
 def test_scorers_find_the_responses_of_the_estimator(first, second):

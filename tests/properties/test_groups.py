@@ -10,6 +10,7 @@ from runpy import run_path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from helpers.public_modules import MODULES
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.metric_intervals import clustered_variance
@@ -431,6 +432,7 @@ BAD_GROUPS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("bad", BAD_GROUPS)
 @pytest.mark.parametrize("name", take_groups())
 def test_bad_groups_are_refused_by_name(name, bad):
@@ -493,6 +495,7 @@ def make_weighed(routed):
     return GridSearchCV(model, SMOOTHING, cv=2, error_score="raise")
 
 
+@each_value
 @pytest.mark.parametrize(("behind", "routed"), [(0, True), (1, False), (2, True)])
 @pytest.mark.parametrize("name", fit_all(None))
 def test_a_search_that_splits_by_groups_is_given_those_of_its_samples(name, behind, routed):
@@ -517,6 +520,7 @@ def make_silent_pipeline(estimator, routed):
     return model.set_score_request(sample_weight=False) if routed else model
 
 
+@each_value
 @pytest.mark.parametrize(
     ("kind", "routed"),
     [
@@ -669,6 +673,7 @@ def test_crossed_groups_are_those_of_statsmodels():
     assert_allclose(one.standard_error**2, parts[0])
 
 
+@each_value
 @pytest.mark.parametrize("dtype", [np.intp, np.int8, bool])
 @pytest.mark.parametrize("kind", ["", "weighted", "many groups", "crossed"])
 def test_the_spread_of_cells_is_that_of_their_samples(kind, dtype):
@@ -696,6 +701,7 @@ def test_the_spread_of_cells_is_that_of_their_samples(kind, dtype):
         assert_allclose([*one.covariance[0], *one[1:3]], [*alone.covariance[0], *alone[1:3]])
 
 
+@each_value
 @pytest.mark.parametrize("crossed", [False, True])
 @pytest.mark.parametrize("k", [2, 4, 7])
 def test_contrasts_of_what_is_right_spread_as_their_samples_do(k, crossed):

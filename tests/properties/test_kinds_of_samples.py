@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from helpers.outcomes import assert_same_numbers
 from scipy.sparse import csr_matrix
 from sklearn.cluster import AgglomerativeClustering
@@ -106,6 +107,7 @@ KERNEL = POINTS @ POINTS.T
 DISTANCES = pairwise_distances(POINTS)
 
 
+@each_value
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize(
     ("plain", "precomputed", "matrix"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import (
     GridSearchCV,
@@ -65,6 +66,7 @@ SPLITTERS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("splitter", SPLITTERS)
 @pytest.mark.parametrize("call", CALLS)
 def test_splitters_must_not_split_groups(call, splitter):

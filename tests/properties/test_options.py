@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.families import FAMILIES, REEXPORTED, with_options_of
 from helpers.outcomes import Refused, assert_value_or_error, options_of
 from helpers.sound import SOUND, sound_calls
@@ -40,12 +41,7 @@ def optional(function):
     ]
 
 
-CASES = [
-    (family, name, option)
-    for family, name, _ in sound_calls()
-    if name not in REEXPORTED
-    for option in optional(FAMILIES[family][name])
-]
+CASES = [(family, name) for family, name, _ in sound_calls() if name not in REEXPORTED]
 
 
 def check_option(family, name, option, values):
@@ -55,45 +51,29 @@ def check_option(family, name, option, values):
             assert_value_or_error(function, *data, theirs=True, **{option: value})
             for value in values
         ]
-    assert any(isinstance(each, Refused) for each in found), "nothing reads this option"
+    assert any(isinstance(each, Refused) for each in found), f"nothing reads {option}"
 
 
-@pytest.mark.parametrize(
-    ("family", "name", "option", "share"),
-    [(*case, number % 12) for number, case in enumerate(CASES)],
-)
-def test_options(family, name, option, share):
-    check_option(family, name, option, SHARES[share])
+@pytest.mark.parametrize(("family", "name"), CASES)
+def test_options(family, name):
+    for number, option in enumerate(optional(FAMILIES[family][name]), len(name)):
+        check_option(family, name, option, SHARES[number % 12])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("family", "name", "option"), CASES)
-def test_options_of_every_value(family, name, option):
-    check_option(family, name, option, NONSENSE)
+@pytest.mark.parametrize(("family", "name"), CASES)
+def test_options_of_every_value(family, name):
+    for option in optional(FAMILIES[family][name]):
+        check_option(family, name, option, NONSENSE)
 
 
-SETTING_CASES = [
-    (family, name, option)
-    for family, name, _ in sound_calls()
-    for option in inspect.signature(options_of(FAMILIES[family][name])).parameters
-    if name not in REEXPORTED and option in SETTINGS
-]
-
-
-@pytest.mark.parametrize(
-    ("family", "name", "option", "values"),
-    [
-        (*case, [["nonsense", 1.5, object()], [[], object()]][number % 2])
-        for number, case in enumerate(SETTING_CASES)
-    ],
-)
-def test_settings(family, name, option, values, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("family", "name"), CASES)
+def test_settings(family, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # memory="nonsense" is a folder
-    function, data = FAMILIES[family][name], SOUND.get(name, SOUND[family])
-    found = [
-        assert_value_or_error(function, *data, theirs=True, **{option: value}) for value in values
-    ]
-    assert any(isinstance(each, Refused) for each in found), "nothing reads this option"
+    taken = inspect.signature(options_of(FAMILIES[family][name])).parameters
+    for number, option in enumerate(sorted(SETTINGS & set(taken)), len(name)):
+        values = [["nonsense", 1.5, object()], [[], object()]][number % 2]
+        check_option(family, name, option, values)
 
 
 class Predicting(RegressorMixin, BaseEstimator):
@@ -154,6 +134,7 @@ NO_ESTIMATORS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("kind", NO_ESTIMATORS)
 @pytest.mark.parametrize(
     ("family", "name"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers import disguises
+from helpers.crossed import each_value
 from helpers.families import (
     CLASSES,
     CLUSTERED,
@@ -71,6 +72,7 @@ KINDS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ours(CLASSES) + ours(PARTITIONS))
 @FEW
@@ -117,6 +119,7 @@ def test_numbers(name, data):
     assert_same(NUMBERS[name], plain, data.draw(disguised(disguises.FRACTIONS, plain)))
 
 
+@each_value
 @pytest.mark.parametrize("kind", ["whole", "truth"])
 @pytest.mark.parametrize("name", ours(SCORES))
 @FEW

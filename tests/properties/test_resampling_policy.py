@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.jobs import two_workers
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import FitFailedWarning
@@ -48,6 +49,7 @@ def test_repeatable_with_an_int_random_with_none(cancer, estimate):
     assert not np.isin(first, second).any()  # squared losses: no two splits give equal errors
 
 
+@each_value
 @pytest.mark.parametrize("estimate", RANDOM)
 @pytest.mark.parametrize("kind", [np.random.RandomState, np.random.default_rng])
 def test_a_generator_advances(cancer, estimate, kind):
@@ -72,6 +74,7 @@ def test_any_number_of_workers_and_any_backend(cancer, estimate, backend):
         assert same(alone, estimate(GaussianNB(), *cancer, random_state=0, n_jobs=2))
 
 
+@each_value
 @pytest.mark.parametrize("estimate", RANDOM)
 @pytest.mark.parametrize("elements", [1, 200])
 def test_any_size_of_block(cancer, estimate, elements, monkeypatch):
@@ -160,6 +163,7 @@ class FragileRidge(Ridge):
         return super().fit(X, y)
 
 
+@each_value
 @pytest.mark.filterwarnings("ignore:The interval is undefined")  # losses of 0.5 throughout
 @pytest.mark.parametrize("estimate", RANDOM)
 @pytest.mark.parametrize("loss", ["squared", "absolute", lambda true, told: (true - told) ** 4])

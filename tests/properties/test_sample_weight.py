@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -63,6 +64,7 @@ def test_errors_of_a_regression_are_weighted():
     assert found.value == pytest.approx(np.concatenate(expected).sum() / W.sum())
 
 
+@each_value
 @pytest.mark.parametrize("average", ["samples", "bootstraps"])
 @pytest.mark.parametrize("model", MODELS[:2], ids=str)
 def test_bootstrap_is_the_plain_loop(model, average):
@@ -92,6 +94,7 @@ def test_resubstitution_and_no_information_are_those_of_repeats():
     assert found.no_information == pytest.approx(repeated.no_information)
 
 
+@each_value
 @pytest.mark.parametrize("estimate", [cross_val_error, bootstrap_error])
 @pytest.mark.parametrize("loss", ["zero_one", "absolute"])
 def test_equal_weights_change_nothing_and_losses_go_by_ratios(estimate, loss):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from sklearn import metrics as sk
 from sklearn.cluster import KMeans
 
@@ -20,6 +21,7 @@ MEANS = [sk.mean_absolute_error, sk.mean_squared_error, sk.root_mean_squared_err
 kinds = pytest.mark.parametrize("kind", FEW_BITS)
 
 
+@each_value
 @kinds
 @pytest.mark.parametrize("metric", [*MEANS, error_norm])
 @pytest.mark.parametrize("method", ["auto", "percentile"])
@@ -34,6 +36,7 @@ def test_intervals_of_errors(metric, method, kind):
     )
 
 
+@each_value
 @pytest.mark.parametrize("kind", ["uint8", "int8", "bool", "float16"])
 @pytest.mark.parametrize("metric", [error_rate, macro_fbeta_score])
 def test_weights(metric, kind):

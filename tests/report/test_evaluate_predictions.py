@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from sklearn import metrics as sk
 
 import skeval
@@ -476,6 +477,7 @@ def test_codes_of_classes_with_other_names_need_the_positive_class(data):
     assert as_shares.kind == "probabilities"
 
 
+@each_value
 @pytest.mark.parametrize(("factor", "named"), [(100, "as percentages do"), (2, "add up to 2;")])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_rows_that_add_up_to_another_number_are_refused(factor, named, n_classes):

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from scipy.stats import binom
 from sklearn.datasets import load_diabetes
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -224,6 +225,7 @@ def test_the_interval_and_the_permutation_test_decide(baseline, test, expected):
     assert expected in write_chance(baseline, None, test)
 
 
+@each_value
 @pytest.mark.parametrize("n_permutations", [1, 9, 18, 19, 50, 71, 72, 199])
 @pytest.mark.parametrize("baseline", [BETTER, ALIKE, None])
 def test_few_permutations_alone_never_show_anything(n_permutations, baseline):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from scipy.stats import binom, binomtest
 
 from skeval._inference.intervals import (
@@ -56,6 +57,7 @@ def test_exact_coverage_of_the_proportion_intervals(n):
     assert coverage["wald"].mean() < coverage["wilson"].mean() - 0.005
 
 
+@each_value
 @pytest.mark.parametrize("sizes", [(30, 30), (100, 20)])
 @pytest.mark.parametrize("rates", [(0.02, 0.02), (0.05, 0.2), (0.3, 0.2)])
 @pytest.mark.parametrize("prior", [0.5, 0.9])

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from scipy.stats import binom, t
 
 
+@each_value
 @pytest.mark.simulated
 @pytest.mark.parametrize("n", [60, 200, 1000])
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import dbcv as reference
@@ -28,6 +29,7 @@ def data(seed, n=30, p=2):
     return X, labels
 
 
+@each_value
 @pytest.mark.parametrize("p", [1, 2, 5])
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cityblock"])
 def test_equals_the_definition(metric, p):

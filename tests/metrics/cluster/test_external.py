@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -182,6 +183,7 @@ def test_scikit_learn_has_these_right():
         assert getattr(cluster, name) is getattr(sklearn.metrics.cluster, name)
 
 
+@each_value
 @pytest.mark.parametrize(
     "labels", [[], [0], [0, 0, 0], [0, 1, 2], [0, 0, 1, 1], ["a"] * 3 + ["b"], [0] * 1000]
 )
@@ -295,6 +297,7 @@ def test_results_are_printable_frames():
     assert f"rand             {result['rand']:.4f}" in str(result)
 
 
+@each_value
 @pytest.mark.parametrize(
     ("true", "pred", "weight", "message"),
     [
@@ -316,6 +319,7 @@ def test_bad_input(function, true, pred, weight, message):
         function(true, pred, sample_weight=weight)
 
 
+@each_value
 @pytest.mark.parametrize("function", [class_f_measure, pair_fbeta_score])
 @pytest.mark.parametrize("beta", [-1, "1", np.nan])
 def test_bad_beta(function, beta):

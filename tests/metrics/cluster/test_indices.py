@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from reference import internal as reference
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.datasets import load_iris
@@ -213,6 +214,7 @@ NOISE_FUNCTIONS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 @pytest.mark.parametrize("noise", ["cluster", "drop", "singletons"])
 def test_noise(noise, metric):
@@ -262,6 +264,7 @@ def test_without_noise_labels_the_policy_changes_nothing(noise):
     assert sk.silhouette_score(BLOBS, y, noise=noise) == sk.silhouette_score(BLOBS, y)
 
 
+@each_value
 @pytest.mark.parametrize("noise", ["drop", "singletons"])
 @pytest.mark.parametrize("form", [str, object, "S8", float], ids=str)
 def test_noise_as_text(noise, form):

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from scipy.sparse import csr_matrix
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
@@ -45,6 +46,7 @@ def pairs(monkeypatch):
     return seen
 
 
+@each_value
 @pytest.mark.parametrize("p", DATA)
 @pytest.mark.parametrize("name", EVERYTHING)
 def test_one_alone_equals_that_of_all(name, p):

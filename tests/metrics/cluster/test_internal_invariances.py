@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers.cases import every_other
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -304,6 +305,7 @@ def test_calinski_harabasz_is_that_of_scikit_learn(seed, exponent):
     assert found == pytest.approx(calinski_harabasz_score(points, y), rel=1e-10)
 
 
+@each_value
 @pytest.mark.parametrize("far", [1e3, 1e16, 1e20, 1e100])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
 def test_a_row_far_away_makes_no_neighbors_of_the_others(far, metric):
@@ -320,6 +322,7 @@ def test_a_row_far_away_makes_no_neighbors_of_the_others(far, metric):
     assert found - alone == pytest.approx(sum(1 / np.arange(1, 6)), rel=1e-10)
 
 
+@each_value
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
 @pytest.mark.parametrize(("lowest", "highest"), [(-60, 60), (-400, -300), (-5, -4), (300, 400)])
 def test_the_length_of_rows_does_not_matter_to_cosine(form, lowest, highest):

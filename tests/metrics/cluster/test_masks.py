@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.external import mask_rand
@@ -43,6 +44,7 @@ def torch_tensors(masks, dtype="bool"):
 LIBRARIES = [numpy_arrays, strict_arrays, torch_tensors]
 
 
+@each_value
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float32", "float64"])
 def test_hard_masks_equal_scikit_learn_on_the_label_image(library, dtype):
@@ -65,6 +67,7 @@ def test_label_images_of_any_size(seed, height, width):
     )
 
 
+@each_value
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize(("dtype", "accuracy"), [("float32", 1e-6), ("float64", 1e-12)])
 def test_soft_masks_equal_the_formula(library, dtype, accuracy):
@@ -155,6 +158,7 @@ def test_input_is_not_modified():
 GOOD = np.zeros((1, 2, 2))
 
 
+@each_value
 @pytest.mark.parametrize(
     ("masks", "message"),
     [

@@ -4,6 +4,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from reference.external import model_adjusted_rand
 from scipy.special import stirling2
 from sklearn.metrics import adjusted_rand_score
@@ -21,6 +22,7 @@ PAIRS = [
 ]
 
 
+@each_value
 @pytest.mark.parametrize("one_sided", [False, True])
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("true", "pred"), PAIRS)
@@ -83,6 +85,7 @@ def test_many_samples():
         assert abs(model_adjusted_rand_score(true, pred, model=model)) < 1e-3
 
 
+@each_value
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_chance_is_zero_and_equal_partitions_are_one(model, one_sided):

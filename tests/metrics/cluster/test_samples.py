@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -206,6 +207,7 @@ NO_DISTANCES = {
 }
 
 
+@each_value
 @by_name(ALL)
 @pytest.mark.parametrize("kind", NO_DISTANCES)
 @pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [5, 0, 4, 1, 3, 2]])
@@ -252,6 +254,7 @@ def test_features_that_mahalanobis_cannot_scale(function):
         assert tiny == pytest.approx(plain, rel=1e-6)
 
 
+@each_value
 @by_name(BY_MATRIX)
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 @pytest.mark.parametrize("scale", [1.0, 2.0**-10, 2.0**10])

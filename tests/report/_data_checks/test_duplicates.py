@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.tables import FEW, warnings_of
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -57,6 +58,7 @@ def test_a_single_column_of_categories_holds_no_copies():
     assert not found.headline
 
 
+@each_value
 @pytest.mark.parametrize("n_levels", [2, 3, 4, 6])
 @pytest.mark.parametrize("first", [0, 1])
 def test_indicators_of_one_variable_are_no_copies(n_levels, first):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from helpers.tables import FEW, warnings_of
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression
@@ -87,6 +88,7 @@ def encode(level, y, smoothing=0.0):
     return np.array([means[each] for each in level])
 
 
+@each_value
 @pytest.mark.parametrize("smoothing", [0.0, 1.0, 10.0])
 @pytest.mark.parametrize("of", ["classes", "three classes", "numbers", "counts"])
 def test_mean_targets_of_categories_are_grave_however_smoothed(of, smoothing):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from scipy.spatial.distance import cdist
 
 from skeval.metrics.cluster._kernels import distance_pass as passes
@@ -49,6 +50,7 @@ def test_within(sizes):
     np.testing.assert_allclose(largest, [D[m, m].max() for m in members], rtol=1e-12)
 
 
+@each_value
 @pytest.mark.parametrize("sizes", [*SIZES, [9, 200, 3, 3, 1, 500, 10, 10]], ids=str)
 @pytest.mark.parametrize("size", [1, 4, 10, 64])
 def test_tiles_hold_whole_clusters_or_parts_of_one(sizes, size):

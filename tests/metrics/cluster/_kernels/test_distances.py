@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 
@@ -11,6 +12,7 @@ from skeval.metrics.cluster._kernels.distances import matrix_tiles, squared_eucl
 rng = np.random.default_rng(5)
 
 
+@each_value
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
 @pytest.mark.parametrize("p", [1, 4, 5, 30])
 @pytest.mark.parametrize("step", [1.0, 1e-3, 1e-6, 1e-9])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -35,6 +36,7 @@ SHAPES = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n", [1, 2, 16, 17, 900])
 def test_diameter(shape, n):
@@ -43,6 +45,7 @@ def test_diameter(shape, n):
     assert largest_diameter(points, [slice(0, n)]) == pytest.approx(expected, rel=1e-13)
 
 
+@each_value
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n_clusters", [2, 3, 8, 900])
 def test_nearest_and_largest_of_many_clusters(shape, n_clusters, monkeypatch):
