@@ -2,26 +2,18 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval import model_selection as ms
-from skeval._adapters.fits import fit_each, fit_plan, score_plan
-from skeval._resampling.fold_plans import repeated_folds
-from skeval._resampling.inputs import validate_inputs
-from skeval.utils._checks import root_seed
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
 FIRST = X[0, 0]
-
-
-def folds_of(inputs):
-    return repeated_folds(inputs.units, 5, 2, root_seed(0))
 
 
 class FailsWithoutTheFirst(GaussianNB):
@@ -31,31 +23,6 @@ class FailsWithoutTheFirst(GaussianNB):
         if not (X[:, 0] == FIRST).any():
             raise RuntimeError("the first sample is missing")
         return super().fit(X, y, sample_weight)
-
-
-def test_finished_fits_are_not_run_again():
-    class Once(GaussianNB):
-        n_fits = 0
-
-        def fit(self, *arguments):
-            Once.n_fits += 1
-            return super().fit(*arguments)
-
-    inputs = validate_inputs(Once(), X, Y).with_options(finished=[])
-    plan = folds_of(inputs)
-    first, again = ([output.predicted for _, output in fit_plan(inputs, plan)] for _ in range(2))
-    assert Once.n_fits == plan.n_fits
-    for one, other in zip(first, again, strict=True):
-        assert_array_equal(one, other)
-
-
-def test_scores_are_means_over_the_fits_of_a_draw():
-    inputs = validate_inputs(GaussianNB(), X, Y)
-    plan = folds_of(inputs)
-    scores = [score for part in score_plan(inputs, plan, "accuracy") for score in part]
-    outputs = fit_each(inputs, plan)
-    expected = [np.mean(output.predicted == Y[output.rows]) for output in outputs]
-    assert_allclose(scores, expected)
 
 
 def test_fits_that_fail_are_left_out():
