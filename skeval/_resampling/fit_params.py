@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_objec
 from sklearn.utils.validation import has_fit_parameter
 
 from skeval.utils import _checks
-from skeval.utils._compat import is_search, num_samples, params_of_rows
+from skeval.utils._compat import is_search, num_samples, params_of_rows, safe_indexing
 
 
 def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
@@ -124,6 +125,31 @@ def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, n
     metadata routing it receives the arguments that it requests.
     """
     return {} if weights is None else _hand_on(estimator, "sample_weight", weights, takes_weights)
+
+
+def drop_unweighted(
+    X: Any, y: np.ndarray, weights: np.ndarray, groups: np.ndarray | None, cv: Any
+) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None, Any]:
+    """Return samples, labels, weights, groups and folds without the samples of weight 0.
+
+    Ensembles leave samples out by such weights, and test on them.
+    """
+    rows = np.flatnonzero(weights)
+    n = len(y)
+    if len(rows) == n:
+        return X, y, weights, groups, cv
+    if not (cv is None or isinstance(cv, Integral) or hasattr(cv, "split")):
+        # renumber the rows of explicit folds
+        place = np.cumsum(weights > 0) - 1
+        folds = [[np.arange(n)[part] for part in fold] for fold in cv]
+        cv = [tuple(place[part[weights[part] > 0]] for part in fold) for fold in folds]
+        if not all(part.size for fold in cv for part in fold):
+            raise ValueError(
+                "sample_weight must be positive for a sample that cv trains with and one that it "
+                "tests in each fold; it is 0 for all samples of a part of a fold."
+            )
+    kept = None if groups is None else groups[rows]
+    return safe_indexing(X, rows), y[rows], weights[rows], kept, cv
 
 
 def group_parameters(estimator: Any, groups: np.ndarray | None) -> dict[str, np.ndarray]:

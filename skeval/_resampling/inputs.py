@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from skeval._inference.errors import TestLosses
 from skeval._resampling.fit_outputs import RESPONSES, FitOutput
 from skeval._resampling.fit_params import Params, check_params, read_weight
+from skeval._resampling.label_steps import warn_biased_error
 from skeval._resampling.losses import Loss, LossLike, resolve_loss
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind, units_of
@@ -190,6 +191,7 @@ def validate_inputs(
     _checks.refuse_swapped_data(X, y)
     _checks.refuse_shuffled_index(X, y=y, groups=groups, sample_weight=sample_weight)
     X, target, _ = validate_data(estimator, X, y, groups, several=several)
+    warn_biased_error(estimator)
     n = len(target)
     _checks.check_jobs(n_jobs, verbose)
     check_params(params, n)

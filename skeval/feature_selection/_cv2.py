@@ -31,6 +31,7 @@ from skeval._inference.paired import corrected_error
 from skeval._resampling.fit_params import (
     Params,
     check_takes_weights,
+    drop_unweighted,
     fit_arguments,
     group_parameters,
     params_of_part,
@@ -39,6 +40,7 @@ from skeval._resampling.fit_params import (
 )
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.label_steps import warn_unweighted
 from skeval._resampling.losses import mean_of_tested, resolve_loss
 from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.progress import fit_task
@@ -159,7 +161,8 @@ class CV2FeatureSelectionPipeline(
     `cv2_error_` is the error of the *procedure*, including the selection. With
     ``final="consensus"`` it is still the error of selecting features in one training part. The
     consensus depends on all labels; to estimate its error, cross-validate this estimator as a
-    whole.
+    whole. The rounds do not repeat steps of a pipeline in front of this estimator: put such steps
+    into `selector`.
 
     References
     ----------
@@ -219,7 +222,8 @@ class CV2FeatureSelectionPipeline(
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples in the classifier, in the selector if its `fit` accepts them
-            (`SelectFromModel` and `RFE` do, `SelectKBest` does not), and in the errors.
+            (`SelectFromModel` and `RFE` do, `SelectKBest` does not), and in the errors. Samples of
+            weight 0 are left out, of the selection too.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, for `cv` and for steps that split by groups, such as a search.
 
@@ -234,35 +238,28 @@ class CV2FeatureSelectionPipeline(
         _checks.check_complete("y", y)
         X, y = self._check_samples(X, y, ensure_min_samples=2)
         check_classification_targets(y)
+        groups = _checks.check_groups(groups, len(y))
+        selector = self._selector(X.shape[1])
+        weights, cv = None, self.cv
+        if sample_weight is not None:
+            check_takes_weights(self._classifier())
+            weights = _checks.check_weights("sample_weight", sample_weight, len(y))
+            X, y, weights, groups, cv = drop_unweighted(X, y, weights, groups, cv)
+            warn_unweighted(selector, weights)
+        self._fit_groups = groups
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y must hold at least two classes, got one: {self.classes_.tolist()[0]!r}."
             )
-        selector = self._selector(X.shape[1])
         check_selector(selector, X.shape[1])
-        weights = self._check_weights(sample_weight, selector, X)
-        groups = _checks.check_groups(groups, X.shape[0])
         with fit_task(self, int(self.cv is not None), X, y):
             if self.cv is not None:
                 target = Target(y, self.classes_, codes)
-                self._store_rounds(self._run_rounds(X, target, weights, groups), target, weights)
+                rounds = self._run_rounds(X, target, weights, groups, cv)
+                self._store_rounds(rounds, target, weights)
             self._fit_final(selector, X, y, weights, groups)
         return self
-
-    def _check_weights(self, sample_weight: Any, selector: Any, X: Any) -> np.ndarray | None:
-        if sample_weight is None:
-            return None
-        check_takes_weights(self._classifier())
-        inner = getattr(selector, "estimator", None)
-        weighted = weight_parameters(selector, np.ones(1))
-        if not weighted and inner is not None and weight_parameters(inner, np.ones(1)):
-            _checks.warn_user(
-                f"sample_weight does not reach the {type(inner).__name__} by which the selector "
-                f"({type(selector).__name__}) chooses, whose fit does not hand it on: features are "
-                "selected without weights."
-            )
-        return _checks.check_weights("sample_weight", sample_weight, X.shape[0])
 
     def _check_parameters(self) -> None:
         if self.selector is not None:
@@ -303,12 +300,12 @@ class CV2FeatureSelectionPipeline(
         return SVC(kernel="linear") if self.classifier is None else self.classifier
 
     def _run_rounds(
-        self, X: Any, target: Target, weights: np.ndarray | None, groups: Any
+        self, X: Any, target: Target, weights: np.ndarray | None, groups: Any, cv: Any
     ) -> list[tuple[np.ndarray, Round]]:
         """Fit the pipeline without inner rounds on the training part of each fold."""
         _checks.check_jobs(self.n_jobs, self.verbose)
         arguments = {"sample_weight": weights, "groups": groups}
-        cv = limit_inner_folds(self.cv, target)
+        cv = limit_inner_folds(cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
         plan = fold_plan(len(target), folds)
         inputs = Inputs(
@@ -380,6 +377,11 @@ class CV2FeatureSelectionPipeline(
     def _check_and_select(self, X: Any) -> Any:
         check_is_fitted(self)
         return self._select(self._check_samples(X, reset=False))
+
+    @property
+    def _own_error(self) -> str | None:
+        """Attribute with the error of the procedure, which ignores steps before it."""
+        return None if self.cv is None else "cv2_error_"
 
     @property
     def stability_(self) -> Estimate:

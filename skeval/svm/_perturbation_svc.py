@@ -14,13 +14,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._adapters.registry import Adapter, NoSolver, adapter_for
-from skeval._resampling.fit_params import check_takes_weights, group_parameters, weight_parameters
+from skeval._resampling.fit_params import (
+    check_takes_weights,
+    drop_unweighted,
+    group_parameters,
+    weight_parameters,
+)
+from skeval._resampling.label_steps import warn_unweighted
 from skeval._resampling.progress import fit_task
 from skeval._resampling.splitters import limit_folds
 from skeval._resampling.target import Target
 from skeval.model_selection import ConfidenceInterval, PerturbationEstimate, perturbation_interval
 from skeval.utils import _checks
-from skeval.utils._compat import CallbackSupportMixin, selector_before, with_callbacks
+from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
 """Parameters shared with `SVC`; the seed and the verbosity of this estimator are its own."""
@@ -49,11 +55,12 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     cross-validation or grid search that does not read an interval is as fast as with `SVC`.
 
     .. warning::
-        The resampling does not repeat the steps in front of this estimator. In
+        The resampling does not repeat the steps in front of this estimator, and cannot see them. In
         ``make_pipeline(SelectKBest(k=20), PerturbationResamplingSVC())`` the selection has seen the
-        labels of all samples, so `cv_error_` and the interval are far too low, and reading them
-        warns: an error of 0 on pure noise with 50 samples and 2,000 features. Put the steps inside:
-        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``.
+        labels of all samples, so `cv_error_` and the interval are far too low: an error of 0 on
+        pure noise with 50 samples and 2,000 features. Put the steps inside:
+        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``. Functions
+        and scorers of skeval that are given such a pipeline warn.
 
     Parameters
     ----------
@@ -218,7 +225,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples; they multiply the random weights. Every step that accepts
-            weights receives them.
+            weights receives them. Samples of weight 0 are left out.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, for the folds and for steps that split by groups.
 
@@ -228,11 +235,12 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         """
         self._check_parameters()
         X, y = self._check_samples(X, y)
-        n = len(y)
-        if sample_weight is not None:
-            sample_weight = _checks.check_weights("sample_weight", sample_weight, n)
-        groups = _checks.check_groups(groups, n)
+        groups, cv = _checks.check_groups(groups, len(y)), self.cv
         procedure = self._procedure()
+        if sample_weight is not None:
+            weights = _checks.check_weights("sample_weight", sample_weight, len(y))
+            X, y, sample_weight, groups, cv = drop_unweighted(X, y, weights, groups, cv)
+            warn_unweighted(procedure, sample_weight)
         with fit_task(self, 0, X, y):
             arguments = weight_parameters(procedure, sample_weight)
             arguments |= group_parameters(procedure, groups)
@@ -241,11 +249,11 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self.classes_ = self.svc_.classes_
         self._perturbation: PerturbationEstimate | None = None
         self._record: tuple[Any, Any, np.ndarray, dict[str, Any]] | None = None
-        self._not_estimable, self._selector_before = "", selector_before(self)
+        self._not_estimable, self._fit_groups = "", groups
         if self.n_resamples:
             # the user may change X, and these parameters, before the error is read
             options = {name: getattr(self, name) for name in RESAMPLING}
-            options |= {"sample_weight": sample_weight, "groups": deepcopy(groups)}
+            options |= {"sample_weight": sample_weight, "groups": deepcopy(groups), "cv": cv}
             options["random_state"] = _checks.root_seed(self.random_state)
             self._record = clone(procedure), deepcopy(X), np.array(y), options
         return self
@@ -300,15 +308,14 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         if self._record is not None:
             procedure, X, y, options = self._record
             cv = limit_folds(options["cv"], np.unique(y, return_inverse=True)[1])
-            if self._selector_before is not None:
-                _checks.warn_user(
-                    f"The step {self._selector_before!r} of the pipeline selected features on all "
-                    "samples, so this error may be far too low. Select inside: "
-                    "PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC()))."
-                )
             self._perturbation = perturbation_interval(procedure, X, y, **options | {"cv": cv})
             self._record = None
         return self._perturbation
+
+    @property
+    def _own_error(self) -> str | None:
+        """Attribute with the error of the procedure, which ignores steps before it."""
+        return "cv_error_" if self.n_resamples else None
 
     def _withhold_estimates(self, reason: str) -> None:
         """Make every error estimate raise an error that states this reason."""

@@ -9,7 +9,7 @@ from reference import selection as reference
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.feature_selection import (
     RFE,
     RFECV,
@@ -32,7 +32,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -110,6 +110,7 @@ def test_weights_that_cannot_be_used_are_refused():
         CV2FeatureSelectionPipeline().fit(X, y, sample_weight=-np.ones(len(y)))
 
 
+@pytest.mark.filterwarnings("ignore:sample_weight does not reach SelectKBest")
 def test_perturbed_weights_pass_through():
     """As through the pipeline of its parts, whose selection has no weights either."""
     X, y = planted(p=10, shift=1.0)
@@ -391,12 +392,13 @@ def test_weights_that_leave_nothing_tested():
     weights[test] = 0
     split = [(np.setdiff1d(np.arange(60), test), test)]
     selecting = CV2FeatureSelectionPipeline(classifier=GaussianNB(), cv=split)
-    with pytest.raises(ValueError, match="sample_weight must be positive for a sample that cv"):
+    with pytest.raises(ValueError, match="sample_weight must be positive for a sample that"):
         selecting.fit(X, y, sample_weight=weights)
-    with pytest.raises(ValueError, match="sample_weight must be positive for a sample that cv"):
+    with pytest.raises(ValueError, match="sample_weight must be positive for a sample that"):
         perturbation_interval(GaussianNB(), X, y, cv=split, sample_weight=weights, n_resamples=5)
 
 
+@pytest.mark.filterwarnings("ignore:sample_weight does not reach SelectKBest")
 @pytest.mark.parametrize("kind", ["SelectFromModel", "RFE", "search"])
 def test_weights_reach_what_a_selector_or_a_search_hands_them_on_to(kind):
     rng = np.random.default_rng(0)
@@ -429,8 +431,43 @@ def test_weights_that_do_not_reach_the_selector_are_told():
     X, y = np.random.default_rng(0).normal(size=(30, 4)), np.tile([0, 1], 15)
     rule = LogisticRegression()
     model = CV2FeatureSelectionPipeline(RFECV(rule, cv=3), rule, cv=None)
-    with pytest.warns(UserWarning, match="does not reach the LogisticRegression .*RFECV"):
-        model.fit(X, y, sample_weight=np.ones(30))
+    model.fit(X, y, sample_weight=np.ones(30))
+    for selector in (RFECV(rule, cv=3), make_pipeline(StandardScaler(), SelectKBest(k=2))):
+        model = CV2FeatureSelectionPipeline(selector, rule, cv=None)
+        with pytest.warns(UserWarning, match="sample_weight does not reach (RFECV|SelectKBest)"):
+            model.fit(X, y, sample_weight=np.arange(1, 31))
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight does not reach SelectKBest")
+@pytest.mark.parametrize("kind", ["array", "frame", "sparse"])
+@pytest.mark.parametrize("cv", [4, GroupKFold(3), None, "explicit"])
+def test_samples_of_weight_zero_take_no_part_in_anything(kind, cv):
+    X, y = planted()
+    rows, groups = np.arange(60) % 3 != 0, np.arange(60) // 2
+    data = {"frame": pd.DataFrame, "sparse": csr_matrix}.get(kind, np.asarray)(X)
+    part = data[rows]
+    if cv == "explicit":
+        cv = list(KFold(4, shuffle=True, random_state=0).split(X))
+        within = [[np.cumsum(rows)[fold[rows[fold]]] - 1 for fold in folds] for folds in cv]
+    options = {"classifier": SVC(kernel="linear"), "cv": cv, "random_state": 0}
+    model = CV2FeatureSelectionPipeline(SelectKBest(k=3), **options)
+    weights = rows * np.arange(1.0, 61)
+    groups = None if isinstance(cv, list) else groups
+    found = clone(model).fit(data, y, weights, groups)
+    alone = clone(model).set_params(cv=within if isinstance(cv, list) else cv)
+    alone.fit(part, y[rows], weights[rows], None if groups is None else groups[rows])
+    assert found.get_support().tolist() == alone.get_support().tolist()
+    assert found.decision_function(data).tolist() == alone.decision_function(data).tolist()
+    assert cv is None or found.cv2_error_ == alone.cv2_error_
+
+
+def test_an_out_of_bag_score_of_noise_is_near_chance():
+    """Bagging leaves samples out by a weight of 0."""
+    X, y = np.random.default_rng(0).normal(size=(50, 1000)), np.arange(50) % 2
+    rule = CV2FeatureSelectionPipeline(SelectKBest(k=20), cv=None)
+    bagging = BaggingClassifier(rule, 25, oob_score=True, random_state=0)
+    with pytest.warns(UserWarning, match="sample_weight does not reach SelectKBest"):
+        assert bagging.fit(X, y).oob_score_ < 0.6
 
 
 def test_a_selector_may_read_columns_of_a_data_frame_by_name():

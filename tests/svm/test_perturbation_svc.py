@@ -174,8 +174,22 @@ def test_selection_within_claims_nothing_on_noise(seeds):
         make_pipeline(SelectKBest(k=5), PerturbationResamplingSVC(**options)).fit(*noise(seed))[-1]
         for seed in seeds[:3]
     ]
-    with pytest.warns(UserWarning, match="step 'selectkbest' .* Select inside"):
-        assert sum(model.confidence_interval_.high < 0.5 for model in outside) >= 2
+    assert sum(model.confidence_interval_.high < 0.5 for model in outside) >= 2
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight does not reach SelectKBest")
+@pytest.mark.parametrize("selecting", [False, True])
+def test_samples_of_weight_zero_take_no_part_in_anything(selecting):
+    X, y = noise(0)
+    rows, groups = np.arange(len(y)) % 3 != 0, np.arange(len(y)) // 2
+    inner = make_pipeline(SelectKBest(k=5), SVC(kernel="linear")) if selecting else None
+    options = {"n_resamples": 10, "cv": 3, "random_state": 0}
+    model = PerturbationResamplingSVC(estimator=inner, **options)
+    weights = rows * np.arange(1.0, len(y) + 1)
+    found = clone(model).fit(X, y, weights, groups)
+    alone = clone(model).fit(X[rows], y[rows], weights[rows], groups[rows])
+    assert found.decision_function(X).tolist() == alone.decision_function(X).tolist()
+    assert found.statistics_.tolist() == alone.statistics_.tolist()
 
 
 def test_nothing_is_resampled_until_it_is_read(data, monkeypatch):
