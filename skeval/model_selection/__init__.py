@@ -10,7 +10,7 @@ from skeval._inference.estimate import (
     PerturbationEstimate,
     Test,
 )
-from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, refit_632, score_632
+from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, score_632
 from skeval.model_selection._bootstrap_score import bootstrap_score
 from skeval.model_selection._compare import compare_classifiers
 from skeval.model_selection._compare_items import compare_items
@@ -107,7 +107,6 @@ __all__ = [
     "pool_estimates",
     "prediction_instability",
     "reader_study_size",
-    "refit_632",
     "refit_one_se",
     "resubstitution_error",
     "run_over_datasets",

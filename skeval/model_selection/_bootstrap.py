@@ -7,13 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import clone
-from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
@@ -52,10 +50,9 @@ from skeval.model_selection._estimates import (
     size_of_error,
     untested_losses,
 )
-from skeval.model_selection._tuning import keep_last_round, read_split_scores
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._compat import MetadataRequester, calling_search, num_samples
+from skeval.utils._compat import MetadataRequester, num_samples
 
 
 def bootstrap_error(
@@ -531,7 +528,7 @@ class BootstrapSplit(MetadataRequester):
     See Also
     --------
     score_632 : The .632 estimate of the scores of such a split.
-    refit_632 : Model selection by the .632 estimate.
+    make_bootstrap_scorer : Model selection by the .632 estimate.
 
     Examples
     --------
@@ -736,68 +733,3 @@ def read_scores(
         f"results[{name!r}]", results[name], ensure_2d=False, dtype=float, estimator="score_632"
     )
     return scores
-
-
-def refit_632(cv_results: Mapping[str, Any], *, metric: str = "score") -> int:
-    """Return the index of the candidate with the best .632 score, for ``refit=`` of a search.
-
-    The score of a candidate is ``0.368 A + 0.632 B``, where `B` is the mean out-of-bag score and
-    `A` the mean score of its models on their own resamples. With ``make_bootstrap_scorer(".632")``
-    and `WholeSample`, `A` is the training score of one fit, and the search has a `best_score_`.
-
-    Parameters
-    ----------
-    cv_results : dict
-        The `cv_results_` of a search with ``cv=BootstrapSplit()`` and ``return_train_score=True``.
-    metric : str, default="score"
-        Metric, if the search has several; bind it with `functools.partial`.
-
-    Returns
-    -------
-    int
-        Index in ``cv_results["params"]``; for a halving search, in the last round. A search with a
-        callable `refit` has no `best_score_`, because scikit-learn cannot identify the maximized
-        score.
-
-    Raises
-    ------
-    ValueError
-        If `cv_results` has no such metric or no training scores, or the search uses ordinary folds.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from skeval.model_selection import BootstrapSplit, refit_632
-    >>> X, y = load_iris(return_X_y=True)
-    >>> cv, grid = BootstrapSplit(30, random_state=0), {"n_neighbors": [1, 15, 120]}
-    >>> options = {"cv": cv, "refit": refit_632, "return_train_score": True}
-    >>> GridSearchCV(KNeighborsClassifier(), grid, **options).fit(X, y).best_params_
-    {'n_neighbors': 1}
-    """
-    cv = getattr(calling_search(), "cv", BootstrapSplit())
-    if cv is None or isinstance(cv, Integral | BaseCrossValidator | BaseShuffleSplit):
-        raise ValueError(
-            f"cv must be BootstrapSplit() for refit=refit_632, got {cv!r}: the estimate combines "
-            "out-of-bag scores with training scores."
-        )
-    estimates = _score_candidates(cv_results, metric=metric)
-    if np.isnan(estimates).all():
-        raise ValueError(f"cv_results holds no candidate whose {metric!r} is a number throughout.")
-    return int(np.nanargmax(estimates))
-
-
-def _score_candidates(cv_results: Mapping[str, Any], *, metric: str = "score") -> np.ndarray:
-    """Return the .632 score of each candidate, nan before the last round of a halving search."""
-    outside = read_split_scores(cv_results, metric)
-    name = f"mean_train_{metric}"
-    if name not in cv_results:
-        raise ValueError(f"cv_results must hold {name!r}: search with return_train_score=True.")
-    outside = keep_last_round(cv_results, outside).mean(axis=0)
-    apparent = np.asarray(cv_results[name], dtype=float)
-    estimates: np.ndarray = RESUBSTITUTION_SHARE * apparent + (1 - RESUBSTITUTION_SHARE) * outside
-    return estimates
-
-
-refit_632.selection_scores = _score_candidates  # type: ignore[attr-defined]

@@ -251,27 +251,13 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
             f"pipeline that ends in such a search; got {type(search).__name__}."
         )
     metric = _read_metric(search)
-    inner = float(_read_selection_scores(search, metric)[search.best_index_])
+    inner = float(search.cv_results_[f"mean_test_{metric}"][search.best_index_])
     # the bias requires finite scores of at least two splits
     bias = np.nan
     if np.isfinite(inner) and f"split1_test_{metric}" in search.cv_results_:
         bias = tuning_bias(search.cv_results_, best_index=int(search.best_index_), metric=metric)
     nested = _score_model(model, search, metric, X, y) if len(y) else np.nan
     return Searched(inner, nested, dict(search.best_params_), bias)
-
-
-def _read_selection_scores(search: Any, metric: str) -> np.ndarray:
-    """Return the score of each candidate that the search maximized.
-
-    It is the mean over splits, unless ``refit=`` is a function with `selection_scores` of its own,
-    such as `refit_632`.
-    """
-    refit = getattr(search, "refit", True)
-    function, options = (refit.func, refit.keywords) if isinstance(refit, partial) else (refit, {})
-    if hasattr(function, "selection_scores"):
-        scores: np.ndarray = function.selection_scores(search.cv_results_, **options)
-        return scores
-    return np.asarray(search.cv_results_[f"mean_test_{metric}"])
 
 
 def _read_metric(search: Any) -> str:

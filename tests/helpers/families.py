@@ -144,12 +144,7 @@ VECTORS = {
         lambda scores, **options: model_selection.score_632(
             {"test_score": scores, "train_score": scores}, **options
         )
-    ),
-    "refit_632": with_options_of(model_selection.refit_632)(
-        lambda scores, **options: model_selection.refit_632(
-            {"split0_test_score": scores, "mean_train_score": scores}, **options
-        )
-    ),
+    )
 }
 
 

@@ -1,18 +1,15 @@
-"""BootstrapSplit inside scikit-learn, score_632 and refit_632."""
+"""BootstrapSplit inside scikit-learn, and score_632."""
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 
-from skeval.model_selection import BootstrapSplit, bootstrap_error, refit_632, score_632
-from skeval.model_selection._tuning import read_search
+from skeval.model_selection import BootstrapSplit, bootstrap_error, score_632
 
 
 def run(model, data, n=25, seed=2, **options):
@@ -67,46 +64,6 @@ def test_splits_are_resamples(cancer):
         assert sorted({*train, *test}) == list(range(len(y)))
         assert not set(train) & set(test)
         assert len(set(y[train])) == 2
-
-
-def test_grid_search_picks_the_best_632(cancer):
-    grid = {"n_neighbors": [1, 5, 25]}
-    cv = BootstrapSplit(5, random_state=0)
-    options = {"cv": cv, "refit": refit_632, "return_train_score": True}
-    search = GridSearchCV(KNeighborsClassifier(), grid, **options).fit(*cancer)
-    by_hand = [
-        score_632(run(KNeighborsClassifier(k), cancer, 5, 0, return_train_score=True))
-        for k in grid["n_neighbors"]
-    ]
-    assert len(set(by_hand)) == 3
-    assert search.best_index_ == np.argmax(by_hand)
-
-
-def test_weights_of_the_two_parts_decide():
-    results = {
-        "mean_train_score": [1.0, 0.0, 0.5],
-        "split0_test_score": [0.3, 0.9, 0.5],
-        "split1_test_score": [0.3, 0.9, 0.5],
-    }
-    assert refit_632(results) == 1  # 0.5576, 0.5688, 0.5
-    results["mean_train_score"] = [1.0, -0.05, 0.5]
-    assert refit_632(results) == 0
-    results["split0_test_score"] = [np.nan, 0.9, 0.5]
-    assert refit_632(results) == 1
-
-
-def test_several_metrics(cancer):
-    search = GridSearchCV(
-        KNeighborsClassifier(),
-        {"n_neighbors": [1, 25]},
-        cv=BootstrapSplit(4, random_state=0),
-        scoring=["accuracy", "neg_log_loss"],
-        refit=partial(refit_632, metric="neg_log_loss"),
-        return_train_score=True,
-    ).fit(*cancer)
-    # one neighbor is certain, and wrong now and then
-    assert search.best_params_ == {"n_neighbors": 25}
-    assert refit_632(search.cv_results_, metric="accuracy") == 0
 
 
 def test_regression_target_of_whole_numbers_is_no_set_of_classes():
@@ -174,12 +131,6 @@ def test_repr_pickle_and_seed():
         (lambda: score_632({"test_score": [0.5]}, [[1.0]]), "X and y must be given both"),
         (lambda: score_632({"test_score": [0.5, np.nan]}), "contains NaN"),
         (lambda: score_632({"test_f1": [0.5]}), "must hold 'test_score'"),
-        (lambda: refit_632({}), "split scores of the metric 'score'"),
-        (lambda: refit_632({"split0_test_score": [0.5]}), "search with return_train_score=True"),
-        (
-            lambda: refit_632({"split0_test_score": [np.nan], "mean_train_score": [1.0]}),
-            "no candidate whose 'score' is a number",
-        ),
     ],
 )
 def test_bad_input(make, message):
@@ -200,35 +151,3 @@ def test_bad_input(make, message):
 def test_bad_labels_and_groups(given, message):
     with pytest.raises(ValueError, match=message):
         list(BootstrapSplit(2, random_state=0).split(np.ones((6, 1)), **given))
-
-
-def test_a_halving_search_chooses_from_its_last_round():
-    results = {
-        "mean_train_score": np.array([1.0, 0.9, 0.8]),
-        "split0_test_score": np.array([0.9, 0.7, 0.6]),
-        "split1_test_score": np.array([0.9, 0.7, 0.6]),
-        "iter": np.array([0, 1, 1]),
-    }
-    assert refit_632(results) == 1
-    del results["iter"]
-    assert refit_632(results) == 0
-
-
-@pytest.mark.parametrize("refit", [refit_632, partial(refit_632, metric="score")])
-def test_the_optimism_is_of_the_score_that_selected(refit):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 4)), np.repeat([0, 1], 30)
-    options = {"cv": BootstrapSplit(10, random_state=0), "refit": refit, "return_train_score": True}
-    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, **options)
-    found = read_search(search.fit(X, y), X[:0], y[:0])
-    table, best = search.cv_results_, search.best_index_
-    scores = (table[f"mean_{part}_score"][best] for part in ("train", "test"))
-    assert found.inner == pytest.approx(np.dot([0.368, 0.632], list(scores)))
-    assert found.inner > table["mean_test_score"][best]
-
-
-@pytest.mark.parametrize("cv", [None, 5, KFold(3)])
-def test_refit_632_refuses_a_search_with_ordinary_folds(cancer, cv):
-    options = {"cv": cv, "refit": refit_632, "return_train_score": True}
-    with pytest.raises(ValueError, match=r"cv must be BootstrapSplit\(\) for refit=refit_632"):
-        GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, **options).fit(*cancer)
