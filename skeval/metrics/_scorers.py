@@ -173,8 +173,15 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
 def read_scoring(estimator: Any, scoring: Any) -> Any:
     """Return the scorer or scorers of an argument `scoring`, like ``check_scoring``.
 
-    Names of skeval are accepted too, and an unknown name raises with suggestions.
+    Names of skeval are accepted too, and an unknown name raises with suggestions. Scorers that
+    resample the procedure are refused: the samples that they score did not train the model here.
     """
+    for part in scoring.values() if isinstance(scoring, Mapping) else [scoring]:
+        if getattr(part, "resamples", False):
+            raise ValueError(
+                f"scoring must not fit clones to the samples that it scores, as {part!r} does; "
+                "pass it to cross_validate or a search with cv=WholeSample()."
+            )
     with naming("scoring"):
         if isinstance(scoring, str):
             return get_scorer(scoring)

@@ -5,23 +5,24 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import wraps
+from dataclasses import dataclass, field
+from itertools import pairwise
+from numbers import Integral
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
-import joblib
 import numpy as np
-from sklearn.base import clone, is_classifier
+from scipy.sparse import issparse
+from sklearn.base import clone
 
 from skeval._inference.errors import METHODS
-from skeval.metrics._scorers import read_scoring
+from skeval._resampling.fit_params import fit_arguments, list_receivers
 from skeval.model_selection._bootstrap import bootstrap_error
 from skeval.model_selection._error_interval import error_interval
-from skeval.model_selection._permutation import draw_orders, permutation_result, permutation_test
+from skeval.model_selection._permutation import permutation_test
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._compat import RoutedScorer, ScoredFold, num_samples, scored_fold
+from skeval.utils._compat import RoutedScorer, num_samples
 
 
 class WholeSample:
@@ -30,6 +31,11 @@ class WholeSample:
     A scikit-learn cross-validator for ``cv=``, for scorers that resample the whole procedure
     themselves: `make_bootstrap_scorer`, `make_permutation_scorer` and `make_interval_scorer`. Any
     other score, such as "accuracy", is the score on the training samples and is optimistic.
+
+    The estimator that is scored must contain the selection of features. After a selection on all
+    samples these scorers are optimistic too. They raise an error if they score the same labels with
+    other columns than before, as in `RFECV` and `SequentialFeatureSelector`, and cannot detect a
+    selection before the first call.
 
     Examples
     --------
@@ -93,6 +99,19 @@ class WholeSample:
         yield everything, everything.copy()
 
 
+class UntrainedModelError(ValueError):
+    """Error of a scorer whose model was not trained on all samples and columns that it scores.
+
+    scikit-learn replaces the errors of a scorer by ``error_score``, nan by default, and a search
+    whose scores are all nan chooses its first candidate. It warns with the text of the error, so
+    this warning is made an error.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        warnings.filterwarnings("error", message=rf"(?s).*{type(self).__name__}")
+
+
 @dataclass(eq=False, repr=False)
 class ProcedureScorer(RoutedScorer):
     """Scorer ``scorer(estimator, X, y)`` that returns minus an attribute of a result."""
@@ -101,9 +120,15 @@ class ProcedureScorer(RoutedScorer):
     function: Callable[..., Any]
     options: dict[str, Any]
     attribute: str
+    last_scored: tuple[set[int], set[int]] | None = field(default=None, init=False)
+    """Hashes of the last labels, and of the columns that they were scored with."""
+    resamples: ClassVar[bool] = True
 
     def __repr__(self) -> str:
         return self.name
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"last_scored": None}
 
     @property
     def _scored_by(self) -> Callable[..., Any]:
@@ -111,32 +136,85 @@ class ProcedureScorer(RoutedScorer):
 
     def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
         """Return the score, from clones fitted to resamples of `X` and `y`."""
-        options, fold = self.options | metadata, scored_fold(X)
-        if fold is not None:
-            self.check_fold(fold, options)
+        options = self.options | metadata
+        self._check_columns(X, y)
+        self._check_trained_on(estimator, X, y, options)
         result = self.function(clone(estimator), X, y, **options)
         return -float(attrgetter(self.attribute)(result))
 
-    def check_fold(self, fold: ScoredFold, options: dict[str, Any]) -> None:
-        """Raise unless all samples are scored, and the scorer has all arguments of the fit."""
-        if set(fold.train) != set(fold.test):
-            raise ValueError(
-                f"cv must be WholeSample() for scoring={self.name}, which resamples the samples "
-                f"that it scores; got a split with {len(fold.train)} training and "
-                f"{len(fold.test)} test samples, of which it would see the test samples only."
-            )
-        requested = self.get_metadata_routing().score.requests
-        refused = [name for name, request in requested.items() if request is False]
-        accepted = {*options, *(options.get("params") or {}), *refused}
-        for name, value in fold.fit_params.items():
-            argument = name.rpartition("__")[2]
-            if value is not None and not accepted & {name, argument}:
-                own = argument in inspect.signature(self.function).parameters
-                remedy = f"{argument}=" if own else f"params={{{name!r}: ...}}"
-                raise ValueError(
-                    f"params must not hold {name!r} alone: the fits of scoring={self.name} would "
-                    f"not use it; pass {remedy} to the function that makes the scorer, too."
+    def _check_columns(self, X: Any, y: Any) -> None:
+        """Raise if the same labels were scored with some of these columns, but not with all.
+
+        `RFECV` passes fewer and fewer columns, sequential selectors more and more.
+        """
+        labels, columns = hash_columns(y), hash_columns(X)
+        if self.last_scored is not None and self.last_scored[0] == labels:
+            before = self.last_scored[1]
+            if columns != before and columns & before:
+                raise UntrainedModelError(
+                    f"X must have the same columns in every call of scoring={self.name}, which "
+                    f"scored these labels with {len(before)} columns, got {len(columns)}, some of "
+                    "them the same: after a selection that has seen the labels, as in RFECV, the "
+                    "score is far too high. Put the selector in a pipeline and search over its "
+                    "number of features; for sets of columns that were chosen without the labels, "
+                    "make one scorer each."
                 )
+        self.last_scored = labels, columns
+
+    def _check_trained_on(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> None:
+        """Raise unless the model responds to X as a clone that is fitted to X and y does."""
+        n = num_samples(X)
+        weight, params, groups = (options.get(k) for k in ("sample_weight", "params", "groups"))
+        if weight is not None:
+            weight = _checks.check_weights("sample_weight", weight, n)
+        arguments = fit_arguments(model, X, params, weight, groups, np.arange(n))
+        twin = clone(model).fit(X, y, **arguments)
+        # groups of our estimators change their own error only
+        grouped = [getattr(part, "_fit_groups", None) for _, part in list_receivers(model)]
+        has_groups = groups is not None or "groups" in {k.rpartition("__")[2] for k in params or ()}
+        known = has_groups or all(group is None for group in grouped)
+        if known and same_responses(respond(model, X), respond(twin, X)):
+            return
+        seeds = [
+            name
+            for name, value in model.get_params().items()
+            if name.rpartition("__")[2] == "random_state" and not isinstance(value, Integral)
+        ]
+        raise UntrainedModelError(
+            f"cv must be WholeSample() for scoring={self.name}: the model was not trained on the "
+            f"{n} samples that are scored, since a clone fitted to them differs. If it was, pass "
+            "sample_weight, groups and params of its fit to the scorer, too"
+            + (f"; if its fits are random, set {seeds[0]} to an integer" if seeds else "")
+            + ". A halving search needs an integer random_state."
+        )
+
+
+def hash_columns(X: Any) -> set[int]:
+    """Return the hashes of the columns of a table."""
+    if issparse(X):
+        X = X.tocsc()
+        parts = [slice(*ends) for ends in pairwise(X.indptr)]
+        return {hash((X.indices[j].tobytes(), X.data[j].tobytes())) for j in parts}
+    table = np.asarray(X)
+    rows = np.ascontiguousarray(table.T if table.ndim == 2 else table.reshape(1, -1))
+    numeric = table.dtype.kind in "biuf"
+    return {hash(row.tobytes() if numeric else repr(row.tolist())) for row in rows}
+
+
+def respond(model: Any, X: Any) -> np.ndarray:
+    """Return the decision values, probabilities or predictions of a model, whichever it has."""
+    method = next(m for m in ("decision_function", "predict_proba", "predict") if hasattr(model, m))
+    response = getattr(model, method)(X)
+    return np.hstack(response) if isinstance(response, list) else np.asarray(response)
+
+
+def same_responses(first: np.ndarray, second: np.ndarray) -> bool:
+    """Return whether two arrays are equal, up to a small fraction of the spread of numbers."""
+    if first.shape != second.shape or first.dtype.kind != "f" or second.dtype.kind != "f":
+        return np.array_equal(first, second)
+    finite = second[np.isfinite(second)]
+    spread = np.ptp(finite) if finite.size else 0.0
+    return np.allclose(first, second, rtol=1e-12, atol=1e-6 * spread, equal_nan=True)
 
 
 def make_scorer_of(
@@ -162,9 +240,10 @@ def make_bootstrap_scorer(
     """Make a scorer that returns minus the bootstrap estimate of the error.
 
     The scorer fits clones of the estimator to resamples of the samples that it scores, so it
-    requires ``cv=WholeSample()``. With other folds it raises an error, which `cross_validate` turns
-    into nan with a warning unless ``error_score="raise"``. It also raises if `cross_validate`
-    passes groups, weights or other arguments to `fit` that it does not have itself.
+    requires ``cv=WholeSample()``. It first fits one clone to all these samples and raises an error,
+    whatever ``error_score`` is, if the model that it scores responds to them differently. This
+    happens with other folds, if the scorer lacks the groups, weights or other arguments of the fit,
+    and if a random estimator has no integer `random_state`.
 
     Parameters
     ----------
@@ -306,17 +385,14 @@ def make_permutation_scorer(
     scoring: Any = None,
     *,
     n_permutations: int = 1000,
-    refit: bool = True,
     random_state: RandomStateLike = None,
     **options: Any,
-) -> ProcedureScorer | FixedRuleScorer:
+) -> ProcedureScorer:
     """Make a scorer that returns minus the P-value of a permutation test.
 
-    With ``refit=True`` the test is `permutation_test`: the whole procedure is repeated for every
-    permutation of the labels. It requires ``cv=WholeSample()`` and the arguments of the fit, as in
-    `make_bootstrap_scorer`. With ``refit=False`` the fitted model is kept, and only the labels of
-    the scored samples are permuted. This tests whether *this model* predicts *these labels* better
-    than chance. The samples must not have trained the model, so it requires ordinary folds.
+    The test is `permutation_test`: the whole procedure is repeated for every permutation of the
+    labels. The scorer requires ``cv=WholeSample()`` and the arguments of the fit, as in
+    `make_bootstrap_scorer`.
 
     Parameters
     ----------
@@ -324,29 +400,24 @@ def make_permutation_scorer(
         The score, as in `permutation_test`.
     n_permutations : int, default=1000
         Number `P` of permutations.
-    refit : bool, default=True
-        Whether the procedure is fitted again to permuted labels.
     random_state : int, RandomState, Generator or None, default=None
         Random seed. None and generators draw one seed when the scorer is made.
     **options : dict
-        With ``refit=True`` other arguments of `permutation_test`, such as `cv`, `groups` or
-        `n_jobs`; ``refit=False`` has none.
+        Other arguments of `permutation_test`, such as `cv`, `groups` or `n_jobs`.
 
     Returns
     -------
     scorer : callable
         ``scorer(estimator, X, y) -> float``, minus the P-value, from -1 to ``-1/(P + 1)``; larger
-        is better. With ``refit=True`` it equals ``-permutation_test(...).pvalue`` with the same
-        seed. It can be pickled.
+        is better. It equals ``-permutation_test(...).pvalue`` with the same seed, and can be
+        pickled.
 
     Raises
     ------
     TypeError
-        If `permutation_test` has no such option, an option is passed with ``refit=False``, or
-        `scoring` has several scores.
+        If `permutation_test` has no such option, or `scoring` has several scores.
     ValueError
-        If `n_permutations` < 1; when called, if the folds are not as described above, or the score
-        of the observed labels is undefined.
+        If `n_permutations` < 1.
 
     See Also
     --------
@@ -354,16 +425,8 @@ def make_permutation_scorer(
 
     Notes
     -----
-    P-values of the folds of one cross-validation are dependent: neither their mean nor their
-    minimum is a P-value.
-
     Candidates of a search that beat every permutation tie at ``-1/(P + 1)``, and the first of them
     is selected. Use the score itself for the search if all candidates are better than chance.
-
-    Outside of scikit-learn's folds, ``refit=False`` fits a clone to the scored samples and raises
-    an error if it equals the model, which was then trained on them. Estimators with random fits
-    require a `random_state` for this. The check cannot detect a model that was trained on only some
-    of the samples, or with sample weights.
 
     Examples
     --------
@@ -376,128 +439,19 @@ def make_permutation_scorer(
     >>> scoring = {"p": make_permutation_scorer("accuracy", **options)}
     >>> cross_validate(NearestCentroid(), X, y, cv=WholeSample(), scoring=scoring)["test_p"]
     array([-0.01])
-    >>> scorer = make_permutation_scorer("accuracy", refit=False, **options)
-    >>> cross_validate(NearestCentroid(), X, y, cv=3, scoring=scorer)["test_score"]
-    array([-0.01, -0.01, -0.01])
     """
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise TypeError(
             f"scoring must be a single score, a name or a callable, got {scoring!r}; make a scorer "
             "for each score."
         )
-    _checks.check_flag("refit", refit)
     n_permutations = _checks.check_count("n_permutations", n_permutations)
-    name = f"make_permutation_scorer(n_permutations={n_permutations}, refit={refit})"
-    if refit:
-        return make_scorer_of(
-            name,
-            permutation_test,
-            "pvalue",
-            scoring=scoring,
-            n_permutations=n_permutations,
-            random_state=random_state,
-            **options,
-        )
-    if options:
-        raise TypeError(f"{min(options)} is no argument for refit=False, which runs no folds.")
-    return FixedRuleScorer(name, scoring, n_permutations, _checks.small_seed(random_state))
-
-
-@dataclass(eq=False, repr=False)
-class FixedRuleScorer(RoutedScorer):
-    """Scorer ``(estimator, X, y) -> -P`` of a fitted model on samples that did not train it."""
-
-    name: str
-    scoring: Any
-    n_permutations: int
-    random_state: int
-
-    def __repr__(self) -> str:
-        return self.name
-
-    @property
-    def _scored_by(self) -> Callable[..., Any]:
-        return permutation_test
-
-    def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
-        """Return minus the P-value of the predictions for `X` under permutation of `y`."""
-        y = _checks.check_y("y", y)
-        if is_classifier(estimator) and not hasattr(estimator, "classes_"):
-            raise ValueError("estimator must be fitted for refit=False; fit it, or use refit=True.")
-        check_held_out(estimator, X, y)
-        score = read_scoring(estimator, self.scoring)
-        rule = RememberedRule(estimator, X)
-        groups = metadata.pop("groups", None)
-        draw = draw_orders(y, groups, _checks.root_seed(self.random_state)).orders
-        observed = float(score(rule, X, y, **metadata))
-        if np.isnan(observed):
-            raise ValueError("scoring must be defined on the observed labels, got nan.")
-        null = [float(score(rule, X, y[draw(r)], **metadata)) for r in range(self.n_permutations)]
-        return -permutation_result("score", observed, np.array(null), None).pvalue
-
-
-RESPONSES = ("predict", "predict_proba", "predict_log_proba", "decision_function")
-
-
-class RememberedRule:
-    """A fitted estimator that computes its responses to some samples only once."""
-
-    def __init__(self, estimator: Any, X: Any) -> None:
-        self.estimator, self.X = estimator, X
-        self.responses: dict[str, np.ndarray] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self.estimator, name)
-        if name not in RESPONSES:
-            return attribute
-
-        @wraps(attribute)  # scikit-learn reads the name
-        def respond(X: Any) -> np.ndarray:
-            if X is not self.X:
-                return attribute(X)
-            if name not in self.responses:
-                self.responses[name] = attribute(X)
-            return self.responses[name]
-
-        return respond
-
-    def score(self, X: Any, y: Any, **metadata: Any) -> float:
-        """Return the score of the estimator's own method, on the remembered responses."""
-        return type(self.estimator).score(self, X, y, **metadata)
-
-
-def check_held_out(estimator: Any, X: Any, y: np.ndarray) -> None:
-    """Raise if the samples trained the estimator."""
-    fold = scored_fold(X)
-    if fold is not None:
-        n_both = np.isin(fold.test, fold.train).sum()
-        if n_both:
-            raise ValueError(
-                "cv must hold samples out for make_permutation_scorer(refit=False); "
-                f"{n_both} of {len(fold.test)} test samples trained the rule. Use ordinary folds, "
-                "or refit=True with WholeSample()."
-            )
-        return
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            states = {hash_state(clone(estimator).fit(X, y)) for _ in range(2)}
-    except (TypeError, ValueError):  # a rule that cannot be cloned, or fitted to these samples
-        return
-    if len(states) > 1:
-        raise ValueError(
-            "estimator must give the same rule in every fit for make_permutation_scorer("
-            "refit=False) outside of folds, which otherwise cannot check that it was trained on "
-            "other samples. Set its random_state, or use folds."
-        )
-    if hash_state(estimator) in states:
-        raise ValueError(
-            "estimator must be trained on other samples for make_permutation_scorer(refit=False); "
-            "a clone fitted to X and y is the same rule. Score held-out samples, or use refit=True."
-        )
-
-
-def hash_state(estimator: Any) -> str:
-    """Return a hash of a fitted estimator, or of the best estimator of a search."""
-    state: str = joblib.hash(vars(getattr(estimator, "best_estimator_", estimator)))
-    return state
+    return make_scorer_of(
+        f"make_permutation_scorer(n_permutations={n_permutations})",
+        permutation_test,
+        "pvalue",
+        scoring=scoring,
+        n_permutations=n_permutations,
+        random_state=random_state,
+        **options,
+    )

@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Self, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self, TypeVar
 
-import numpy as np
 import sklearn
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
@@ -95,60 +93,6 @@ def callback_context(estimator: Any, n_subtasks: int) -> Any:
     return None if make_context is None else make_context(max_subtasks=n_subtasks)
 
 
-class ScoredFold(NamedTuple):
-    """Train and test rows of a fold, and the arguments of its fit."""
-
-    train: np.ndarray
-    test: np.ndarray
-    fit_params: Mapping[str, Any]
-
-
-def scored_fold(X: Any) -> ScoredFold | None:
-    """Return the fold on which scikit-learn is scoring `X`, None outside of its folds.
-
-    A scorer gets no other information on the training samples, but every loop of scikit-learn over
-    folds has the local variables `X`, `train`, `test` and `X_test`.
-    """
-    for _, function, variables in calling_frames():
-        if set(variables) >= {"X", "train", "test", "X_test"}:
-            scored = any(variables.get(name) is X for name in ("X_test", "X_train"))
-            # RFECV scores some columns of X_test, which are a new array
-            if scored or function == "_rfe_single_fit":
-                rows = np.arange(num_samples(variables["X"]))
-                train, test = rows[variables["train"]], rows[variables["test"]]
-                return ScoredFold(train, test, variables.get("fit_params") or {})
-    return None
-
-
-def selector_before(estimator: Any) -> str | None:
-    """Return the name of a step that selects features in a pipeline that is fitting `estimator`."""
-    for module, function, variables in calling_frames():
-        if module == "sklearn.pipeline" and function == "fit":
-            steps = variables["self"].steps
-            if steps[-1][1] is estimator:
-                names = [name for name, step in steps[:-1] if hasattr(step, "get_support")]
-                return names[0] if names else None
-    return None
-
-
-def calling_search() -> Any:
-    """Return the scikit-learn search that is running, or None outside of a search."""
-    for _, function, variables in calling_frames():
-        if function == "fit" and hasattr(variables.get("self"), "refit"):
-            return variables["self"]
-    return None
-
-
-def calling_frames() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield module, name and local variables of scikit-learn's callers, innermost first."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if module.startswith("sklearn."):
-            yield module, frame.f_code.co_name, frame.f_locals
-        frame = frame.f_back  # type: ignore[assignment]
-
-
 def is_plain_scorer(scorer: Any) -> bool:
     """Return whether a scorer is from `make_scorer` and readable by `metric_of_scorer`."""
     parts = ("_score_func", "_kwargs", "_sign", "_response_method")
@@ -175,6 +119,8 @@ class RoutedScorer:
     """Scorer that passes requested metadata, such as `sample_weight`, to a function."""
 
     _requests: MetadataRequest | None = None
+    resamples: ClassVar[bool] = False
+    """Whether the scorer fits clones to the samples that it scores."""
 
     @property
     def _scored_by(self) -> Callable[..., float]:
