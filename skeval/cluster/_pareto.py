@@ -196,10 +196,12 @@ def compare_clusterings(
         Names of indices of `internal_indices`, each with its own direction: "silhouette", "dunn"
         and "calinski_harabasz" (larger is better), "davies_bouldin_pairwise",
         "davies_bouldin_centroid", "connectivity", "compactness" and "sse" (smaller is better). Also
-        "dbcv", "mean_separation" and "min_separation" (mean and smallest distance between clusters;
-        larger is better), "diameter" (the largest), "mst_compactness" (mean edge of the spanning
-        trees) and "within_cluster_variance" (smaller is better). Or a dict of other indices: name
-        to ``(function(X, labels) -> float, greater_is_better)``.
+        "dbcv", "mean_separation" and "min_separation" (mean and smallest distance between
+        clusters), "centroid_separation" and "min_centroid_separation" (mean and smallest distance
+        between centroids; larger is better), "mean_within" and "diameter" (mean and largest
+        distance within clusters), "mst_compactness" (mean edge of the spanning trees) and
+        "within_cluster_variance" (smaller is better). Or a dict of other indices: name to
+        ``(function(X, labels) -> float, greater_is_better)``.
     metric, n_neighbors, noise : str or callable, int, str or None
         See `internal_indices`; not used if `indices` is a dict.
     n_jobs : int, default=None

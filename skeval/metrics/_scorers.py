@@ -17,7 +17,7 @@ from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
 from skeval.metrics._table import ANY_NUMBER, METRICS, Metric, find_row
-from skeval.metrics.cluster._extent import BY_NAME
+from skeval.metrics.cluster._extent import BY_NAME, EXTENTS
 from skeval.metrics.cluster._indices import INDICES, Index
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._checks import naming
@@ -54,6 +54,12 @@ SCORERS: dict[str, Metric] = {
     for row in INDICES
     if isinstance(row.function, partial) or row.function.__module__.startswith("skeval")
 )
+SCORERS |= {
+    name if up else f"neg_{name}": Metric(
+        function, range=(0.0, np.inf), greater_is_better=up, response=PARTITION
+    )
+    for name, (function, up) in EXTENTS.items()
+}
 
 
 def row_of_scorer(name: str) -> Metric | None:
@@ -121,9 +127,10 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
 
     Notes
     -----
-    Internal indices of clusterings, such as "dunn", need no y and work for clusterers without
-    `predict`. External indices, such as "purity", compare `predict` with y. The adjusted Rand and
-    the Rand index have scikit-learn's names, "adjusted_rand_score" and "rand_score".
+    Internal indices of clusterings, such as "dunn", and distances within and between clusters, such
+    as "neg_diameter" and "min_separation", need no y and work for clusterers without `predict`.
+    External indices, such as "purity", compare `predict` with y. The adjusted Rand and the Rand
+    index have scikit-learn's names, "adjusted_rand_score" and "rand_score".
 
     Examples
     --------
@@ -205,17 +212,33 @@ ABBREVIATIONS = {
     "mae": "neg_mean_absolute_error",
     "mse": "neg_mean_squared_error",
     "rmse": "neg_root_mean_squared_error",
+    "l1": "neg_error_norm neg_mean_absolute_error",
+    "l2": "neg_error_norm neg_root_mean_squared_error",
+    "linf": "neg_error_norm neg_max_error",
+    "tpr": "recall",
+    "fnr": "sensitivity",
+    "tnr": "specificity",
+    "fpr": "specificity",
+    "f_beta": "macro_fbeta micro_fbeta",
+    "fbeta": "macro_fbeta micro_fbeta",
+    "fscore": "f1 macro_fbeta",
+    "f_measure": "f1 macro_fbeta class_f_measure",
+    "macro_f1": "macro_fbeta f1_macro",
+    "micro_f1": "micro_fbeta f1_micro",
+    "rank_loss": "neg_ranking_loss",
+    "bep": "break_even_point",
     "fmi": "fowlkes_mallows_score",
     "ari": "adjusted_rand_score",
     "ri": "rand_score",
     "jc": "pair_jaccard",
+    "nmi": "normalized_mutual_info_score",
+    "ami": "adjusted_mutual_info_score",
+    "cluster_accuracy": "purity",
     "dbi": "neg_davies_bouldin_pairwise",
-    "bep": "break_even_point",
-    "macro_f1": "f1_macro",
-    "l1": "neg_mean_absolute_error",
-    "tpr": "recall",
+    "di": "dunn",
+    "dunn_index": "dunn",
 }
-"""Common abbreviations of metrics, with their scorers."""
+"""Common abbreviations of metrics, with their scorers, the definition of textbooks first."""
 
 
 def _suggest_name(name: str) -> str:
@@ -225,9 +248,11 @@ def _suggest_name(name: str) -> str:
     misspellings.
     """
     names = [*SCORERS, *sklearn.metrics.get_scorer_names()]
-    name = name.lower()
+    name = name.lower().replace("-", "_").replace(" ", "_")
+    if name == "predictive_power":
+        return "; skeval.cluster.predictive_power(clusterer, X) fits the clusterer itself."
     if name in ABBREVIATIONS:
-        return f"; did you mean {ABBREVIATIONS[name]!r}?"
+        return f"; did you mean {' or '.join(map(repr, ABBREVIATIONS[name].split()))}?"
     bare = name.removeprefix("neg_").removesuffix("_score")
     near = sorted(candidate for candidate in names if bare and bare in candidate)
     near += [match for match in get_close_matches(name, names, cutoff=0.75) if match not in near]

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 import skeval.metrics
 from skeval.metrics import get_scorer, get_scorer_names, make_clustering_scorer
-from skeval.metrics._scorers import PARTITION, SCORERS
+from skeval.metrics._scorers import ABBREVIATIONS, PARTITION, SCORERS
 from skeval.metrics.cluster._indices import INDICES
 
 
@@ -96,6 +96,13 @@ CASES = {
 }
 # Internal indices of clusterings: name -> (arguments, grid of KMeans)
 INTERNAL = {
+    "centroid_separation": ({}, SPLIT),
+    "mean_separation": ({"metric": "cityblock"}, SPLIT),
+    "min_centroid_separation": ({}, SPLIT),
+    "min_separation": ({}, SPLIT),
+    "neg_diameter": ({"metric": "cityblock"}, MERGED),
+    "neg_mean_within": ({}, MERGED),
+    "neg_mst_compactness": ({}, MERGED),
     "dbcv": ({"metric": "sqeuclidean"}, SPLIT),
     "dunn": ({"metric": "cityblock"}, SPLIT),
     "neg_compactness": ({}, MERGED),
@@ -249,11 +256,31 @@ def test_bad_names():
         ("jc", "'pair_jaccard'"),
         ("dbi", "'neg_davies_bouldin_pairwise'"),
         ("bep", "'break_even_point'"),
+        ("di", "'dunn'"),
+        ("dunn_index", "'dunn'"),
+        ("macro-F1", "'macro_fbeta' or 'f1_macro'"),
+        ("micro_f1", "'micro_fbeta' or 'f1_micro'"),
+        ("l2", "'neg_error_norm'"),
+        ("linf", "'neg_error_norm' or 'neg_max_error'"),
+        ("fpr", "'specificity'"),
+        ("fnr", "'sensitivity'"),
+        ("tnr", "'specificity'"),
+        ("nmi", "'normalized_mutual_info_score'"),
+        ("f_beta", "'macro_fbeta'"),
+        ("fscore", "'f1' or 'macro_fbeta'"),
+        ("rank_loss", "'neg_ranking_loss'"),
+        ("cluster_accuracy", "'purity'"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_right_one(wrong, right):
     with pytest.raises(ValueError, match=rf"got {wrong!r}; did you mean {right}"):
         get_scorer(wrong)
+
+
+def test_suggestions_are_scorers():
+    assert set(" ".join(ABBREVIATIONS.values()).split()) <= set(get_scorer_names())
+    with pytest.raises(ValueError, match=r"skeval\.cluster\.predictive_power\(clusterer, X\)"):
+        get_scorer("predictive_power")
 
 
 def test_both_forms_of_davies_bouldin_are_named(blobs_and_labels):
@@ -462,7 +489,7 @@ def test_bad_options(options, message):
 
 @pytest.mark.parametrize(
     ("name", "scorer"),
-    [("fmi", "fowlkes_mallows_score"), ("ari", "adjusted_rand_score"), ("macro_f1", "f1_macro")],
+    [("fmi", "fowlkes_mallows_score"), ("ari", "adjusted_rand_score"), ("macro_f1", "macro_fbeta")],
 )
 def test_abbreviations_name_their_scorer(name, scorer):
     with pytest.raises(ValueError, match=f"did you mean '{scorer}'"):

@@ -10,7 +10,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import GridSearchCV
 
 from skeval.cluster import compare_clusterings
-from skeval.metrics import make_clustering_scorer
+from skeval.metrics import get_scorer, make_clustering_scorer
 from skeval.metrics.cluster import compactness_score, dbcv_score
 
 X = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
@@ -21,12 +21,19 @@ def by_hand(labels):
     distance = pairwise_distances(X)
     together = labels[:, None] == labels
     pairs = [(a, b) for a in range(3) for b in range(a)]
+    centers = pairwise_distances([X[labels == k].mean(axis=0) for k in range(3)])[
+        (1, 2, 2), (0, 0, 1)
+    ]
+    within = [distance[np.ix_(labels == k, labels == k)] for k in range(3)]
     trees = [minimum_spanning_tree(distance[np.ix_(labels == k, labels == k)]) for k in range(3)]
     return {
         "mean_separation": np.mean(
             [distance[np.ix_(labels == a, labels == b)].mean() for a, b in pairs]
         ),
         "min_separation": distance[~together].min(),
+        "centroid_separation": centers.mean(),
+        "min_centroid_separation": centers.min(),
+        "mean_within": np.mean([part[np.triu_indices(len(part), 1)].mean() for part in within]),
         "diameter": distance[together].max(),
         "mst_compactness": np.concatenate([tree.data for tree in trees]).mean(),
         "dbcv": dbcv_score(X, labels),
@@ -34,7 +41,13 @@ def by_hand(labels):
     }
 
 
-LARGER_IS_BETTER = {"mean_separation", "min_separation", "dbcv"}
+LARGER_IS_BETTER = {
+    "mean_separation",
+    "min_separation",
+    "centroid_separation",
+    "min_centroid_separation",
+    "dbcv",
+}
 
 
 def test_numbers_equal_the_definitions():
@@ -54,6 +67,8 @@ def test_scorers_by_name(name):
     value = by_hand(fitted.predict(X))[name]
     sign = 1 if name in LARGER_IS_BETTER else -1
     assert make_clustering_scorer(name)(fitted, X) == pytest.approx(sign * value)
+    listed = name if name in LARGER_IS_BETTER else f"neg_{name}"
+    assert get_scorer(listed)(fitted, X) == pytest.approx(sign * value)
     assert make_clustering_scorer(name, greater_is_better=True)(fitted, X) == pytest.approx(value)
     search = GridSearchCV(MODEL, {"n_clusters": [2, 3]}, scoring=make_clustering_scorer(name), cv=2)
     assert np.isfinite(search.fit(X).best_score_)
