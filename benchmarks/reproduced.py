@@ -30,6 +30,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -233,14 +234,17 @@ def colon(full: bool) -> Iterator[Row]:
         X, y = np.log(file["X"]), file["y"]
     for axis in (1, 0):  # as they do: tissues, then genes; both without a look at the classes
         X = (X - X.mean(axis=axis, keepdims=True)) / X.std(axis=axis, keepdims=True)
-    for n_genes in (4, 16, 64) if full else (16,):
-        chosen = RFE(LINEAR, n_features_to_select=n_genes, step=0.5)
+    for n_genes in (4, 8, 64) if full else (8,):
+        # as they do: to a power of two, then half of what is left
+        sizes = [2**power for power in range(10, 1, -1) if 2**power >= n_genes]
+        rounds = (RFE(LINEAR, n_features_to_select=size, step=X.shape[1]) for size in sizes)
+        chosen = make_pipeline(*rounds)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # which says what the row says
             found = selection_bias(chosen, LINEAR, X, y, n_repeats=10, random_state=0)
         inside, outside = found.cv1_error, found.cv2_error
         claim = 0.02 if n_genes == 4 else "0 for a few genes"
-        other = "not found again: how they prepared the data and eliminated genes was not at hand"
+        other = "not found again: how they prepared the data was not at hand"
         label = f"{n_genes} genes, chosen on all tissues: error"
         yield compare(label, claim, inside, 3, other if n_genes == 4 else "")
         yield compare(f"{n_genes} genes, chosen inside every fold: error", "not 0", outside, 3)
