@@ -95,9 +95,9 @@ def cost_sensitive_error(
 
     Notes
     -----
-    In the matrices of Elkan [1]_ and several lecture notes, rows are *predicted* and columns are
-    true classes. Such a matrix must be transposed; no check can detect it. The named costs avoid
-    the ambiguity.
+    In the matrices of Elkan [1]_ rows are *predicted* and columns are true classes. Such a matrix
+    must be transposed; no check can detect it. Textbooks in which class 0 is positive have rows of
+    true classes, as here. The named costs avoid the ambiguity.
 
     References
     ----------
