@@ -137,8 +137,8 @@ class ProcedureScorer(RoutedScorer):
     def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
         """Return the score, from clones fitted to resamples of `X` and `y`."""
         options = self.options | metadata
-        self._check_columns(X, y)
         self._check_trained_on(estimator, X, y, options)
+        self._check_columns(X, y)
         result = self.function(clone(estimator), X, y, **options)
         return -float(attrgetter(self.attribute)(result))
 
@@ -154,10 +154,10 @@ class ProcedureScorer(RoutedScorer):
                 raise UntrainedModelError(
                     f"X must have the same columns in every call of scoring={self.name}, which "
                     f"scored these labels with {len(before)} columns, got {len(columns)}, some of "
-                    "them the same: after a selection that has seen the labels, as in RFECV, the "
-                    "score is far too high. Put the selector in a pipeline and search over its "
-                    "number of features; for sets of columns that were chosen without the labels, "
-                    "make one scorer each."
+                    "them the same: the model was not trained on all columns, and if they were "
+                    "selected with the labels, as in RFECV, its score is far too high. Put the "
+                    "selector in a pipeline and search over its number of features; for sets of "
+                    "columns that were chosen without the labels, make one scorer each."
                 )
         self.last_scored = labels, columns
 
