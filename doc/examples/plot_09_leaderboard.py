@@ -11,7 +11,7 @@ much of the ranking would another set of questions confirm?
 # abilities are known. The scores are 1 for a correct answer.
 import numpy as np
 
-from skeval.model_selection import compare_items
+from skeval.model_selection import compare_scores
 
 rng = np.random.default_rng(0)
 n_models, n_items = 12, 500
@@ -27,17 +27,19 @@ scores = {f"model {chr(65 + k)}": correct[k] for k in range(n_models)}
 # Ranks with simultaneous 95 % confidence intervals: every true rank lies in its interval in 95 % of
 # question sets. The intervals account for the common difficulty of a question, because all models
 # answer the same ones.
-result = compare_items(scores, random_state=0)
+result = compare_scores(scores, over="items", random_state=0)
 print(result)
 
 # %%
 # If the tasks are themselves a sample of possible tasks, pass them as groups. The intervals become
 # wider, because ten tasks carry less information than 500 independent questions.
-by_task = compare_items(scores, groups=task, random_state=0)
+by_task = compare_scores(scores, over="items", groups=task, random_state=0)
 for name, comparison in {"items": result, "tasks": by_task}.items():
     widths = [rank.interval.high - rank.interval.low for rank in comparison.ranks.values()]
     print(f"{name}: rank intervals span {np.mean(widths):.1f} ranks on average")
 
 # %%
-# Models that share a bar do not differ significantly.
+# Each cell is the difference of two models with its simultaneous interval; in pale cells, the
+# interval contains 0. The tied models do not differ significantly from each other.
+print(result.tied)
 result.plot()

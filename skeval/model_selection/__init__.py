@@ -13,7 +13,6 @@ from skeval._inference.estimate import (
 from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, score_632
 from skeval.model_selection._bootstrap_score import bootstrap_score
 from skeval.model_selection._compare import compare_classifiers
-from skeval.model_selection._compare_items import compare_items
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._compare_readers import compare_readers, reader_study_size
 from skeval.model_selection._compare_scores import compare_scores
@@ -38,7 +37,6 @@ from skeval.model_selection._permutation import permutation_test
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
-    LeaderboardDisplay,
     LearningCurveBandDisplay,
     PerturbationDisplay,
     SimplexDisplay,
@@ -71,7 +69,6 @@ __all__ = [
     "HoldoutEstimate",
     "HoldoutSize",
     "InstabilityDisplay",
-    "LeaderboardDisplay",
     "LearningCurve",
     "LearningCurveBandDisplay",
     "NullDistributionDisplay",
@@ -85,7 +82,6 @@ __all__ = [
     "bootstrap_error",
     "bootstrap_score",
     "compare_classifiers",
-    "compare_items",
     "compare_predictions",
     "compare_readers",
     "compare_scores",

@@ -93,7 +93,7 @@ def compare_predictions(
         (n_samples, n_classes), as `metric` takes them. In a frame, each column is a system, or each
         row is a score, in any order, if the columns are "item", "system", "score" and optionally
         "seed" (`groups` then refer to the sorted items). A dict with exactly these columns is read
-        the same way; `skeval.datasets.load_item_scores` returns one.
+        the same way.
     metric : callable or str, default=None
         ``metric(y_true, prediction)`` or the name of a scorer, for "max_t", "permutation" and
         "bootstrap"; None is the accuracy. For `bleu_score`, also with options fixed by

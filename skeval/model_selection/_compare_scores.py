@@ -1,16 +1,20 @@
-"""Comparison of existing scores of splits or of data sets."""
+"""Comparison of existing scores of splits, of data sets, or of items."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from skeval._inference.paired import CORRECTIONS
 from skeval._inference.ranks import smallest_pvalue
 from skeval.model_selection import _comparison_methods
+from skeval.model_selection._compare_predictions import LONG, compare_predictions, read_rows
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import METHODS, Systems
 from skeval.model_selection._run_over_datasets import (
@@ -24,6 +28,8 @@ from skeval.utils._compat import validate_params
 
 LARGEST = 1e100
 """Maximum absolute score; squares of larger scores may overflow."""
+ID_WORDS = {"id", "item", "index", "idx", "question", "sample", "instance", "example", "doc"}
+"""Parts of a column name that suggest an identifier."""
 
 
 @_checks.in_order(scores=None)
@@ -39,9 +45,11 @@ def compare_scores(
     rope: float = 0.01,
     confidence_level: float = 0.95,
     missing: str = "raise",
+    groups: str | ArrayLike | None = None,
+    seeds: ArrayLike | None = None,
     random_state: RandomStateLike = None,
 ) -> Comparison:
-    r"""Compare classifiers by existing scores on the splits of one data set, or on several.
+    r"""Compare systems by existing scores on splits of one data set, on data sets, or on items.
 
     Parameters
     ----------
@@ -63,8 +71,16 @@ def compare_scores(
         - an array of shape (n_datasets, n_classifiers) or (n_datasets, n_classifiers, n_splits).
 
         Scores of splits are averaged, and kept for the hierarchical test of `Comparison.posterior`.
-    over : {"splits", "datasets"}, default="splits"
-        Whether the scores are of splits or of data sets.
+
+        For items of a benchmark, such as questions: the score of each system on each item, such as
+        0 or 1; larger is better. One of:
+
+        - a data frame with a row for each item and a column for each system, a dict of systems, or
+          an array of shape (n_items, n_systems);
+        - a data frame or a dict of columns in long form with the columns ``item``, ``system`` and
+          ``score``, and ``seed`` if systems were run several times.
+    over : {"splits", "datasets", "items"}, default="splits"
+        Whether the scores are of splits, of data sets or of items.
     method : str, default="auto"
         Over splits "auto" is "corrected_t": the corrected resampled t-test of Nadeau and Bengio,
         as in `compare_classifiers`, with the Bayesian correlated t test. "5x2cv_t" [1]_ and
@@ -78,15 +94,19 @@ def compare_scores(
         different variances: they reject up to twice as often as the nominal level, see Notes.
         "auto" is "wilcoxon", but "nemenyi" if there are three or more classifiers and too few data
         sets for Wilcoxon's test ever to reject; the result contains the reason.
+
+        Over items "auto" is "max_t", as in `compare_predictions`: it compares the difference of
+        each pair over its standard error with the largest of all pairs, so that all intervals of
+        differences, scores (`lows`, `highs`) and `ranks` hold simultaneously.
     test_train_ratio : float, default=None
         Size of a test set over the size of its training set ("corrected_t"): 1 / 9 for ten folds,
         for any number of repeats. None reads it from results of `cross_validate` with
         ``return_indices=True``.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis for the difference of two classifiers, first minus second, over
-        splits; "5x2cv_f" is two-sided.
+        Alternative hypothesis for the difference of two systems, first minus second, over splits
+        or items; "5x2cv_f" is two-sided.
     correction : {"holm", "bonferroni", "none"}, default="holm"
-        Correction of the P-values for the number of pairs.
+        Correction of the P-values for the number of pairs, over splits or data sets.
     rope : float, default=0.01
         Half the width of the region of practical equivalence, in units of the score.
     confidence_level : float, default=0.95
@@ -94,28 +114,40 @@ def compare_scores(
         level one minus it; tests over splits have a level of at most 5 %.
     missing : {"raise", "drop"}, default="raise"
         If a classifier has no score on a data set: raise an error that names both, or leave out the
-        data set and list it in `dropped`.
+        data set and list it in `dropped`. A missing score of an item always raises.
+    groups : str, list of str or array-like of shape (n_items,) or (n_items, n_kinds), default=None
+        Task or prompt of each item, if items of one group are not independent: standard errors are
+        then computed between groups. Names of columns of `scores`, or values in the order of the
+        items (not in long form). Several columns are nested or crossed groups. In long form, an
+        item is identified by its groups and its name, so tasks may number their items alike.
+    seeds : array-like of shape (n_columns,), default=None
+        The system of each column of scores of items, if systems were run several times, for example
+        with several seeds. The means over runs are compared, and the variation between runs is part
+        of the standard error.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draws from the posteriors over data sets.
+        Seed of the draws from the posteriors over data sets, and of the normal draws of "max_t".
 
     Returns
     -------
     comparison : Comparison
         With the `differences` of all pairs, their intervals and P-values; over data sets also
-        Friedman's test as `omnibus`, and `mean_ranks`.
+        Friedman's test as `omnibus`, and `mean_ranks`; over items simultaneous intervals of the
+        `ranks` and, as `lows` and `highs`, of the scores.
 
     Raises
     ------
     ValueError
         If the splits differ in number or in the indices of results of `cross_validate`, or are too
         few, or the ratio is unknown; over data sets if a score is missing, a data set or classifier
-        is named twice, or there are fewer than two.
+        is named twice, or there are fewer than two; over items if a score is missing, a column
+        looks like an identifier, or an item has several scores of one run.
     TypeError
         If `scores` does not have one of these forms.
 
     See Also
     --------
-    compare_items : One score for each item of a benchmark, such as a question.
+    compare_predictions : Other metrics and tests, from predictions and true values.
+    comparison_power : Number of items or data sets that distinguish two systems.
 
     Notes
     -----
@@ -164,6 +196,10 @@ def compare_scores(
     least 0.95 in 16, 13 and 11 % of experiments on 5, 15 and 50 data sets. These results, and the
     power, are in ``benchmarks/results/over_datasets.md``.
 
+    Over items, the largest statistic is compared with normal draws [6]_. The rank interval of a
+    system runs from 1 plus the number of significantly better systems to the number of systems that
+    are not significantly worse [7]_; the error rates are in the Notes of `compare_predictions`.
+
     References
     ----------
     .. [1] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised
@@ -179,6 +215,11 @@ def compare_scores(
     .. [5] Benavoli, A., Corani, G., Demsar, J. and Zaffalon, M. (2017). Time for a change: a
        tutorial for comparing multiple classifiers through Bayesian analysis. Journal of Machine
        Learning Research 18, 1-36.
+    .. [6] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general
+       parametric models. Biometrical Journal 50, 346-363. https://doi.org/10.1002/bimj.200810425
+    .. [7] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
+       with applications to mobility across neighbourhoods and academic achievement across
+       countries. Review of Economic Studies 91, 476-518. https://doi.org/10.1093/restud/rdad006
 
     Examples
     --------
@@ -217,23 +258,45 @@ def compare_scores(
       This applies to data sets like these, not to a single data set.
     >>> comparison.tied
     []
+
+    >>> answers = (rng.random((300, 3)) < [0.5, 0.62, 0.65]).astype(float)
+    >>> board = compare_scores(answers, over="items", random_state=0)
+    >>> {name: (rank.interval.low, rank.interval.high) for name, rank in board.ranks.items()}
+    {'system 1': (3.0, 3.0), 'system 2': (1.0, 2.0), 'system 3': (1.0, 2.0)}
     """
     _checks.check_confidence_level(confidence_level)
-    _checks.check_option("over", over, ("splits", "datasets"))
+    _checks.check_option("over", over, ("splits", "datasets", "items"))
     _checks.check_option("correction", correction, CORRECTIONS)
     _checks.check_option("missing", missing, ("raise", "drop"))
-    kinds = ("splits", "halves") if over == "splits" else ("table",)
+    kinds = {"splits": ("splits", "halves"), "datasets": ("table",), "items": ("joint",)}[over]
     _comparison_methods.check_choices(kinds, method, alternative)
+    if over != "splits" and test_train_ratio is not None:
+        raise ValueError(
+            f"test_train_ratio must be None for over={over!r}, got {test_train_ratio}."
+        )
+    if over == "items":
+        columns, groups, owners = read_items(scores, groups)
+        check_items(columns)
+        comparison = compare_predictions(
+            None,
+            columns,
+            method="max_t",
+            groups=groups,
+            seeds=owners if seeds is None else seeds,
+            alternative=alternative,
+            confidence_level=confidence_level,
+            random_state=random_state,
+        )
+        return replace(comparison, n_items=len(next(iter(columns.values()))))
+    for argument, value in {"groups": groups, "seeds": seeds}.items():
+        if value is not None:
+            raise ValueError(f"{argument} must be None unless over='items', got {value!r}.")
     rope = _checks.check_rope(rope)
     evidence: Sequence[Any]
     if over == "splits":
         method = "corrected_t" if method == "auto" else method
         names, *evidence = read_splits(scores, method, test_train_ratio)
     else:
-        if test_train_ratio is not None:
-            raise ValueError(
-                f"test_train_ratio must be None over data sets, got {test_train_ratio}."
-            )
         table = read_score_table(scores, missing)
         names, values, reason = table.names, table.scores, "The test was chosen by the user."
         if method == "auto":
@@ -243,7 +306,7 @@ def compare_scores(
             warn_user(
                 f"The scores are {len(np.unique(values))} whole numbers on "
                 f"{len(values)} rows: they look like scores of items rather than data sets. "
-                "compare_items ranks systems by their mean score on items.",
+                "over='items' ranks systems by their mean score on items.",
                 UserWarning,
             )
     _comparison_methods.check_method(method, alternative, len(names))
@@ -334,3 +397,73 @@ def choose_test(shape: tuple[int, ...], alpha: float, correction: str) -> tuple[
     if k == 2:
         return "wilcoxon", f"{few}: it cannot reject."
     return "nemenyi", f"{few}, so Nemenyi's test is used."
+
+
+def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any, list[str] | None]:
+    """Return one column of scores for each run, the groups of items, and the system of each run.
+
+    The systems are None unless a table in long form contains several runs of a system.
+    """
+    if hasattr(scores, "columns") or isinstance(scores, Mapping):
+        keys = list(scores if isinstance(scores, Mapping) else scores.columns)
+        columns = {str(key): np.asarray(scores[key]) for key in keys}
+        if len(columns) < len(keys):
+            raise ValueError(f"scores must have columns of different names, got {keys}.")
+    else:
+        with _checks.naming("scores"):
+            values = np.asarray(scores, dtype=float)
+        if values.ndim != 2 or values.shape[1] < 2:
+            raise ValueError(
+                "scores must have the shape (n_items, n_systems) with at least two systems, got "
+                f"{values.shape}."
+            )
+        columns = {f"system {number}": column for number, column in enumerate(values.T, 1)}
+    _checks.check_same_length(**{f"scores[{name!r}]": column for name, column in columns.items()})
+    is_long = set(LONG) <= set(columns)
+
+    # take the columns named by groups out of the table
+    names = [groups] if isinstance(groups, str) else groups
+    by_name = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+    if by_name and set(names) <= set(columns):
+        kinds = [np.array(list(map(str, columns.pop(name).tolist()))) for name in names]
+        groups = np.column_stack(kinds)
+    elif isinstance(groups, str) or (is_long and groups is not None):
+        raise ValueError(f"groups must name columns of scores, {list(columns)}, got {groups!r}.")
+
+    if not is_long:
+        return columns, groups, None
+    # in long form, items are identified by their groups and name
+    labels = np.array(list(map(str, columns["item"].tolist())))
+    for kind in () if groups is None else groups.T:
+        labels = np.char.add(np.char.add(kind, " / "), labels)
+    runs, owners, scored = read_rows(columns | {"item": labels}, "seed" in columns, "scores")
+    first = np.unique(labels, return_index=True)[1]
+    return dict(zip(runs, scored, strict=True)), groups if groups is None else groups[first], owners
+
+
+def check_items(columns: Mapping[str, np.ndarray]) -> None:
+    """Raise unless each system has a finite score of each item, and no column is an identifier."""
+    for name, column in columns.items():
+        if column.dtype.kind in "OUS" and any(isinstance(value, str) for value in column.tolist()):
+            is_id = True
+        else:
+            with _checks.naming(f"scores[{name!r}]"):
+                values = np.asarray(column, dtype=float)
+            if values.ndim != 1:
+                raise ValueError(f"scores[{name!r}] must have one dimension, got {values.shape}.")
+            if not np.isfinite(values).all():
+                row = int(np.argmin(np.isfinite(values)))
+                raise ValueError(
+                    f"scores[{name!r}] must be finite, got {values[row]} in row {row}. Leave out "
+                    "the item for all systems, or score a missing answer as wrong."
+                )
+            # distinct whole numbers, without gaps or in a column with such a name
+            named = not ID_WORDS.isdisjoint(re.split(r"[^a-z]+", name.lower()))
+            distinct = len(np.unique(values)) == len(values) > 2
+            whole = bool((values == np.round(values)).all())
+            is_id = distinct and whole and (named or np.ptp(values) == len(values) - 1)
+        if is_id:
+            raise ValueError(
+                f"scores must contain numbers only, but the column {name!r} looks like an "
+                "identifier or a group. Leave it out, or pass its name as groups=."
+            )

@@ -380,7 +380,7 @@ class Comparison(Result):
     standard_errors, lows, highs : ndarray of shape (n_names,) or None
         Standard errors of the values and the limits of their simultaneous intervals ("max_t").
     n_items : int or None
-        Number of items of `compare_items`.
+        Number of items, for scores of items.
     split_scores : ndarray of shape (n_splits, n_names), list of ndarray or None
         Scores of splits; over data sets, an array for each data set.
     test_train_ratio : float or None

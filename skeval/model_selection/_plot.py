@@ -296,97 +296,6 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
         return ax.text(end + side, height, text, ha="right" if left else "left", va="center")
 
 
-ROW_INCHES, COLUMN = 0.26, 0.11
-"""Height of the row of a system, and width of a column of bars, in inches."""
-
-
-class LeaderboardDisplay(ComparisonDisplay):
-    """Systems from the best to the worst, with intervals of scores and ranks, and ties.
-
-    Intervals of scores, and of the ranks on the right, are simultaneous. A bar joins systems
-    without significant differences. It is recommended to use `from_result`.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Result of a function listed under See Also.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Axes and figure used by `plot`.
-    bars_ : list of matplotlib Line2D
-        The bars.
-
-    See Also
-    --------
-    compare_predictions : Comparison with ``method="max_t"``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.model_selection import LeaderboardDisplay, compare_predictions
-    >>> right = np.random.default_rng(0).random((6, 200)) < np.linspace(0.5, 0.8, 6)[:, None]
-    >>> systems = {f"system {k}": each for k, each in enumerate(right.astype(float))}
-    >>> display = LeaderboardDisplay.from_result(compare_predictions(None, systems))
-    >>> display.names[0]
-    'system 5'
-    """
-
-    _detail = "lows"
-    _refusal = "result must be of method='max_t', to have an interval of each."
-
-    def _find_size(self, **_: Any) -> tuple[float, float]:
-        beside = LETTER * max(len(shorten_name(name)) for name in self.names)
-        bars = COLUMN * len(self._place_bars())
-        return AXIS + beside + 1.0 + bars, 1.2 + ROW_INCHES * len(self.names)
-
-    def _place_bars(self) -> list[list[tuple[int, int]]]:
-        """Return the bars of each column; bars that do not overlap share a column."""
-        columns: list[list[tuple[int, int]]] = []
-        for first, last in self.groups:
-            free = [column for column in columns if column[-1][1] < first]
-            if not free:
-                columns.append([])
-            (free or columns[-1:])[0].append((first, last))
-        return columns
-
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw scores, ranks and bars."""
-        comparison, rows = self.comparison, np.arange(len(self.names))
-        estimates = comparison.values, comparison.lows, comparison.highs
-        values, lows, highs = (np.asarray(numbers)[comparison.order] for numbers in estimates)
-        ends = np.array([values - lows, highs - values]).clip(0.0)
-        drawn = {"fmt": "o", "markersize": 4, "color": "C0", "ecolor": "0.6"} | kwargs
-        ax.errorbar(values, rows, xerr=ends, **drawn)
-        ax.set_yticks(rows, [shorten_name(name) for name in self.names])
-        ax.set(ylim=(len(rows) - 0.4, -1.4), xlabel=comparison.scoring)
-        title = (
-            f"simultaneous {100 * comparison.confidence_level:g} % intervals; bars: no difference"
-        )
-        ax.set_title(title, fontsize="medium", loc="left")
-        ax.grid(axis="y", color="0.92")
-        ax.set_axisbelow(True)
-        options = {"va": "center", "fontsize": "small"} | self._put_beside(ax, 0.08)
-        ax.text(1, -1, "rank", **options)
-        for row, name in enumerate(self.names):
-            low, high = comparison.ranks[name].interval.low, comparison.ranks[name].interval.high
-            ax.text(1, row, f"{low:g}" if low == high else f"{low:g} to {high:g}", **options)
-        self.bars_ = []
-        for number, column in enumerate(self._place_bars()):
-            drawn = {"color": "C3", "lw": 2.5} | self._put_beside(ax, 0.8 + COLUMN * number)
-            for first, last in column:
-                self.bars_ += ax.plot([1, 1], [first - 0.25, last + 0.25], **drawn)
-
-    @staticmethod
-    def _put_beside(ax: Any, inches: float) -> dict[str, Any]:
-        """Return options that place an artist a distance in inches to the right of the axes."""
-        from matplotlib.transforms import ScaledTranslation
-
-        shift = ScaledTranslation(inches, 0, ax.figure.dpi_scale_trans)
-        return {"transform": ax.get_yaxis_transform() + shift, "clip_on": False}
-
-
 LEGIBLE = 1.15
 """Minimum ratio of labeled sizes on a logarithmic axis."""
 
@@ -650,8 +559,6 @@ class SimplexDisplay(Display):
 @draw_result.register(Comparison)
 def draw_comparison(result: Comparison, *, ax: Any = None) -> ComparisonDisplay:
     """Draw a comparison with the most detailed display that applies."""
-    if result.lows is not None:
-        return LeaderboardDisplay.from_result(result, ax=ax)
     if result.mean_ranks is not None:
         return CriticalDifferenceDisplay.from_result(result, ax=ax)
     return DifferencesDisplay.from_result(result, ax=ax)

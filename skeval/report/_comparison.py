@@ -343,20 +343,16 @@ class EvaluationComparison(ReportsByName):
         n_found = sum(one.pvalue <= comparison.level for one in differences.values())
         verb = "differs" if 1 in (n_found, len(differences)) else "differ"
         heading = f"{n_found} of {count(len(differences), 'pair')} {verb} significantly"
-        figures = []
-        if comparison.lows is not None and len(self) > 2:
-            figures.append(
-                Figure(
-                    comparison.plot,
-                    "Systems from best to worst, with confidence intervals. Rank intervals "
-                    "are simultaneous; bars join systems of which no two differ "
-                    "significantly.",
-                    label=f"Leaderboard of {len(self)}.",
-                    height=1.2 + 0.26 * len(self),
-                )
-            )
-        if figures and len(self) > MAX_TABULATED:
-            return Section(heading, figures=figures)
+        if comparison.lows is not None and len(self) > MAX_TABULATED:
+            caption = "Ranks, 1 for the best, with simultaneous intervals."
+            head = [self._noun, "rank", self._first._level]
+            ranks = sorted(comparison.ranks.items(), key=lambda item: item[1].value)
+            of_systems = [
+                (name, f"{rank.value:g}", f"{rank.interval.low:g} to {rank.interval.high:g}")
+                for name, rank in ranks
+            ]
+            table = Table(caption, head, of_systems, left=(0, 2))
+            return Section(heading, tables=[table])
         rows = [
             (" - ".join(pair), *self._find_difference(pair), write_pvalue(difference.pvalue))
             for pair, difference in differences.items()
@@ -369,7 +365,7 @@ class EvaluationComparison(ReportsByName):
             rows,
             left=(0, 2),
         )
-        return Section(heading, figures=figures, tables=[table])
+        return Section(heading, tables=[table])
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:

@@ -128,7 +128,6 @@ def as_confusion_matrix(table):
 TABLES = {
     "selection_stability": feature_selection.selection_stability,
     "compare_scores": partial(model_selection.compare_scores, over="datasets", random_state=0),
-    "compare_items": partial(model_selection.compare_items, random_state=0),
     "pareto_dominance": partial(cluster.pareto_dominance, greater_is_better=True),
     "matrices_precision_recall_fscore": with_options_of(metrics.matrices_precision_recall_fscore)(
         lambda table, **options: metrics.matrices_precision_recall_fscore(
@@ -183,8 +182,6 @@ FUNCTIONS = {
 READINGS = named(model_selection, "compare_readers")
 # (outcomes, judgments of the same samples, judgments of others)
 JUDGED = named(model_selection, "judge_assisted_interval")
-# (path,)
-FILES = named(datasets, "load_item_scores")
 
 # A tree grows on float32 copies, so that no representation of small whole numbers changes it.
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -357,7 +354,6 @@ FAMILIES = {
     "functions": FUNCTIONS,
     "readings": READINGS,
     "judged": JUDGED,
-    "files": FILES,
     "supervised": SUPERVISED,
     "unsupervised": UNSUPERVISED,
 }

@@ -53,12 +53,6 @@ def test_default_over_datasets_depends_on_their_number(n, method):
     assert_allclose(named.to_matrix("pvalue"), found.to_matrix("pvalue"))
 
 
-def test_scores_of_items_are_pointed_to_compare_items():
-    right = (RNG.random((40, 3)) < [0.4, 0.6, 0.8]).astype(float)
-    with pytest.warns(UserWarning, match="compare_items ranks systems"):
-        compare_scores(right, over="datasets", random_state=0)
-
-
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
@@ -70,7 +64,7 @@ def test_scores_of_items_are_pointed_to_compare_items():
         (
             np.ones((5, 2)),
             {"over": "datasets", "test_train_ratio": 0.1},
-            "test_train_ratio must be None over data sets",
+            "test_train_ratio must be None for over='datasets'",
         ),
     ],
 )

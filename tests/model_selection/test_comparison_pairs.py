@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skeval.model_selection import _comparison_methods, compare_items, compare_scores
+from skeval.model_selection import _comparison_methods, compare_scores
 
 RNG = np.random.default_rng(0)
 EFFECT = np.linspace(0, 1.5, 12)
 SCORES = RNG.normal(size=(30, 1)) + EFFECT + RNG.normal(size=(30, 12))
 NOISE = RNG.normal(scale=0.3, size=(30, 24))
 RIGHT = (SCORES > 1).astype(float)
+
+
+def compare_items(scores, **options):
+    return compare_scores(scores, over="items", **options)
 
 
 def over_datasets(method):

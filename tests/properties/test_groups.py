@@ -60,9 +60,9 @@ from skeval.model_selection import (
     bootstrap_error,
     bootstrap_score,
     compare_classifiers,
-    compare_items,
     compare_predictions,
     compare_readers,
+    compare_scores,
     cross_val_error,
     error_interval,
     holdout_error,
@@ -344,8 +344,10 @@ def take_groups():
             (LogisticRegression(), GaussianNB(), TABLE, LABELS),
             {"n_resamples": 3, "cv": 2, "random_state": 0},
         ),
-        "compare_items": (
-            lambda items, groups: compare_items(items, groups=groups, random_state=0),
+        "compare_scores": (
+            lambda items, groups: compare_scores(
+                items, over="items", groups=groups, random_state=0
+            ),
             (np.column_stack([score, score[::-1], LABELS]),),
             {},
         ),

@@ -384,8 +384,9 @@ def test_several_systems_are_compared_on_the_same_samples(data):
     assert r"rank of worse" in found.to_latex("ranks", columns=["name", "value", "low", "high"])
     assert r"\begin{tabular}" in found["one"].to_latex()
     assert "3 systems on the same samples" in found._facts[0]
-    labels = [figure.label for section in found._sections for figure in section.figures]
-    assert "Leaderboard of 3." in labels
+    many = evaluate(y, {f"system {k}": np.roll(p, k) for k in range(6)}, groups=groups)
+    tables = [table for section in many._sections for table in section.tables]
+    assert any(table.head[:2] == ["system", "rank"] and len(table.rows) == 6 for table in tables)
     frame = pd.DataFrame({"x": p, "z": worse})
     assert evaluate(y, frame).comparison.names == ("x", "z")
     for kind, each in (("labels", {k: (v > 0.5) * 1 for k, v in given.items()}), ("scores", given)):

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skeval.model_selection import compare_items, compare_predictions, compare_scores
+from skeval.model_selection import compare_predictions, compare_scores
 
 pd = pytest.importorskip("pandas")
 NAMES = ["small", "medium", "large"]
+
+
+def compare_items(scores, **options):
+    return compare_scores(scores, over="items", **options)
 
 
 def draw(n=120, seed=0):
@@ -18,12 +22,12 @@ def draw(n=120, seed=0):
 def wide(scores):
     frame = pd.DataFrame(scores, columns=NAMES)
     frame["task"] = np.repeat(["a", "b", "c", "d", "e", "f"], len(scores) // 6)
-    frame["id"] = np.tile(np.arange(len(scores) // 6), 6)  # numbered anew in each task
+    frame["item"] = np.tile(np.arange(len(scores) // 6), 6)  # numbered anew in each task
     return frame
 
 
 def to_long(frame):
-    rows = frame.melt(id_vars=["id", "task"], var_name="system", value_name="score")
+    rows = frame.melt(id_vars=["item", "task"], var_name="system", value_name="score")
     return rows.sample(frac=1, random_state=0)
 
 
@@ -52,9 +56,9 @@ def test_every_form_of_a_table_gives_the_same_result():
 
 def test_long_and_wide_tables_of_tasks_agree():
     frame = wide(draw())
-    of_wide = compare_items(frame, items="id", groups="task", random_state=0)
+    of_wide = compare_items(frame.drop(columns="item"), groups="task", random_state=0)
     of_values = compare_items(frame[NAMES], groups=frame["task"], random_state=0)
-    of_long = compare_items(to_long(frame), items="id", groups="task", random_state=0)
+    of_long = compare_items(to_long(frame), groups="task", random_state=0)
     for name in NAMES[1:]:
         one = of_wide["small", name]
         assert of_values["small", name].interval == one.interval
@@ -99,8 +103,7 @@ def test_an_identifier_left_in_is_noticed(name, values):
     frame = pd.DataFrame(draw(), columns=NAMES).assign(**{name: values})
     with pytest.raises(ValueError, match=f"column '{name}' looks like an identifier"):
         compare_items(frame)
-    argument = "groups" if name == "task" else "items"
-    assert compare_items(frame, **{argument: name}, random_state=0).names == tuple(NAMES)
+    assert compare_items(frame, groups=name, random_state=0).names == tuple(NAMES)
 
 
 def test_scores_are_no_identifiers():
@@ -113,39 +116,38 @@ def test_scores_are_no_identifiers():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"items": "nothing"}, "items must name a column of scores"),
-        ({"items": "id"}, "items must be unique, got .* as groups="),
-        ({"items": np.arange(7)}, "items"),
+        ({"groups": "nothing"}, "groups must name columns of scores"),
+        ({"groups": np.arange(7)}, "groups"),
+        ({"seeds": ["a", "b"]}, "seeds"),
+        ({"method": "wilcoxon"}, "method must be"),
+        ({"test_train_ratio": 0.1}, "test_train_ratio must be None for over='items'"),
+        ({"over": "datasets", "groups": "task"}, "groups must be None unless over='items'"),
+        ({"over": "splits", "seeds": NAMES}, "seeds must be None unless over='items'"),
     ],
 )
 def test_bad_arguments_are_named(options, message):
-    frame = wide(draw())
-    frame = frame.drop(columns=["task"] if str(options["items"]) == "id" else ["task", "id"])
     with pytest.raises(ValueError, match=message):
-        compare_items(frame, **options)
+        compare_scores(wide(draw())[NAMES], **{"over": "items"} | options)
 
 
-def test_bad_long_tables_are_named():
+def test_bad_tables_are_named():
     rows = to_long(wide(draw()))
-    with pytest.raises(ValueError, match=r"got 6 of item 0.* name the column of tasks in groups="):
-        compare_items(rows, items="id")
-    with pytest.raises(ValueError, match="items must name a column"):
+    with pytest.raises(ValueError, match=r"got 6 of item 0"):
         compare_items(rows)
     with pytest.raises(ValueError, match="groups must name columns"):
-        compare_items(rows, items="id", groups=np.arange(len(rows)))
+        compare_items(rows, groups=np.arange(len(rows)))
     frame = wide(draw())[NAMES]
     frame.loc[3, "large"] = np.nan
     with pytest.raises(ValueError, match=r"scores\['large'\] must be finite, got nan in row 3"):
         compare_items(frame)
-    with pytest.raises(ValueError, match="two systems or more"):
+    with pytest.raises(ValueError, match="at least two systems"):
         compare_items(np.ones((5, 1)))
+    with pytest.raises(ValueError, match="columns of different names"):
+        compare_items({1: np.ones(5), "1": np.zeros(5)})
+    with pytest.raises(ValueError, match="scores"):
+        compare_items("scores.csv")
 
 
 def test_comparison_over_data_sets_points_items_here():
-    with pytest.warns(UserWarning, match="compare_items ranks systems"):
+    with pytest.warns(UserWarning, match="over='items' ranks systems"):
         compare_scores(draw(40), over="datasets", random_state=0)
-
-
-def test_text_is_no_table():
-    with pytest.raises(TypeError, match=r"must be a table, got 'scores\.csv'; read a file"):
-        compare_items("scores.csv")
