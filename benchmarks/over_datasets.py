@@ -9,9 +9,7 @@ Scores of k classifiers on N data sets are drawn from four populations:
 - "apart": the last is better by one standard deviation of a difference.
 
 Counted in the first three is that any pair is called different (the familywise error), in the last
-that the best differs from the first. The Bayesian signed-rank test of two is counted where the
-probability of one of "better" and "worse" is 0.95 at least, without a region of practical
-equivalence.
+that the best differs from the first.
 
     python benchmarks/over_datasets.py [N_SIMULATIONS] > benchmarks/results/over_datasets.md
 """
@@ -21,7 +19,6 @@ import sys
 import numpy as np
 from scipy import stats
 
-from skeval._inference.posteriors import dirichlet_weights, largest_fractions, signed_rank_draws
 from skeval._inference.ranks import (
     EXACT_UP_TO,
     critical_difference,
@@ -107,16 +104,6 @@ def count(kind, n, k, n_simulations, rng):
     return total
 
 
-def count_bayesian(kind, n, n_simulations, rng):
-    """Return how often the Bayesian signed-rank test settles that one of two is better."""
-    scores = draw(kind, rng, (n_simulations, n, 2))
-    settled = 0
-    for d in scores[:, :, 0] - scores[:, :, 1]:
-        found = largest_fractions(signed_rank_draws(d, 0.0, dirichlet_weights(n, 1000, rng)))
-        settled += max(found.a_better, found.b_better) >= 0.95
-    return settled / n_simulations
-
-
 def main(n_simulations=4000):
     """Print the tables."""
     titles = {
@@ -138,15 +125,6 @@ def main(n_simulations=4000):
                 found = count(kind, n, k, n_simulations, rng)
                 cells = [f"{found[test]:.3f}" if test in found else "" for test in tests]
                 print(f"| {n} | {k} | " + " | ".join(cells) + " |", flush=True)
-    kinds = ["equal", "noisy", "skewed", "apart"]
-    print(
-        f"\n## Bayesian signed-rank test: of two one is said to be better\n\n| N | {kinds[0]}",
-        end="",
-    )
-    print("".join(f" | {kind}" for kind in kinds[1:]) + " |\n|" + " --- |" * 5)
-    for n in SIZES:
-        cells = [f"{count_bayesian(kind, n, n_simulations // 4, rng):.3f}" for kind in kinds]
-        print(f"| {n} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

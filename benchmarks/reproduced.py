@@ -207,27 +207,6 @@ def decisions(full: bool) -> Iterator[Row]:
         yield compare(f"of treating all at {threshold:.2f}", value, found, 6)
 
 
-def bayes(full: bool) -> Iterator[Row]:
-    """Naive Bayes against J48 on 54 data sets, as the pages of baycomp 1.0.3 have it."""
-    means, folds = data.bayes_and_trees()
-    means.index = [f"{number}, {name}" for number, name in enumerate(means.index)]  # one is twice
-    scores = {name: {"nbc": folds[i, 0], "j48": folds[i, 1]} for i, name in enumerate(means.index)}
-    signed = compare_scores(means[["nbc", "j48"]], over="datasets", rope=1.0, random_state=0)
-    found = compare_scores(scores, over="datasets", rope=1.0, random_state=0)
-    draws = "both are means over random draws"
-    for label, posterior, printed in (
-        ("signed rank", signed.posterior("nbc", "j48"), (0.23014, 0.00674, 0.76312)),
-        (
-            "hierarchical",
-            found.posterior("nbc", "j48", method="hierarchical", test_fraction=0.1),
-            (0.0795, 0.0365, 0.884),
-        ),
-    ):
-        regions = ("naive Bayes better", "practically equal", "J48 better")
-        for region, value, ours in zip(regions, printed, posterior, strict=True):
-            yield compare(f"{label}, {region} by a point", value, ours, 3, draws)
-
-
 def colon(full: bool) -> Iterator[Row]:
     """Guyon et al. (2002) and Ambroise and McLachlan (2002): genes chosen on all 62 tissues."""
     with np.load(DATA / "colon.npz") as file:
@@ -385,19 +364,7 @@ def study(full: bool) -> Iterator[Row]:
 
 TABLES: dict[str, Callable[[bool], Iterator[Row]]] = {
     each.__name__: each
-    for each in (
-        demsar,
-        bayes,
-        ruspini,
-        gap,
-        sizes,
-        decisions,
-        clusters,
-        colon,
-        efron,
-        jiang,
-        study,
-    )
+    for each in (demsar, ruspini, gap, sizes, decisions, clusters, colon, efron, jiang, study)
 }
 DATA = Path(os.environ.get("SKEVAL_DATA", "/nowhere"))
 

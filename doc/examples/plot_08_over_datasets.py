@@ -12,12 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from skeval.model_selection import (
-    CriticalDifferenceDisplay,
-    DifferencesDisplay,
-    SimplexDisplay,
-    compare_scores,
-)
+from skeval.model_selection import CriticalDifferenceDisplay, DifferencesDisplay, compare_scores
 
 rng = np.random.default_rng(0)
 names = [f"classifier {letter}" for letter in "ABCDEFGHIJKLMNOPQRST"]
@@ -39,12 +34,4 @@ plt.show()
 # simultaneous intervals.
 six = compare_scores(frame[names[:6]], over="datasets", random_state=0)
 DifferencesDisplay.from_result(six)
-plt.show()
-
-# %%
-# A difference of less than 0.01 may be irrelevant. Each point is a posterior draw of three
-# probabilities: on a new data set, A is better by more than 0.01, neither is, or H is.
-two = "classifier A", "classifier H"
-print(comparison.posterior(*two))
-SimplexDisplay.from_comparison(comparison, *two)
 plt.show()

@@ -1,8 +1,7 @@
 """Tests of paired differences of two or more classifiers on the same samples or splits.
 
 Scores that are equal up to rounding are ties. Corrections control the family-wise error rate of
-several tests. A region of practical equivalence (ROPE) summarizes a posterior by three
-probabilities.
+several tests.
 """
 
 from __future__ import annotations
@@ -92,30 +91,6 @@ def significance_level(confidence_level: float) -> float:
     A lower confidence level requests shorter intervals, not more significant results.
     """
     return min(round(1 - confidence_level, 12), MAX_LEVEL)  # 1 - 0.9 is below 0.1
-
-
-class RegionProbabilities(NamedTuple):
-    """Probabilities that a difference "a minus b" lies above the ROPE, within it, or below it."""
-
-    a_better: float
-    equivalent: float
-    b_better: float
-
-
-def correlated_t_probabilities(
-    difference: float, standard_error: float, n_splits: int, rope: float
-) -> RegionProbabilities:
-    """Return the probabilities of the Bayesian correlated t test of Corani & Benavoli (2015).
-
-    With the reference prior, the posterior of the difference is Student's t with ``n_splits - 1``
-    degrees of freedom, centered at the mean, with the standard error of Nadeau & Bengio as its
-    scale.
-    """
-    if not standard_error > 0:
-        return RegionProbabilities(np.nan, np.nan, np.nan)
-    posterior = stats.t(n_splits - 1, difference, standard_error)
-    above, below = float(posterior.sf(rope)), float(posterior.cdf(-rope))
-    return RegionProbabilities(above, max(1 - above - below, 0.0), below)
 
 
 ALTERNATIVES = ("two-sided", "greater", "less")

@@ -39,7 +39,6 @@ from skeval.model_selection._plot import (
     DifferencesDisplay,
     LearningCurveBandDisplay,
     PerturbationDisplay,
-    SimplexDisplay,
 )
 from skeval.model_selection._pooling import new_site_error, pool_estimates
 from skeval.model_selection._run_over_datasets import run_over_datasets
@@ -76,7 +75,6 @@ __all__ = [
     "PerturbationDisplay",
     "PerturbationEstimate",
     "PredictionInstability",
-    "SimplexDisplay",
     "Test",
     "WholeSample",
     "bootstrap_error",

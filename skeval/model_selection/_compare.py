@@ -27,7 +27,6 @@ from skeval._resampling.resampled_statistics import values_or_nan
 from skeval._resampling.sampling_units import drawing_units
 from skeval._resampling.splitters import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.target import Target
-from skeval.metrics._scorers import range_of
 from skeval.model_selection import _comparison_methods
 from skeval.model_selection._compare_predictions import find_areas
 from skeval.model_selection._comparison import Comparison
@@ -67,7 +66,6 @@ def compare_classifiers(
     params: Params = None,
     sample_weight: Any = None,
     alternative: str = "two-sided",
-    rope: float | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     random_state: RandomStateLike = None,
@@ -119,12 +117,6 @@ def compare_classifiers(
         Alternative hypothesis for the score of the first minus the score of the second: that it is
         not 0, above 0 or below 0. The interval is always two-sided, and so is the test of more than
         two estimators.
-    rope : float, default=None
-        Half the width of the region of practical equivalence, in units of the score: a smaller
-        difference does not matter to you. None means 0.01 for scores between -1 and 1, and 0 for
-        other scores, whose unit is unknown. The result of "corrected_t" has the posterior
-        probabilities, by the Bayesian correlated t-test [5]_, that either estimator is better by
-        more than this, and that neither is.
     confidence_level : float, default=0.95
         Nominal coverage of the interval; with more than two estimators, of all intervals together.
     n_resamples : int, default=2000
@@ -204,9 +196,6 @@ def compare_classifiers(
     .. [4] Bouckaert, R. R. and Frank, E. (2004). Evaluating the replicability of significance tests
        for comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
        https://doi.org/10.1007/978-3-540-24775-3_3
-    .. [5] Corani, G. and Benavoli, A. (2015). A Bayesian approach for comparing cross-validated
-       algorithms on multiple data sets. Machine Learning 100, 285-304.
-       https://doi.org/10.1007/s10994-015-5486-z
 
     Examples
     --------
@@ -252,7 +241,6 @@ def compare_classifiers(
     """
     _checks.check_confidence_level(confidence_level)
     _comparison_methods.check_choices(EVIDENCE, method, alternative)
-    rope = None if rope is None else _checks.check_rope(rope)
     named = _comparison_methods.name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
     _comparison_methods.check_method(method, alternative, len(named))
@@ -284,7 +272,6 @@ def compare_classifiers(
         fits.scoring,
         fits.n_samples,
         alternative=alternative,
-        rope=default_rope(fits.scoring) if rope is None else rope,
         confidence_level=confidence_level,
     )
     evidence = EVIDENCE[METHODS[method].needs](fits)
@@ -293,14 +280,6 @@ def compare_classifiers(
 
 N_REPEATS = 10
 """Number of repeats of the default folds of "corrected_t"."""
-
-ROPE = 0.01
-"""Half the width of the region of practical equivalence of rates."""
-
-
-def default_rope(scoring: str) -> float:
-    """Return 0.01 for a score with a range within -1 and 1, and 0 for any other score."""
-    return ROPE if max(map(abs, range_of(scoring))) <= 1 else 0.0
 
 
 def check_shared(estimators: Mapping[str, Any], inputs: Inputs, method: str) -> None:

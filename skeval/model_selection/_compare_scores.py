@@ -42,7 +42,6 @@ def compare_scores(
     test_train_ratio: float | None = None,
     alternative: str = "two-sided",
     correction: str = "holm",
-    rope: float = 0.01,
     confidence_level: float = 0.95,
     missing: str = "raise",
     groups: str | ArrayLike | None = None,
@@ -70,7 +69,7 @@ def compare_scores(
         - a result of `run_over_datasets`;
         - an array of shape (n_datasets, n_classifiers) or (n_datasets, n_classifiers, n_splits).
 
-        Scores of splits are averaged, and kept for the hierarchical test of `Comparison.posterior`.
+        Scores of splits are averaged.
 
         For items of a benchmark, such as questions: the score of each system on each item, such as
         0 or 1; larger is better. One of:
@@ -83,7 +82,7 @@ def compare_scores(
         Whether the scores are of splits, of data sets or of items.
     method : str, default="auto"
         Over splits "auto" is "corrected_t": the corrected resampled t-test of Nadeau and Bengio,
-        as in `compare_classifiers`, with the Bayesian correlated t test. "5x2cv_t" [1]_ and
+        as in `compare_classifiers`. "5x2cv_t" [1]_ and
         "5x2cv_f" [2]_ require five repeats of two folds: ten scores, the two of a repeat next to
         each other.
 
@@ -107,8 +106,6 @@ def compare_scores(
         or items; "5x2cv_f" is two-sided.
     correction : {"holm", "bonferroni", "none"}, default="holm"
         Correction of the P-values for the number of pairs, over splits or data sets.
-    rope : float, default=0.01
-        Half the width of the region of practical equivalence, in units of the score.
     confidence_level : float, default=0.95
         Simultaneous coverage of the intervals of all differences. The tests over data sets have the
         level one minus it; tests over splits have a level of at most 5 %.
@@ -125,7 +122,7 @@ def compare_scores(
         with several seeds. The means over runs are compared, and the variation between runs is part
         of the standard error.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draws from the posteriors over data sets, and of the normal draws of "max_t".
+        Seed of the normal draws of "max_t".
 
     Returns
     -------
@@ -183,22 +180,17 @@ def compare_scores(
     therefore contain 0 although the test rejects; the result then contains a note. The effect size
     is the matched-pairs rank-biserial correlation.
 
-    The posterior probabilities come from the Bayesian signed-rank test [5]_; `Comparison.posterior`
-    also offers the hierarchical test, from scores of splits.
-
     Tests by mean ranks depend on all other classifiers [4]_, and fail if scores have different
     distributions. If all 10 classifiers have the same mean score, but the scores of every second
     one have thirty times the standard deviation, "nemenyi" calls a pair different in 9 to 10 % of
     experiments at a nominal 5 %, "mean_ranks" in 7 to 8 %, and F rejects in 7 to 9 %; if every
     second one has skewed scores, the rates are up to 10, 10 and 12 % on 50 data sets. "wilcoxon"
-    stays at 2 to 4 % and 5 to 7 %. On 5 data sets it never rejects. A posterior probability is not
-    a P-value: without a `rope`, one of two equal classifiers is better with a probability of at
-    least 0.95 in 16, 13 and 11 % of experiments on 5, 15 and 50 data sets. These results, and the
+    stays at 2 to 4 % and 5 to 7 %. On 5 data sets it never rejects. These results, and the
     power, are in ``benchmarks/results/over_datasets.md``.
 
-    Over items, the largest statistic is compared with normal draws [6]_. The rank interval of a
+    Over items, the largest statistic is compared with normal draws [5]_. The rank interval of a
     system runs from 1 plus the number of significantly better systems to the number of systems that
-    are not significantly worse [7]_; the error rates are in the Notes of `compare_predictions`.
+    are not significantly worse [6]_; the error rates are in the Notes of `compare_predictions`.
 
     References
     ----------
@@ -212,12 +204,9 @@ def compare_scores(
        Journal of Machine Learning Research 7, 1-30.
     .. [4] Benavoli, A., Corani, G. and Mangili, F. (2016). Should we really use post-hoc tests
        based on mean-ranks? Journal of Machine Learning Research 17, 1-10.
-    .. [5] Benavoli, A., Corani, G., Demsar, J. and Zaffalon, M. (2017). Time for a change: a
-       tutorial for comparing multiple classifiers through Bayesian analysis. Journal of Machine
-       Learning Research 18, 1-36.
-    .. [6] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general
+    .. [5] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general
        parametric models. Biometrical Journal 50, 346-363. https://doi.org/10.1002/bimj.200810425
-    .. [7] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
+    .. [6] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
        with applications to mobility across neighbourhoods and academic achievement across
        countries. Review of Economic Studies 91, 476-518. https://doi.org/10.1093/restud/rdad006
 
@@ -291,7 +280,6 @@ def compare_scores(
     for argument, value in {"groups": groups, "seeds": seeds}.items():
         if value is not None:
             raise ValueError(f"{argument} must be None unless over='items', got {value!r}.")
-    rope = _checks.check_rope(rope)
     evidence: Sequence[Any]
     if over == "splits":
         method = "corrected_t" if method == "auto" else method
@@ -301,7 +289,8 @@ def compare_scores(
         names, values, reason = table.names, table.scores, "The test was chosen by the user."
         if method == "auto":
             method, reason = choose_test(values.shape, 1 - confidence_level, correction)
-        evidence = values, table.fields | {"reason": reason}
+        fields = {"datasets": table.datasets, "dropped": table.dropped, "reason": reason}
+        evidence = values, fields
         if looks_like_items(values):
             warn_user(
                 f"The scores are {len(np.unique(values))} whole numbers on "
@@ -313,7 +302,6 @@ def compare_scores(
     systems = Systems(
         names,
         alternative=alternative,
-        rope=rope,
         confidence_level=confidence_level,
         correction=correction,
         root=_checks.root_seed(random_state),

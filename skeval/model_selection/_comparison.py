@@ -9,24 +9,19 @@ from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.random import SeedSequence
 
-from skeval._inference import posteriors
 from skeval._inference.estimate import Estimate, Limits, Result, Test
 from skeval._inference.intervals import normal_quantile
-from skeval._inference.paired import EQUAL, RegionProbabilities
-from skeval._inference.posteriors import N_DRAWS
+from skeval._inference.paired import EQUAL
 from skeval._inference.ranks import find_equal, find_groups, rank_rows
 from skeval._inference.readers import ReaderStudy
 from skeval._version import __version__
 from skeval.utils import _text
-from skeval.utils._checks import check_option, check_rope, warn_undefined
+from skeval.utils._checks import check_option, warn_undefined
 from skeval.utils._text import DataFrame
 
 MAX_LISTED = 10
 """Maximum number of systems whose pairs are printed; with more, the ranks are printed."""
-SURE = 0.95
-"""Smallest posterior probability that supports a conclusion."""
 
 
 class Claim(NamedTuple):
@@ -86,10 +81,6 @@ class Difference(Estimate):
         Whether areas under curves use the same samples.
     effect_size : float or None
         Matched-pairs rank-biserial correlation, over data sets.
-    rope : float or None
-        Half the width of the region of practical equivalence.
-    a_better, equivalent, b_better : float or None
-        Posterior probabilities of the two and of practical equivalence.
     n_equal : int or None
         Number of data sets with equal scores.
     horizon : int or None
@@ -113,10 +104,6 @@ class Difference(Estimate):
     only_b: int | None = None
     paired: bool | None = None
     effect_size: float | None = None
-    rope: float | None = None
-    a_better: float | None = None
-    equivalent: float | None = None
-    b_better: float | None = None
     n_equal: int | None = None
     horizon: int | None = None
     foretold: float | None = None
@@ -142,7 +129,7 @@ class Difference(Estimate):
         else:
             sentence = f"{self._deny()} {self._describe_interval()}"
         equal = self._explain_equal_scores() if shown and self._reaches_zero else ""
-        return " ".join(filter(None, [sentence, equal, self.scope, self._describe_equivalence()]))
+        return " ".join(filter(None, [sentence, equal, self.scope]))
 
     @property
     def _direction(self) -> str:
@@ -199,15 +186,6 @@ class Difference(Estimate):
         sentence += f"({100 * self.confidence_level:g} % CI"
         beyond = "" if low <= 0 <= high or self.alternative != "two-sided" else ", without 0"
         return f"{sentence}{beyond})."
-
-    def _describe_equivalence(self) -> str:
-        probability = np.nan if self.equivalent is None else self.equivalent
-        if not probability >= SURE:
-            return ""
-        return (
-            f"Practically equivalent: within {self.rope:g} of each other with "
-            f"probability {_text.write_probability(probability)}."
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and the interval, without arrays, ready for JSON.
@@ -381,12 +359,10 @@ class Comparison(Result):
         Standard errors of the values and the limits of their simultaneous intervals ("max_t").
     n_items : int or None
         Number of items, for scores of items.
-    split_scores : ndarray of shape (n_splits, n_names), list of ndarray or None
-        Scores of splits; over data sets, an array for each data set.
+    split_scores : ndarray of shape (n_splits, n_names) or None
+        Scores of splits.
     test_train_ratio : float or None
         Size of a test set over the size of its training set, for scores of splits.
-    rope : float or None
-        Half the width of the region of practical equivalence.
     datasets, dropped : tuple of str
         Names of the data sets, and of those without all scores.
     scores : ndarray of shape (n_datasets, n_names) or None
@@ -397,10 +373,6 @@ class Comparison(Result):
         Critical difference of mean ranks.
     reason : str
         Why the test was chosen, over data sets.
-    test_fraction : float or None
-        Mean size of a test set relative to the data set, if known.
-    root : SeedSequence or None
-        Seed of the draws of `posterior`.
     table : PairTable or None
         Numbers of all pairs of many systems.
     study : ReaderStudy or None
@@ -428,17 +400,14 @@ class Comparison(Result):
     lows: np.ndarray | None = field(default=None, repr=False)
     highs: np.ndarray | None = field(default=None, repr=False)
     n_items: int | None = None
-    split_scores: Any = field(default=None, repr=False)
+    split_scores: np.ndarray | None = field(default=None, repr=False)
     test_train_ratio: float | None = None
-    rope: float | None = None
     datasets: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     scores: np.ndarray | None = field(default=None, repr=False)
     mean_ranks: np.ndarray | None = field(default=None, repr=False)
     critical_difference: float | None = None
     reason: str = ""
-    test_fraction: float | None = None
-    root: SeedSequence | None = field(default=None, repr=False)
     table: PairTable | None = field(default=None, repr=False)
     study: ReaderStudy | None = field(default=None, repr=False)
     estimates: dict[str, Estimate] = field(default_factory=dict, repr=False)
@@ -590,40 +559,6 @@ class Comparison(Result):
             table[place[a], place[b]] = numbers[what]
             table[place[b], place[a]] = turned[what]
         return table
-
-    def posterior(
-        self,
-        a: str,
-        b: str,
-        *,
-        method: str = "signed_rank",
-        rope: float | None = None,
-        test_fraction: float | None = None,
-    ) -> RegionProbabilities:
-        """Return the probability that each of two systems is better on the next data set.
-
-        Parameters
-        ----------
-        a, b : str
-            Names of the two.
-        method : {"signed_rank", "hierarchical"}, default="signed_rank"
-            "signed_rank" uses one score per data set. "hierarchical" uses the scores of the splits
-            and so the precision on each data set, but assumes that the differences follow Student's
-            t distribution around their center.
-        rope : float, default=None
-            Half the width of the region of practical equivalence; None uses `rope` of the result.
-        test_fraction : float, default=None
-            Fraction of a data set in a test set, which is the correlation of the splits: 0.1 for
-            ten folds, even if repeated ("hierarchical"). None computes it from the indices of the
-            splits, if the scores have them.
-
-        Returns
-        -------
-        probabilities : RegionProbabilities
-            ``a_better``, ``equivalent`` and ``b_better``: the fraction of posterior draws that make
-            each of the three the most probable outcome on the next data set.
-        """
-        return posteriors.largest_fractions(draw_posterior(self, a, b, method, rope, test_fraction))
 
     @property
     def conclusion(self) -> str:
@@ -789,39 +724,3 @@ def _bound_rank(sides: list[tuple[Difference, int]], confidence_level: float) ->
         surely_above, surely_below = (low > 0, high < 0)[::sign]
         better, worse = better + surely_below, worse + surely_above
     return float(1 + better), float(1 + len(sides) - worse)
-
-
-def draw_posterior(
-    comparison: Comparison,
-    a: str,
-    b: str,
-    method: str,
-    rope: float | None,
-    test_fraction: float | None,
-) -> np.ndarray:
-    """Return draws from the posterior of a next data set, shape (n_draws, 3).
-
-    They are the probabilities that `a` is better by more than `rope`, neither is, or `b` is.
-    """
-    scores, of_datasets = comparison.scores, comparison.split_scores
-    if scores is None:
-        raise ValueError("a posterior needs a comparison of scores over several data sets.")
-    check_option("method", method, ("signed_rank", "hierarchical"))
-    for name, value in (("a", a), ("b", b)):
-        check_option(name, value, comparison.names)
-    i, j = comparison.names.index(a), comparison.names.index(b)
-    rope = (comparison.rope or 0.0) if rope is None else check_rope(rope)
-    rng = np.random.default_rng(comparison.root)
-    if method == "signed_rank":
-        differences = scores[:, i] - scores[:, j]
-        weights = posteriors.dirichlet_weights(len(differences), N_DRAWS, rng)
-        return posteriors.signed_rank_draws(differences, rope, weights)
-    if of_datasets is None:
-        raise ValueError("method='hierarchical' needs scores of splits, got one a data set.")
-    fraction = comparison.test_fraction if test_fraction is None else test_fraction
-    if fraction is None or not 0 < fraction < 1:
-        raise ValueError(f"test_fraction must lie in (0, 1), 0.1 for ten folds, got {fraction!r}.")
-    of_splits = [splits[:, i] - splits[:, j] for splits in of_datasets]
-    if rope == 0 and any(np.ptp(each) == 0 for each in of_splits):
-        raise ValueError("rope must be > 0 where two differ by the same on every split.")
-    return posteriors.hierarchical_draws(of_splits, rope, fraction, rng)

@@ -24,12 +24,6 @@ from skeval._inference.estimate import Limits, Test
 from skeval._inference.intervals import Spread
 from skeval._inference.ordered import blocks_test, diebold_mariano, giacomini_white
 from skeval._inference.paired import PairedTest, Right
-from skeval._inference.posteriors import (
-    N_DRAWS,
-    dirichlet_weights,
-    largest_fractions,
-    signed_rank_draws,
-)
 from skeval._inference.ranks import (
     critical_difference,
     describe_friedman,
@@ -71,7 +65,6 @@ class Systems:
     scoring: str = "score"
     n_samples: int | None = None
     alternative: str = "two-sided"
-    rope: float = 0.0
     confidence_level: float = 0.95
     correction: str = "holm"
     greater_is_better: bool = True
@@ -334,12 +327,12 @@ def limits_of_each(
 def compare_splits(
     systems: Systems, row: ComparisonMethod, scores: Floats, test_train_ratio: float
 ) -> Comparison:
-    """Apply the corrected resampled t-test and the Bayesian correlated t-test.
+    """Apply the corrected resampled t-test.
 
     The scores have shape (n_splits, n_names). With a ratio of 0, the first is Student's t-test of
     the differences.
     """
-    values, rope = scores.mean(axis=0), systems.rope
+    values = scores.mean(axis=0)
 
     def test_pair(a: int, b: int) -> PairTest:
         differences = paired.differences_of(scores[:, [a, b]])
@@ -349,12 +342,10 @@ def compare_splits(
                 "The difference is the same on every split and has no variance: the interval "
                 "is nan, and so is the P-value unless the scores are equal."
             )
-        value, error = float(values[a] - values[b]), test.standard_error
-        regions = paired.correlated_t_probabilities(value, error, len(scores), rope)
-        return value, test, {"rope": rope, **regions._asdict()}
+        return float(values[a] - values[b]), test, {}
 
     details: dict[str, Any] = {"split_scores": scores, "test_train_ratio": test_train_ratio}
-    return compare_pairs(systems, row, values, test_pair, rope=rope, **details)
+    return compare_pairs(systems, row, values, test_pair, **details)
 
 
 def compare_halves(systems: Systems, row: ComparisonMethod, scores: Floats) -> Comparison:
@@ -633,10 +624,9 @@ def compare_over_datasets(
     systems: Systems, row: ComparisonMethod, scores: Floats, fields: Mapping[str, Any]
 ) -> Comparison:
     """Apply Wilcoxon's test to scores of data sets, or a test to the distances of mean ranks."""
-    rope, (n, k) = systems.rope, scores.shape
+    n, k = scores.shape
     ranks = rank_rows(scores)
     mean_ranks = ranks.mean(axis=0)
-    weights = dirichlet_weights(n, N_DRAWS, np.random.default_rng(systems.root))
     first, second = np.array(list(combinations(range(k), 2))).T
     of_ranks = None
     if row.name in RANK_TESTS:
@@ -645,8 +635,7 @@ def compare_over_datasets(
     def test_pair(a: int, b: int) -> PairTest:
         differences = scores[:, a] - scores[:, b]
         signed = signed_rank_test(differences)
-        regions = largest_fractions(signed_rank_draws(differences, rope, weights))
-        details = {"effect_size": signed.effect_size, "rope": rope, **regions._asdict()}
+        details: dict[str, Any] = {"effect_size": signed.effect_size}
         pvalue, statistic = signed.pvalue, signed.effect_size
         if of_ranks is None:
             details |= {"n_equal": signed.n_equal}
@@ -674,8 +663,6 @@ def compare_over_datasets(
         scores=scores,
         mean_ranks=mean_ranks,
         critical_difference=critical_difference(n, k, systems.confidence_level),
-        rope=rope,
-        root=systems.root,
         **fields,
     )
 

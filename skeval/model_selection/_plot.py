@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skeval._inference.estimate import ConfidenceInterval, PerturbationEstimate
-from skeval._inference.posteriors import largest_fractions
-from skeval.model_selection._comparison import Comparison, draw_posterior
+from skeval.model_selection._comparison import Comparison
 from skeval.utils._plotting import (
     CURVE_DISPLAYS,
     CurveDisplay,
@@ -444,116 +443,6 @@ class PerturbationDisplay(Display):
         ax.set(xlabel=mean_loss_name(self.loss), ylabel="perturbations")
         mark_integers(ax)
         ax.legend(fontsize="small")
-
-
-CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
-"""Corners of the triangle for "a better", "equivalent" and "b better"."""
-
-
-@dataclass(kw_only=True, eq=False)
-class SimplexDisplay(Display):
-    """Draws from the posterior of a Bayesian test, as points in a triangle.
-
-    The closer a point is to a corner, the more probable is the outcome of this corner on another
-    data set; orange lines separate the regions of the most probable outcomes. It is recommended to
-    use `from_comparison` to create a display.
-
-    Parameters
-    ----------
-    draws : ndarray of shape (n_draws, 3)
-        Probabilities of "a better", "equivalent" and "b better".
-    name_a, name_b : str
-        The classifiers.
-    rope : float
-        Half the width of the region of practical equivalence.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Axes and figure used by `plot`.
-    points_ : matplotlib PolyCollection
-        The draws, counted in hexagons.
-
-    See Also
-    --------
-    compare_scores : Its result over data sets has a `posterior`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.model_selection import SimplexDisplay, compare_scores
-    >>> scores = np.random.default_rng(0).normal(size=(15, 2)) + [0, 1]
-    >>> comparison = compare_scores(scores, over="datasets", rope=0.5, random_state=0)
-    >>> two = "classifier 1", "classifier 2"
-    >>> SimplexDisplay.from_comparison(comparison, *two).draws.shape
-    (10000, 3)
-    """
-
-    draws: np.ndarray
-    name_a: str
-    name_b: str
-    rope: float
-
-    @classmethod
-    def from_comparison(
-        cls,
-        comparison: Comparison,
-        a: str,
-        b: str,
-        *,
-        method: str = "signed_rank",
-        rope: float | None = None,
-        test_fraction: float | None = None,
-        ax: Any = None,
-    ) -> SimplexDisplay:
-        """Draw the posterior of two classifiers.
-
-        Parameters
-        ----------
-        comparison : Comparison
-            Comparison over data sets.
-        a, b : str
-            Names of the two classifiers.
-        method : {"signed_rank", "hierarchical"}, default="signed_rank"
-            As in `Comparison.posterior`.
-        rope : float, default=None
-            As in `Comparison.posterior`.
-        test_fraction : float, default=None
-            As in `Comparison.posterior`.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        SimplexDisplay
-        """
-        draws = draw_posterior(comparison, a, b, method, rope, test_fraction)
-        rope = (comparison.rope or 0.0) if rope is None else rope
-        return cls(draws=draws, name_a=a, name_b=b, rope=rope).plot(ax=ax)
-
-    def _find_size(self, **_: Any) -> tuple[float, float]:
-        return 6.0, 5.4
-
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the triangle and the points."""
-        places = self.draws @ CORNERS
-        drawn = {"gridsize": 60, "extent": (0, 1, 0, 1), "mincnt": 1, "cmap": "Blues"} | kwargs
-        # logarithmic colors, so that a few full hexagons do not hide the others
-        self.points_ = ax.hexbin(*places.T, **({"bins": "log"} | drawn))
-        ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color="black", lw=1)
-        center = CORNERS.mean(axis=0)
-        for middle in (CORNERS + np.roll(CORNERS, 1, axis=0)) / 2:
-            ax.plot(*np.array([center, middle]).T, color="C1", lw=1)
-        a, equivalent, b = largest_fractions(self.draws)
-        options = {"ha": "center", "fontsize": "medium"}
-        text = f"{shorten_name(self.name_a)}\nbetter: {a:.3f}"
-        ax.text(0.0, -0.04, text, va="top", **options)
-        text = f"{shorten_name(self.name_b)}\nbetter: {b:.3f}"
-        ax.text(1.0, -0.04, text, va="top", **options)
-        text = f"equivalent within {self.rope:g}: {equivalent:.3f}"
-        ax.text(0.5, CORNERS[1, 1] + 0.03, text, va="bottom", **options)
-        ax.set(xlim=(-0.25, 1.25), ylim=(-0.18, 1.0), aspect="equal")
-        ax.axis("off")
 
 
 @draw_result.register(Comparison)

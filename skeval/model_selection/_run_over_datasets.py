@@ -192,16 +192,15 @@ Cells = dict[tuple[str, str], np.ndarray]
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Mean scores over the splits by data set and classifier, with attributes of a result.
+    """Mean scores over the splits by data set and classifier.
 
-    `fields` has the "datasets"; the data sets "dropped" because of missing scores; the
-    "split_scores" of each data set, shape (n_splits, n_classifiers), None without scores of splits;
-    and the "test_fraction", the mean size of a test set relative to the data set, None if unknown.
+    `dropped` are the data sets with missing scores.
     """
 
     names: tuple[str, ...]
     scores: np.ndarray
-    fields: dict[str, Any]
+    datasets: tuple[str, ...]
+    dropped: tuple[str, ...]
 
 
 def read_score_table(scores: Any, missing: str) -> ScoreTable:
@@ -219,22 +218,7 @@ def read_score_table(scores: Any, missing: str) -> ScoreTable:
         datasets, names, cells = _read_nested(named)
     else:
         datasets, names, cells = _read_array(scores)
-    return _fill_table(datasets, names, cells, missing, find_test_fraction(scores))
-
-
-def find_test_fraction(scores: Any) -> float | None:
-    """Return the mean test fraction; None unless all data sets have indices."""
-    results = scores.values() if isinstance(scores, Mapping) else scores
-    if not isinstance(scores, Mapping | list | tuple):
-        return None
-    fractions = []
-    for by_name in results:
-        result = next(iter(by_name.values()), None) if isinstance(by_name, Mapping) else None
-        if not isinstance(result, Mapping) or "indices" not in result:
-            return None
-        parts = zip(result["indices"]["train"], result["indices"]["test"], strict=True)
-        fractions.append(np.mean([len(b) / (len(a) + len(b)) for a, b in parts]))
-    return float(np.mean(fractions))
+    return _fill_table(datasets, names, cells, missing)
 
 
 def _read_wide(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Cells]:
@@ -392,9 +376,7 @@ def _cells_of(datasets: list[str], names: list[str], values: np.ndarray) -> Cell
     }
 
 
-def _fill_table(
-    datasets: list[str], names: list[str], cells: Cells, missing: str, test_fraction: float | None
-) -> ScoreTable:
+def _fill_table(datasets: list[str], names: list[str], cells: Cells, missing: str) -> ScoreTable:
     """Return the table; data sets with missing scores are dropped, or raise an error."""
     if len(names) < 2:
         raise ValueError(f"scores must be of two classifiers at least, got {len(names)}.")
@@ -416,14 +398,5 @@ def _fill_table(
         raise ValueError(
             f"scores must hold two data sets at least that have all scores, got {len(kept)}."
         )
-    rows = [[cells[dataset, name] for name in names] for dataset in kept]
-    means = np.array([[float(cell.mean()) for cell in row] for row in rows])
-    even = all(len({len(cell) for cell in row}) == 1 for row in rows)
-    several = even and all(len(row[0]) > 1 for row in rows)
-    fields = {
-        "datasets": tuple(kept),
-        "dropped": tuple(lacking),
-        "split_scores": [np.column_stack(row) for row in rows] if several else None,
-        "test_fraction": test_fraction,
-    }
-    return ScoreTable(tuple(names), means, fields)
+    means = np.array([[float(cells[dataset, name].mean()) for name in names] for dataset in kept])
+    return ScoreTable(tuple(names), means, tuple(kept), tuple(lacking))

@@ -13,7 +13,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import ConfidenceInterval
 from skeval._resampling.sampling_units import UnitKind
 from skeval.model_selection import Comparison, EstimatesDisplay
-from skeval.model_selection._compare import default_rope
 from skeval.model_selection._comparison_methods import Systems, compare
 from skeval.report import _sections
 from skeval.report._parts import SCORINGS
@@ -169,7 +168,7 @@ class EvaluationComparison(ReportsByName):
             order = "lower" if lower_is_better else "higher"
             text = f"{better} has a significantly {order} {name} than {worse} ({chance}): "
             text += f"the difference is {amount}{unit} ({ends_text})."
-        return " ".join(filter(None, [text, difference.scope, difference._describe_equivalence()]))
+        return " ".join(filter(None, [text, difference.scope]))
 
     def _compare_many(self) -> str:
         """Return the best of many systems with the evidence; "" if errors and tests disagree."""
@@ -392,9 +391,7 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
     if any(np.isnan(column).any() for column in columns):
         return None
     scores, ratio = np.column_stack(columns), first.out_of_fold.test_train_ratio
-    systems = Systems(
-        tuple(reports), scoring, first.n_samples, rope=default_rope(scoring), confidence_level=level
-    )
+    systems = Systems(tuple(reports), scoring, first.n_samples, confidence_level=level)
     with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return compare(systems, "corrected_t", scores, ratio)

@@ -204,13 +204,6 @@ def is_no_function(value: Any) -> bool:
     return not callable(value)
 
 
-def check_rope(rope: Any) -> float:
-    """Return half the width of a region of practical equivalence, or raise unless it is >= 0."""
-    if not isinstance(rope, Real) or isinstance(rope, bool) or not 0 <= float(rope) < np.inf:
-        raise ValueError(f"rope must be a number >= 0, got {rope!r}.")
-    return float(rope)
-
-
 def check_option(name: str, value: str, options: Iterable[str]) -> str:
     """Return `value`, or raise unless it is one of the options."""
     options = tuple(options)

@@ -152,7 +152,7 @@ def without_documented(result):
         ]
     if type(result).__name__ == "Comparison" and result.datasets:
         pairs = [each.to_dict() | {"standard_error": 0.0} for each in result.differences.values()]
-        shown = ("scores", "split_scores", "mean_ranks", "critical_difference", "reason")
+        shown = ("scores", "mean_ranks", "critical_difference", "reason")
         return [result.values, [getattr(result, name) for name in shown], pairs]
     if type(result).__name__ == "PredictionInstability":
         names = [field.name for field in fields(result) if field.name != "calibration_curves"]

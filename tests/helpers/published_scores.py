@@ -1,7 +1,6 @@
 """Data, designs and results that others have published, which tests and benchmarks compare with."""
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -30,13 +29,6 @@ def demsar_areas():
     """Return the frame of data sets and classifiers."""
     names = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
     return pd.DataFrame.from_dict(AREAS, orient="index", columns=names)
-
-
-def bayes_and_trees():
-    """Return naive Bayes and J48: means on 54 data sets, and the scores of ten folds on each."""
-    table = pd.read_csv(Path(__file__).with_name("nbc_j48.csv"), comment="#", index_col=0)
-    values = table.to_numpy(dtype=float)
-    return table.iloc[:, :2], np.stack([values[:, 2:12], values[:, 12:]], axis=1)
 
 
 # Ruspini (1970), 75 points in four groups, and what clusGap(ruspini, FUNcluster = pam1, K.max = 8,

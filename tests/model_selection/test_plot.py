@@ -18,7 +18,6 @@ from skeval.model_selection import (
     EstimatesDisplay,
     NullDistributionDisplay,
     PerturbationDisplay,
-    SimplexDisplay,
     compare_classifiers,
     compare_scores,
     error_interval,
@@ -323,13 +322,3 @@ def test_a_figure_of_its_own_has_the_intervals(many, of_first):
 
 def shallow():
     return DecisionTreeClassifier(max_depth=1)
-
-
-def test_simplex_draws_every_draw(many):
-    two = "classifier 1", "classifier 20"
-    display = SimplexDisplay.from_comparison(many, *two, ax=plt.figure().add_subplot())
-    plain = SimplexDisplay.from_comparison(many, *two)
-    plain.plot(bins=None)
-    assert plain.points_.get_array().sum() == len(plain.draws)
-    texts = [text.get_text() for text in display.ax_.texts]
-    assert f"classifier 20\nbetter: {many.posterior(*two).b_better:.3f}" in texts

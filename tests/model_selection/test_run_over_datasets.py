@@ -31,16 +31,7 @@ def test_scores_are_those_of_scikit_learn():
     assert list(found) == ["iris", "wine"]
     assert list(found["iris"]) == ["bayes", "tree"]
     compared = compare_scores(found, over="datasets")
-    assert_allclose(compared.test_fraction, 0.25)
-    split_scores = compared.split_scores
-    assert_allclose(split_scores[1][:, 0], found["wine"]["bayes"]["test_score"])
-    posteriors = [
-        compare_scores(found, random_state=0, over="datasets").posterior(
-            "tree", "bayes", method="hierarchical", test_fraction=fraction
-        )
-        for fraction in (None, 0.25)
-    ]
-    assert posteriors[0] == posteriors[1]
+    assert_allclose(compared.scores[1, 0], found["wine"]["bayes"]["test_score"].mean())
     train, test = (found["iris"]["tree"]["indices"][part][0] for part in ("train", "test"))
     assert_allclose(np.sort(np.r_[train, test]), np.arange(150))
 
