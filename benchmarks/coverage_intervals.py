@@ -1,5 +1,7 @@
 """How often does each interval of `error_interval` hold the risk, and how wide is it?
 
+Four published intervals that skeval does not offer (`_competitors`) are measured beside them.
+
 For each cell (population, learner, number of samples) many samples are drawn; each is given to
 every method. The risk of the rule fitted to a sample is found on new samples; the expected risk of
 a cell is the mean of these. A row of the CSV is a method in a cell: coverage of both, mean width,
@@ -24,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 import sklearn
+from _competitors import COMPETITORS
 from _populations import HELD_OUT, LEARNERS, MORE_LEARNERS, POPULATIONS, draw, learner_of, risk
 from joblib import Parallel, delayed
 from sklearn.base import clone
@@ -36,7 +39,7 @@ METHODS = {
     "cv_wald": {"method": "cv_wald"},
     "cv_wald, within": {"method": "cv_wald", "variance": "within_folds"},
     "holdout": {"method": "holdout"},
-    "five_by_two": {"method": "five_by_two"},
+    "five_by_two": {"competitor": "five_by_two"},
     "corrected_t, 25": {"method": "corrected_t", "n_repeats": 25},
     "corrected_t, 100": {"method": "corrected_t", "n_repeats": 100},
     "conservative_z": {"method": "conservative_z"},
@@ -47,9 +50,9 @@ METHODS = {
     ".632": {"method": ".632"},
     ".632+": {"method": ".632+"},
     ".632+, 500": {"method": ".632+", "n_resamples": 500},
-    "location_shifted": {"method": "location_shifted_bootstrap"},
-    "two_stage": {"method": "two_stage_bootstrap"},
-    "replace_one_cv": {"method": "replace_one_cv"},
+    "location_shifted": {"competitor": "location_shifted"},
+    "two_stage": {"competitor": "two_stage"},
+    "replace_one_cv": {"competitor": "replace_one_cv"},
     "perturbation": {"method": "perturbation"},
 }
 BASELINE = "cv_wald"
@@ -92,7 +95,12 @@ def one_set(cell, methods, number):
         for method in methods:
             start = time.process_time()
             try:
-                found = error_interval(estimator, X, y, random_state=state, **METHODS[method])
+                options = METHODS[method]
+                if "competitor" in options:
+                    competitor = COMPETITORS[options["competitor"]]
+                    found = competitor(estimator, X, y, np.random.default_rng(state))
+                else:
+                    found = error_interval(estimator, X, y, random_state=state, **options)
             except TypeError:  # perturbation of an estimator that takes no weights
                 continue
             spent = time.process_time() - start

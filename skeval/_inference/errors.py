@@ -653,25 +653,6 @@ def conservative_z_error(halves: Floats) -> float:
     return float(np.sqrt(np.sum((means[:, 0] - means[:, 1]) ** 2) / (2 * len(means))))
 
 
-def five_by_two_error(means: Floats) -> float:
-    """Return ``s``, with ``s^2 = (1/5) sum_r sum_k (p_rk - mean p_r)^2``: Dietterich (1998).
-
-    `means` has shape (5, 2).
-    """
-    spread = np.sum((means - means.mean(axis=1, keepdims=True)) ** 2, axis=1)
-    return float(np.sqrt(np.nanmean(spread)))
-
-
-def replace_one_error(base: float, replaced: Floats, n: int) -> float:
-    """Return ``s / sqrt(n)``, with ``s^2 = (n/4) sum_i (m_0 - m_i)^2``: Austern and Zhou (2020).
-
-    The sum over the replacements is scaled up for nan entries.
-    """
-    done = np.isfinite(replaced)
-    total = np.sum((base - replaced[done]) ** 2) * len(replaced) / done.sum()
-    return float(np.sqrt(n / 4 * total / n))
-
-
 class NestedFold(NamedTuple):
     """Losses of an outer fold, and losses of the inner cross-validation without it.
 
@@ -733,26 +714,3 @@ def nested_interval(errors: NestedErrors, n_folds: int) -> tuple[float, float]:
     bias = (1 + (n_folds - 2) / n_folds) * (errors.inner - errors.outer)
     mse = np.clip(np.nan_to_num(errors.mse, nan=errors.naive), errors.naive, n_folds * errors.naive)
     return errors.inner - bias, float(np.sqrt(mse))
-
-
-def resampled_plus(
-    truth: NDArray,
-    predictions: NDArray,
-    losses: Floats,
-    oob: NDArray[np.bool_],
-    loss_fn: PerSampleLoss | None,
-) -> tuple[float, float]:
-    """Return the .632+ estimate and the resubstitution error of a sample.
-
-    `predictions` are the predictions for all cases by the model fitted to them. `losses`, of shape
-    (1 + n_resamples, n_cases), are the losses of this model and of the models of the resamples.
-    `oob`, of shape (n_resamples, n_cases), marks the cases that a resample leaves out.
-    """
-    apparent = float(losses[0].mean())
-    defined = np.isfinite(losses[1:])
-    counts = (oob & defined).sum(axis=0)
-    sums = np.where(oob & defined, losses[1:], 0).sum(axis=0)
-    tested = counts > 0
-    out_of_bag = float(np.mean(sums[tested] / counts[tested]))
-    gamma = no_information(truth, predictions, loss_fn)[0]
-    return combine(".632+", apparent, out_of_bag, gamma).error, apparent

@@ -462,13 +462,6 @@ def limits_of_mean(
     return normal_interval(value, standard_error, confidence_level, bounds, degrees_of_freedom)
 
 
-def limits_of_quantiles(replicates: Floats, bounds: Limits, confidence_level: float) -> Limits:
-    """Return the quantiles of replicates, clipped to `bounds`."""
-    tail = (1 - confidence_level) / 2
-    low, high = np.clip(np.nanquantile(replicates, [tail, 1 - tail]), *bounds)
-    return float(low), float(high)
-
-
 DRAWN = ("pivotal", "symmetric", "quantile")
 """Forms of interval based on quantiles of draws; all others use their standard deviation."""
 

@@ -14,14 +14,12 @@ A season is estimated from the values: it is the lag of the largest autocorrelat
 residuals of an autoregression of order 1, since that autoregression alone makes neighbors similar
 at short lags.
 
-Three tests compare two models by the differences of their losses: a test on blocks; that of
-Diebold and Mariano, for forecasts whose errors are correlated up to a known horizon; and that of
-Giacomini and White, whose hypothesis is that the last difference does not predict the next one.
+Two tests compare two models by the differences of their losses: a test on blocks, and the test of
+Diebold and Mariano, for forecasts whose errors are correlated up to a known horizon.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +27,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skeval._inference.errors import TestLosses, variance_of_mean
-from skeval._inference.intervals import normal_interval
 from skeval._inference.paired import PairedTest, student_test
 
 Floats = NDArray[np.float64]
@@ -153,33 +150,3 @@ def diebold_mariano(
     variance *= n / (n + 1 - 2 * horizon + horizon * (horizon - 1) / n)
     error = float(np.sqrt(variance)) if variance >= 0 else np.nan
     return student_test(float(differences.mean()), error, n - 1, alternative)
-
-
-def giacomini_white(differences: Floats) -> tuple[PairedTest, float]:
-    r"""Return the one-step test of Giacomini & White (2006), and the predicted next difference.
-
-    Under the null hypothesis the expected next difference is 0 for any last difference. With
-    :math:`h_t = (1, d_t)` and :math:`z_{t+1} = h_t d_{t+1}` the Wald statistic is
-
-    .. math:: T = n\, \bar z' \Big( \frac1n \sum_t z_t z_t' \Big)^{-1} \bar z ,
-
-    `n` times the uncentered :math:`R^2` of the regression of 1 on :math:`z`. It is chi-squared
-    with 2 degrees of freedom, the rank of :math:`z`. The interval of the mean difference uses
-    blocks of time, and is infinite for too few differences. The next difference is predicted by a
-    least-squares regression of the differences on the previous ones.
-    """
-    by_blocks = blocks_test(differences)
-    scale = float(np.sqrt(np.mean(differences**2))) or 1.0  # rank must not depend on units
-    unit = differences / scale
-    regressors = np.column_stack([np.ones(len(unit) - 1), unit[:-1]])
-    moments = regressors * unit[1:, None]
-    ones = np.ones(len(moments))
-    # Wald statistic: n times the uncentered R^2 of 1 on the moments
-    weights, _, rank, _ = np.linalg.lstsq(moments, ones, rcond=None)
-    statistic = float(ones @ (moments @ weights))
-    pvalue = float(stats.chi2.sf(statistic, max(rank, 1)))  # rank 0 if all differences are 0
-    slopes = np.linalg.lstsq(regressors, unit[1:], rcond=None)[0]
-    predicted = scale * float(slopes[0] + slopes[1] * unit[-1])
-    if np.isnan(by_blocks.standard_error):
-        by_blocks = by_blocks._replace(limits=partial(normal_interval, 0.0, np.inf))
-    return by_blocks._replace(statistic=statistic, pvalue=pvalue), predicted

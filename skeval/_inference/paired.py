@@ -446,57 +446,6 @@ def paired_delong(
     return PairedTest(error, statistic, pvalue, limits)
 
 
-def five_by_two_t(differences: Floats, alternative: str) -> PairedTest:
-    """Return the test of Dietterich (1998): the first of 5 x 2 differences over its error.
-
-    It has 5 degrees of freedom.
-    """
-    error = float(np.sqrt(_variances(differences).mean()))
-    if error == 0:
-        return _of_no_variance(differences)
-    return student_test(float(differences[0, 0]), error, 5, alternative)
-
-
-def five_by_two_f(differences: Floats) -> PairedTest:
-    """Return the test of Alpaydin (1999): F with 10 and 5 degrees of freedom.
-
-    The statistic is ``sum d^2 / (2 sum s^2)`` over the 5 x 2 differences.
-    """
-    total = float(_variances(differences).sum())
-    error = float(np.sqrt(total / 5))
-    if total == 0:
-        return _of_no_variance(differences)
-    statistic = float(np.sum(differences**2)) / (2 * total)
-    limits = partial(_f_limits, differences, total)
-    return PairedTest(error, statistic, float(stats.f.sf(statistic, 10, 5)), limits)
-
-
-def _variances(differences: Floats) -> Floats:
-    """Return ``(d_1 - mean)^2 + (d_2 - mean)^2`` of each of the five repeats."""
-    variances: Floats = (differences[:, 0] - differences[:, 1]) ** 2 / 2
-    return variances
-
-
-def _of_no_variance(differences: Floats) -> PairedTest:
-    """Return the test if the two differences of each repeat are equal."""
-    statistic, pvalue = (np.nan, np.nan) if differences.any() else (0.0, 1.0)
-    return PairedTest(0.0, statistic, pvalue, intervals.give_no_limits)
-
-
-def _f_limits(differences: Floats, total: float, confidence_level: float) -> Limits:
-    """Return the interval of differences that the test does not reject.
-
-    They solve ``sum (d - x)^2 = 2 F total``; there is no solution if the ten differences vary too
-    much.
-    """
-    most = 2 * float(stats.f.isf(1 - confidence_level, 10, 5)) * total
-    mean = float(differences.mean())
-    square = (most - float(np.sum((differences - mean) ** 2))) / differences.size
-    if square < 0:
-        return np.nan, np.nan
-    return mean - float(np.sqrt(square)), mean + float(np.sqrt(square))
-
-
 def grouped_cochran(counted: Right) -> tuple[float, float]:
     """Return Hotelling's F of the accuracies, and its P-value.
 

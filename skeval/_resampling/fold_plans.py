@@ -1,19 +1,17 @@
-"""Plans of folds, subsamples, halves, replacements and bootstraps; errors name their fits."""
+"""Plans of folds, subsamples and halves; errors name their fits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 from numpy.random import SeedSequence
 
-from skeval._resampling.plans import MAX_TRIES, PlanBlock, ResamplingPlan, explain_no_draw
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import SamplingUnits
 from skeval._resampling.splitters import fold_plan
-from skeval._resampling.target import Target
 from skeval.utils import _checks
 
 Parts = tuple[np.ndarray, np.ndarray]
@@ -141,116 +139,3 @@ def subsamples_of_halves(
         return f"in subsampling {repeat + 1} of half {half % 2 + 1} of division {half // 2 + 1}"
 
     return join_plans(whole, unit_plan(units, len(halves) * n_repeats, parts, describe))
-
-
-def replacements(units: SamplingUnits, n_folds: int, root: SeedSequence) -> ResamplingPlan:
-    """Fold all units; fold one half, and again with its i-th unit replaced by one of the other."""
-    whole = repeated_folds(units, n_folds, 1, _checks.child_seed(root, 0))
-    rng, h = _checks.repetition_rng(root, 1), units.n_units // 2
-    order = units.spread(np.arange(units.n_units), rng)
-    half, others = order[:h], rng.permutation(order[h : 2 * h])
-    fold = units.deal(half, n_folds, rng)
-
-    def parts(fit: int) -> Parts:
-        replaced, k = divmod(fit, n_folds)
-        units = half.copy()
-        if replaced:
-            units[replaced - 1] = others[replaced - 1]
-        return units[fold != k], units[fold == k]
-
-    def describe(fit: int) -> str:
-        replaced, k = divmod(fit, n_folds)
-        exchanged = f" with {units.kind.label[:-1]} {replaced} replaced" if replaced else ""
-        return f"without fold {k + 1} of one half{exchanged}"
-
-    return join_plans(whole, unit_plan(units, (h + 1) * n_folds, parts, describe, n_folds))
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnSample:
-    """Sample to resample: the data, or a resample of them whose repeated units are separate units.
-
-    Attributes
-    ----------
-    rows : int ndarray of shape (n_cases,)
-        Row of the data that each case repeats.
-    unit : int ndarray of shape (n_cases,)
-        Unit that each case is drawn with.
-    n_units : int
-    """
-
-    rows: np.ndarray
-    unit: np.ndarray
-    n_units: int
-
-
-@dataclass(frozen=True, eq=False)
-class Resampler:
-    """Draws samples, and resamples of them; degenerate ones are drawn again."""
-
-    units: SamplingUnits
-    target: Target
-    root: SeedSequence
-
-    @cached_property
-    def members(self) -> list[np.ndarray]:
-        """The rows of each unit."""
-        order = np.argsort(self.units.unit, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(self.units.unit))[:-1])
-
-    def sample(self, number: int) -> DrawnSample:
-        """Return the data (number 0), or a resample of them."""
-        n, members = self.units.n_units, self.members
-        rng = _checks.repetition_rng(_checks.child_seed(self.root, number), 0)
-        for _ in range(MAX_TRIES):
-            units = rng.integers(0, n, n) if number else np.arange(n)
-            rows = np.concatenate([members[u] for u in units])
-            if not number or self.has_classes(rows):
-                sizes = [len(members[u]) for u in units]
-                return DrawnSample(rows, np.repeat(np.arange(n), sizes), n)
-        raise ValueError(explain_no_draw(self.target.classes, self.target.codes))
-
-    def counts(self, number: int, resample: int, sample: DrawnSample) -> np.ndarray:
-        """Return how often a resample contains each case of a sample, shape (n_cases,)."""
-        rng = _checks.repetition_rng(_checks.child_seed(self.root, number), 1 + resample)
-        for _ in range(MAX_TRIES):
-            drawn = rng.integers(0, sample.n_units, sample.n_units)
-            counts = np.bincount(drawn, minlength=sample.n_units)[sample.unit]
-            if not counts.all() and self.has_classes(sample.rows[counts > 0]):
-                return counts
-        raise ValueError(explain_no_draw(self.target.classes, self.target.codes))
-
-    def has_classes(self, rows: np.ndarray) -> bool:
-        """Whether the rows contain two classes; True for regression."""
-        codes = self.target.codes[rows]
-        return self.target.classes is None or bool(np.any(codes != codes[0]))
-
-
-def double_bootstrap(resampler: Resampler, n_resamples: list[int]) -> ResamplingPlan:
-    """Fit each sample, the data first, and its number of resamples; test on the whole sample."""
-    n = len(resampler.target)
-    last_sample = lru_cache(1)(resampler.sample)  # fits of a sample are drawn consecutively
-    starts = np.cumsum([0] + [1 + b for b in n_resamples])
-
-    def locate(fit: int) -> tuple[int, int]:
-        number = int(np.searchsorted(starts, fit, side="right")) - 1
-        return number, int(fit - starts[number]) - 1
-
-    def draw(fit: int) -> PlanBlock:
-        number, resample = locate(fit)
-        sample = last_sample(number)
-        counts = np.ones(len(sample.rows), dtype=np.intp)
-        if resample >= 0:
-            counts = resampler.counts(number, resample, sample)
-        # several cases may repeat one row of the data
-        train, test = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=bool)
-        np.add.at(train, sample.rows, counts)
-        test[sample.rows] = True
-        return PlanBlock(train[None], test[None])
-
-    def describe(fit: int) -> str:
-        number, resample = locate(fit)
-        name = f"of resample {number}" if number else "of the data"
-        return f"in resample {resample + 1} {name}" if resample >= 0 else f"in the fit {name}"
-
-    return ResamplingPlan(n, int(starts[-1]), draw, describe=describe)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import islice
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -15,22 +13,20 @@ from sklearn.base import clone
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
-from skeval._adapters.fits import fit_each, fit_plan
+from skeval._adapters.fits import fit_plan
 from skeval._inference.errors import (
     METHODS,
     combine,
     no_information,
     out_of_bag_influence,
-    resampled_plus,
     sampling_influence,
     standard_error,
     weigh_values,
 )
-from skeval._inference.estimate import BootstrapEstimate, ErrorEstimate
-from skeval._inference.intervals import bounds_of, limits_of_quantiles, row_means
+from skeval._inference.estimate import BootstrapEstimate
+from skeval._inference.intervals import row_means
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import Params, count_effective
-from skeval._resampling.fold_plans import Resampler, double_bootstrap
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import LossLike
 from skeval._resampling.plans import (
@@ -42,14 +38,7 @@ from skeval._resampling.plans import (
 )
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
 from skeval.metrics._scorers import read_scoring
-from skeval.model_selection._estimates import (
-    check_enough,
-    estimate_error,
-    estimate_from_losses,
-    fit_to_all,
-    size_of_error,
-    untested_losses,
-)
+from skeval.model_selection._estimates import estimate_error, fit_to_all, size_of_error
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import MetadataRequester, num_samples
@@ -399,114 +388,6 @@ def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> 
     groups = None if inputs.units.n_groups is None else inputs.units.unit
     numbered = inputs.with_options(target=replace(inputs.target, groups=groups))
     return estimate_bootstraps(numbered, root, n_resamples=n_resamples)[inputs.method]
-
-
-def location_shifted_bootstrap(
-    inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200
-) -> ErrorEstimate:
-    """Shift the in-bag errors by .632+ minus the training error; undercovers: B + 1 fits."""
-    n_resamples = _checks.check_count("n_resamples", n_resamples, 2)
-    (sample,), n_failed = fit_samples(inputs, [n_resamples], root)
-    draws = sample.in_bag + (sample.plus - sample.apparent)
-    parameters = {"n_resamples": n_resamples}
-    return estimate_from_draws(inputs, sample.plus, draws, 1 + n_resamples, n_failed, parameters)
-
-
-def two_stage_bootstrap(
-    inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200, n_inner_resamples: int = 10
-) -> ErrorEstimate:
-    """Repeat .632+ in resamples of the data; undercovers: B (b + 2) + 1 fits."""
-    n_resamples = _checks.check_count("n_resamples", n_resamples, 2)
-    n_inner = _checks.check_count("n_inner_resamples", n_inner_resamples)
-    sizes = [n_resamples] + [n_inner] * n_resamples
-    (data, *samples), n_failed = fit_samples(inputs, sizes, root)
-    draws = np.array([sample.plus for sample in samples])
-    check_enough(inputs, draws, 2)
-    parameters = {"n_resamples": n_resamples, "n_inner_resamples": n_inner}
-    n_fits = sum(sizes) + len(sizes)
-    return estimate_from_draws(inputs, data.plus, draws, n_fits, n_failed, parameters)
-
-
-def estimate_from_draws(
-    inputs: Inputs,
-    value: float,
-    draws: np.ndarray,
-    n_fits: int,
-    n_failed: int,
-    parameters: dict[str, int],
-) -> ErrorEstimate:
-    """Return an estimate with an interval of quantiles of the draws."""
-    defined = draws[np.isfinite(draws)]
-    limits = partial(limits_of_quantiles, draws, bounds_of(inputs.loss.name))
-    return estimate_from_losses(
-        inputs,
-        value,
-        float(np.std(defined, ddof=1)) if len(defined) > 1 else 0.0,
-        draws,
-        untested_losses(inputs),
-        forms={"quantile": limits} if np.ptp(defined) > 0 else {},
-        first="quantile",
-        n_fits=n_fits,
-        n_failed=n_failed,
-        parameters=parameters,
-    )
-
-
-class Resampled(NamedTuple):
-    """Errors of models that were fitted to a sample and to its resamples.
-
-    Attributes
-    ----------
-    plus, apparent : float
-        The .632+ estimate, and the resubstitution error.
-    in_bag : ndarray of shape (n_resamples,)
-        Error of the model of each resample on that resample; nan if the fit failed.
-    """
-
-    plus: float
-    apparent: float
-    in_bag: np.ndarray
-
-
-def fit_samples(
-    inputs: Inputs, n_resamples: list[int], root: SeedSequence
-) -> tuple[list[Resampled], int]:
-    """Return the errors of the data and of resamples, and the number of failed fits."""
-    codes = None if inputs.target.classes is None else inputs.target.codes
-    check_class_sizes(inputs.target.classes, codes)
-    resampler = Resampler(inputs.units, inputs.target, root)
-    outputs = fit_each(inputs, double_bootstrap(resampler, n_resamples))
-    samples, n_failed = [], 0
-    for number, n in enumerate(n_resamples):
-        of_sample = list(islice(outputs, 1 + n))
-        n_failed += of_sample.count(None)
-        samples.append(measure_sample(inputs, resampler, number, of_sample))
-    for _ in outputs:  # exhausts the generator, which then warns about failed fits
-        pass
-    check_enough(inputs, np.array([samples[0].plus]), 1)
-    return samples, n_failed
-
-
-def measure_sample(
-    inputs: Inputs, resampler: Resampler, number: int, outputs: list[FitOutput | None]
-) -> Resampled:
-    """Return the errors of the fits to a sample and its resamples; nan for failed fits."""
-    loss, whole = inputs.loss, outputs[0]
-    if whole is None or outputs[1:].count(None) == len(outputs) - 1:
-        return Resampled(np.nan, np.nan, np.full(len(outputs) - 1, np.nan))
-    sample = resampler.sample(number)
-    losses = np.full((len(outputs), len(sample.rows)), np.nan)
-    place = np.searchsorted(whole.rows, sample.rows)  # all fits are tested on the same rows
-    for fit, output in enumerate(outputs):
-        if output is not None:
-            losses[fit] = inputs.loss_values(output)[place]
-    counts = np.stack([resampler.counts(number, b, sample) for b in range(len(outputs) - 1)])
-    truth, predictions = loss.pair(inputs.target, inputs.target.codes[whole.rows], whole)
-    pairs = None if loss.name == "zero_one" else loss
-    cases = truth[place], predictions[place]
-    plus, apparent = resampled_plus(*cases, losses, counts == 0, pairs)
-    in_bag = np.sum(counts * losses[1:], axis=1) / counts.sum(axis=1)
-    return Resampled(plus, apparent, in_bag)
 
 
 class BootstrapSplit(MetadataRequester):

@@ -99,9 +99,9 @@ def compare_classifiers(
         accuracy (exact with fewer than 25 discordant samples), "cochran_q" the same after a test
         that all are equal, "bootstrap" for any score, "delong" for the area under the ROC curve.
         "delong" is conditional on the trained rules: with 40 to 60 samples without any signal, a
-        test at 5 % rejects in 12 to 15 % of data sets, and the result warns of this. "time_blocks",
-        "diebold_mariano" and "giacomini_white" are described in `compare_predictions`; they use the
-        scores of the tested samples, in their order.
+        test at 5 % rejects in 12 to 15 % of data sets, and the result warns of this. "time_blocks"
+        and "diebold_mariano" are described in `compare_predictions`; they use the scores of the
+        tested samples, in their order.
     scoring : str or callable, default=None
         A name of `get_scorer` or a scorer; None is the accuracy, for "delong" the area. A callable
         under "bootstrap" must use its samples only through the methods of the estimator.

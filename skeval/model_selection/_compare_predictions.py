@@ -109,14 +109,11 @@ def compare_predictions(
         resamples the samples; with few groups its interval is too short (see below). "mcnemar"
         counts the samples that only one of two systems predicts correctly; "cochran_q" first tests
         whether all systems are correct equally often. "delong" compares areas under ROC curves for
-        two classes, the second one in sorted order being positive. The other three are for samples
+        two classes, the second one in sorted order being positive. The other two are for samples
         in time order, whose errors may be correlated, and compare the accuracy or a `metric` that
         is a mean loss, such as `sklearn.metrics.mean_absolute_error`: "time_blocks" uses blocks of
         consecutive samples that are as long as the correlation lasts; "diebold_mariano" [6]_ is for
-        forecasts `horizon` steps ahead, with the correction of [7]_; "giacomini_white" [10]_, for
-        two forecasts one step ahead, tests another hypothesis: that the last difference predicts
-        which system will score better next. The predicted difference is `foretold`; the interval is
-        the same as by "time_blocks".
+        forecasts `horizon` steps ahead, with the correction of [7]_.
     y_true_b : array-like of shape (n_samples_b,), default=None
         True values for the second of two systems if it was tested on other samples than the first,
         for an unpaired comparison ("delong").
@@ -245,8 +242,6 @@ def compare_predictions(
     .. [9] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
        with applications to mobility across neighbourhoods and academic achievement across
        countries. Review of Economic Studies 91, 476-518. https://doi.org/10.1093/restud/rdad006
-    .. [10] Giacomini, R. and White, H. (2006). Tests of conditional predictive ability.
-       Econometrica 74, 1545-1578. https://doi.org/10.1111/j.1468-0262.2006.00718.x
 
     Examples
     --------

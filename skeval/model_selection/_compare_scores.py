@@ -16,7 +16,7 @@ from skeval._inference.ranks import smallest_pvalue
 from skeval.model_selection import _comparison_methods
 from skeval.model_selection._compare_predictions import LONG, compare_predictions, read_rows
 from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import METHODS, Systems
+from skeval.model_selection._comparison_methods import Systems
 from skeval.model_selection._run_over_datasets import (
     check_same_indices,
     read_score_table,
@@ -82,9 +82,7 @@ def compare_scores(
         Whether the scores are of splits, of data sets or of items.
     method : str, default="auto"
         Over splits "auto" is "corrected_t": the corrected resampled t-test of Nadeau and Bengio,
-        as in `compare_classifiers`. "5x2cv_t" [1]_ and
-        "5x2cv_f" [2]_ require five repeats of two folds: ten scores, the two of a repeat next to
-        each other.
+        as in `compare_classifiers`.
 
         Over data sets "wilcoxon" is the signed-rank test of each pair, with `correction`. It
         assumes symmetric differences and does not depend on other classifiers. "nemenyi" compares
@@ -103,7 +101,7 @@ def compare_scores(
         ``return_indices=True``.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative hypothesis for the difference of two systems, first minus second, over splits
-        or items; "5x2cv_f" is two-sided.
+        or items.
     correction : {"holm", "bonferroni", "none"}, default="holm"
         Correction of the P-values for the number of pairs, over splits or data sets.
     confidence_level : float, default=0.95
@@ -148,21 +146,11 @@ def compare_scores(
 
     Notes
     -----
-    Over splits, with :math:`d_{ij}` the difference on fold `j` of repeat `i` and
-    :math:`s_i^2 = (d_{i1} - d_{i2})^2 / 2`,
-
-    .. math:: t = \frac{d_{11}}{\sqrt{\sum_i s_i^2 / 5}}, \qquad
-              F = \frac{\sum_{ij} d_{ij}^2}{2 \sum_i s_i^2} ,
-
-    on 5 degrees of freedom, and on 10 and 5. The interval of "5x2cv_t" is centered at the
-    difference on the first fold, like its statistic; the interval of "5x2cv_f" inverts the test,
-    and is nan if the ten differences vary too much for any value to be accepted.
-
     In ``benchmarks/results/split_tests.md``, two equal classifiers are called different, at a
-    nominal 5 %, in 3 to 4 % of data sets by the corrected t over 10 x 10 folds, in 1 % over 10
-    folds, and in 2 to 3 % by either 5 x 2 test. The power for two different classifiers (n = 60 and
-    200) is 50 and 95 %, 18 and 68 %, 28 and 61 % (t), 38 and 80 % (F). The uncorrected t-test,
-    which is not offered, fails: over 10 x 10 folds it calls equal classifiers different in 54 %.
+    nominal 5 %, in 3 to 4 % of data sets by the corrected t over 10 x 10 folds, and in 1 % over 10
+    folds. The power for two different classifiers (n = 60 and 200) is 50 and 95 %, and 18 and 68 %.
+    The tests of 5 x 2 folds have less power, and the uncorrected t-test fails: over 10 x 10 folds
+    it calls equal classifiers different in 54 %.
 
     Over data sets, with :math:`R_j` the mean rank of classifier `j` of `k` on `N` data sets,
 
@@ -170,7 +158,7 @@ def compare_scores(
        F = \frac{(N - 1) \chi^2}{N (k - 1) - \chi^2} ,
 
     where the first is corrected for ties; F has :math:`k - 1` and :math:`(k - 1)(N - 1)` degrees of
-    freedom [3]_. Pairs are tested whether or not these tests reject, because Holm's correction and
+    freedom [1]_. Pairs are tested whether or not these tests reject, because Holm's correction and
     Nemenyi's test control the error rate by themselves.
 
     The difference of a pair is the median of the Walsh averages (Hodges and Lehmann) of its values
@@ -180,7 +168,7 @@ def compare_scores(
     therefore contain 0 although the test rejects; the result then contains a note. The effect size
     is the matched-pairs rank-biserial correlation.
 
-    Tests by mean ranks depend on all other classifiers [4]_, and fail if scores have different
+    Tests by mean ranks depend on all other classifiers [2]_, and fail if scores have different
     distributions. If all 10 classifiers have the same mean score, but the scores of every second
     one have thirty times the standard deviation, "nemenyi" calls a pair different in 9 to 10 % of
     experiments at a nominal 5 %, "mean_ranks" in 7 to 8 %, and F rejects in 7 to 9 %; if every
@@ -188,25 +176,19 @@ def compare_scores(
     stays at 2 to 4 % and 5 to 7 %. On 5 data sets it never rejects. These results, and the
     power, are in ``benchmarks/results/over_datasets.md``.
 
-    Over items, the largest statistic is compared with normal draws [5]_. The rank interval of a
+    Over items, the largest statistic is compared with normal draws [3]_. The rank interval of a
     system runs from 1 plus the number of significantly better systems to the number of systems that
-    are not significantly worse [6]_; the error rates are in the Notes of `compare_predictions`.
+    are not significantly worse [4]_; the error rates are in the Notes of `compare_predictions`.
 
     References
     ----------
-    .. [1] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised
-       classification learning algorithms. Neural Computation 10, 1895-1923.
-       https://doi.org/10.1162/089976698300017197
-    .. [2] Alpaydin, E. (1999). Combined 5 x 2 cv F test for comparing supervised classification
-       learning algorithms. Neural Computation 11, 1885-1892.
-       https://doi.org/10.1162/089976699300016007
-    .. [3] Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets.
+    .. [1] Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets.
        Journal of Machine Learning Research 7, 1-30.
-    .. [4] Benavoli, A., Corani, G. and Mangili, F. (2016). Should we really use post-hoc tests
+    .. [2] Benavoli, A., Corani, G. and Mangili, F. (2016). Should we really use post-hoc tests
        based on mean-ranks? Journal of Machine Learning Research 17, 1-10.
-    .. [5] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general
+    .. [3] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general
        parametric models. Biometrical Journal 50, 346-363. https://doi.org/10.1002/bimj.200810425
-    .. [6] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
+    .. [4] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
        with applications to mobility across neighbourhoods and academic achievement across
        countries. Review of Economic Studies 91, 476-518. https://doi.org/10.1093/restud/rdad006
 
@@ -257,7 +239,7 @@ def compare_scores(
     _checks.check_option("over", over, ("splits", "datasets", "items"))
     _checks.check_option("correction", correction, CORRECTIONS)
     _checks.check_option("missing", missing, ("raise", "drop"))
-    kinds = {"splits": ("splits", "halves"), "datasets": ("table",), "items": ("joint",)}[over]
+    kinds = {"splits": ("splits",), "datasets": ("table",), "items": ("joint",)}[over]
     _comparison_methods.check_choices(kinds, method, alternative)
     if over != "splits" and test_train_ratio is not None:
         raise ValueError(
@@ -283,7 +265,7 @@ def compare_scores(
     evidence: Sequence[Any]
     if over == "splits":
         method = "corrected_t" if method == "auto" else method
-        names, *evidence = read_splits(scores, method, test_train_ratio)
+        names, *evidence = read_splits(scores, test_train_ratio)
     else:
         table = read_score_table(scores, missing)
         names, values, reason = table.names, table.scores, "The test was chosen by the user."
@@ -309,11 +291,8 @@ def compare_scores(
     return _comparison_methods.compare(systems, method, *evidence)
 
 
-def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> tuple[Any, ...]:
-    """Return the names of the classifiers, and their scores on splits with the ratio of sizes.
-
-    The tests of 5 x 2 folds use no ratio.
-    """
+def read_splits(scores: Any, test_train_ratio: float | None) -> tuple[Any, ...]:
+    """Return the names of the classifiers, and their scores on splits with the ratio of sizes."""
     if isinstance(scores, Mapping) and "test_score" in scores:
         raise TypeError(
             "scores must hold a result of cross_validate for each classifier, got a single one."
@@ -338,13 +317,7 @@ def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> tup
         raise ValueError("scores must be of two splits at least, got 1.")
     check_same_indices({f"scores[{name!r}]": result for name, result in named.items()})
     names, values = tuple(named), np.column_stack(list(columns.values()))
-    if METHODS[method].needs == "splits":
-        return names, values, _find_ratio(test_train_ratio, *named.values())
-    if test_train_ratio is not None:
-        raise ValueError(f"test_train_ratio must be None for method={method!r}.")
-    if sizes[0] != 10:
-        raise ValueError(f"scores must hold 10 each, of 5 x 2 folds, got {sizes[0]}.")
-    return names, values
+    return names, values, _find_ratio(test_train_ratio, *named.values())
 
 
 def _find_ratio(ratio: float | None, *results: Any) -> float:

@@ -24,25 +24,6 @@ MAX_LISTED = 10
 """Maximum number of systems whose pairs are printed; with more, the ranks are printed."""
 
 
-class Claim(NamedTuple):
-    """Sentences about `a` and `b` if a two-sided test rejects, and if it does not.
-
-    `at` is replaced by level and P-value, `direction` and `which` by the order of the two.
-    """
-
-    shown: str = "{a} scores {direction} than {b}{which}; the difference is significant at {at}."
-    denied: str = "No significant difference at {at}. This is not evidence of equality."
-
-
-BETTER = Claim()
-FORETOLD = Claim(
-    "The last difference, or the mean, predicts which of {a} and {b} scores better next "
-    "(significant at {at}). This alone does not show that one is better.",
-    "No evidence at {at} that the last difference predicts which scores better next. This is not "
-    "evidence that it does not.",
-)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Difference(Estimate):
     """Difference of two systems with its interval and P-value.
@@ -69,8 +50,6 @@ class Difference(Estimate):
         Sentence on the conditions of the test, such as fixed predictions.
     greater_is_better : bool
         Whether a larger score is better; False for losses.
-    claim : Claim
-        Sentences for the result of the test.
     pvalue_alone : float or None
         P-value without the correction for the number of pairs.
     form : str
@@ -85,8 +64,6 @@ class Difference(Estimate):
         Number of data sets with equal scores.
     horizon : int or None
         Number of steps between a forecast and its sample.
-    foretold : float or None
-        Predicted next difference.
     """
 
     a: str
@@ -97,7 +74,6 @@ class Difference(Estimate):
     level: float = 0.05
     scope: str = ""
     greater_is_better: bool = True
-    claim: Claim = field(default=BETTER, repr=False)
     pvalue_alone: float | None = None
     form: str = ""
     only_a: int | None = None
@@ -106,11 +82,9 @@ class Difference(Estimate):
     effect_size: float | None = None
     n_equal: int | None = None
     horizon: int | None = None
-    foretold: float | None = None
 
     _known: ClassVar[tuple[str, ...]] = (
         *("a", "b", "statistic", "pvalue", "alternative", "level", "scope", "greater_is_better"),
-        "claim",
     )
 
     @property
@@ -125,7 +99,9 @@ class Difference(Estimate):
         if shown:
             merit = "better" if self._direction == "lower" else "worse"
             which = "" if self.greater_is_better else f", which is {merit}"
-            sentence = self._fill(self.claim.shown, direction=self._direction, which=which)
+            template = "{a} scores {direction} than {b}{which}; "
+            template += "the difference is significant at {at}."
+            sentence = self._fill(template, direction=self._direction, which=which)
         else:
             sentence = f"{self._deny()} {self._describe_interval()}"
         equal = self._explain_equal_scores() if shown and self._reaches_zero else ""
@@ -151,7 +127,8 @@ class Difference(Estimate):
     def _deny(self) -> str:
         """Return the sentence for a test without a significant result."""
         if self.alternative == "two-sided":
-            return self._fill(self.claim.denied)
+            template = "No significant difference at {at}. This is not evidence of equality."
+            return self._fill(template)
         template = "No evidence at {at} that {a} scores {direction} than {b}."
         sentence = self._fill(template, direction=self._direction)
         reverse = self.interval.high < 0 if self._greater else self.interval.low > 0
@@ -307,12 +284,8 @@ WORKS = {
     "https://doi.org/10.2307/2531595",
     "diebold_mariano": "F. X. Diebold, R. S. Mariano (1995), "
     "https://doi.org/10.1080/07350015.1995.10524599",
-    "giacomini_white": "R. Giacomini, H. White (2006), "
-    "https://doi.org/10.1111/j.1468-0262.2006.00718.x",
     "mcnemar": "interval: A. Agresti, Y. Min (2005), https://doi.org/10.1002/sim.1781",
     "obuchowski_rockette": "S. L. Hillis (2007), https://doi.org/10.1002/sim.2532",
-    "5x2cv_t": "T. G. Dietterich (1998), https://doi.org/10.1162/089976698300017197",
-    "5x2cv_f": "E. Alpaydin (1999), https://doi.org/10.1162/089976699300016007",
 }
 """Reference of each test."""
 

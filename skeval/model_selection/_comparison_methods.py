@@ -22,7 +22,7 @@ from sklearn.base import is_classifier
 from skeval._inference import intervals, paired
 from skeval._inference.estimate import Limits, Test
 from skeval._inference.intervals import Spread
-from skeval._inference.ordered import blocks_test, diebold_mariano, giacomini_white
+from skeval._inference.ordered import blocks_test, diebold_mariano
 from skeval._inference.paired import PairedTest, Right
 from skeval._inference.ranks import (
     critical_difference,
@@ -37,10 +37,7 @@ from skeval._inference.readers import ReaderStudy
 from skeval._resampling.resampled_statistics import warn_of_undefined
 from skeval.metrics import get_scorer
 from skeval.model_selection._comparison import (
-    BETTER,
-    FORETOLD,
     MAX_LISTED,
-    Claim,
     Comparison,
     Difference,
     LazyDifferences,
@@ -99,10 +96,6 @@ class ComparisonMethod:
         Function of the confidence level that returns the significance level.
     scope : str
         Sentence on its conditions.
-    claim : Claim
-        Sentences for its result.
-    of_two : bool
-        Whether it compares only two systems.
     """
 
     name: str
@@ -116,8 +109,6 @@ class ComparisonMethod:
     simultaneous: bool = False
     level: Callable[[float], float] = paired.significance_level
     scope: str = ""
-    claim: Claim = BETTER
-    of_two: bool = False
 
 
 def compare(systems: Systems, method: str, *evidence: Any) -> Comparison:
@@ -138,8 +129,6 @@ def check_method(method: str, alternative: str, n_names: int) -> None:
     if alternative != "two-sided" and (n_names > 2 or not row.one_sided):
         what = f"method={method!r}" if not row.one_sided else f"more than two, here {n_names}"
         raise ValueError(f"alternative must be 'two-sided' for {what}, got {alternative!r}.")
-    if row.of_two and n_names > 2:
-        raise ValueError(f"method={method!r} compares two, got {n_names}.")
 
 
 def check_named(name: str, things: Any, minimum: int) -> None:
@@ -310,7 +299,6 @@ def make_difference(
         limits={interval: partial(limits_of_each, test.limits, level_of_each)},
         alternative=systems.alternative,
         n_samples=systems.n_samples,
-        claim=row.claim,
         **({"pvalue_alone": test.pvalue} | details | list_conditions(systems, row)),
     )
 
@@ -346,26 +334,6 @@ def compare_splits(
 
     details: dict[str, Any] = {"split_scores": scores, "test_train_ratio": test_train_ratio}
     return compare_pairs(systems, row, values, test_pair, **details)
-
-
-def compare_halves(systems: Systems, row: ComparisonMethod, scores: Floats) -> Comparison:
-    """Apply the t or F test to the scores of five repeats of two halves, shape (10, n_names)."""
-    values = scores.mean(axis=0)
-
-    def test_pair(a: int, b: int) -> PairTest:
-        differences = paired.differences_of(scores[:, [a, b]]).reshape(5, 2)
-        if row.one_sided:
-            test = paired.five_by_two_t(differences, systems.alternative)
-        else:
-            test = paired.five_by_two_f(differences)
-        if np.isnan(test.limits(systems.confidence_level)).any():
-            warn_undefined(
-                f"The interval of {row.name!r} is undefined (nan): the differences do not vary, "
-                "or vary too much from repeat to repeat."
-            )
-        return float(values[a] - values[b]), test, {}
-
-    return compare_pairs(systems, row, values, test_pair, split_scores=scores)
 
 
 def compare_right(
@@ -605,17 +573,6 @@ def compare_in_time(
     return compare_pairs(systems, row, scores.mean(axis=1), test_pair, interval=interval)
 
 
-def foretell(differences: Floats, horizon: int, _: str) -> tuple[PairedTest, dict[str, Any]]:
-    """Return the test of Giacomini and White, with the predicted difference."""
-    if horizon != 1:
-        raise ValueError(
-            "horizon must be 1 for method='giacomini_white', which rejects too often further "
-            f"ahead, got {horizon}."
-        )
-    test, foretold = giacomini_white(differences)
-    return test, {"foretold": foretold}
-
-
 RANK_TESTS = {"nemenyi": nemenyi_pvalues, "mean_ranks": mean_rank_pvalues}
 """P-values of distances of mean ranks."""
 
@@ -722,15 +679,12 @@ TEST_OF_HORIZON = partial(
     interval="diebold_mariano",
     undefined="The variance over horizon={horizon} is not above 0",
 )
-TEST_OF_FORECASTS = partial(compare_in_time, test=foretell)
 
 ROWS = (
     ComparisonMethod("corrected_t", "corrected resampled t", "splits", compare_splits),
     ComparisonMethod(
         "halvings", "Student's t of random halvings", "halvings", compare_splits, scope=HALVINGS
     ),
-    ComparisonMethod("5x2cv_t", "5 x 2 folds, t", "halves", compare_halves),
-    ComparisonMethod("5x2cv_f", "5 x 2 folds, F", "halves", compare_halves, one_sided=False),
     ComparisonMethod(
         "permutation", "paired permutation", "exchanges", compare_resampled, scope=RULES
     ),
@@ -760,15 +714,6 @@ ROWS = (
     ComparisonMethod("time_blocks", "blocks of time", test=TEST_OF_BLOCKS, **IN_TIME),
     ComparisonMethod(
         "diebold_mariano", "Diebold and Mariano's test", test=TEST_OF_HORIZON, **IN_TIME
-    ),
-    ComparisonMethod(
-        "giacomini_white",
-        "Giacomini and White's test",
-        test=TEST_OF_FORECASTS,
-        one_sided=False,
-        claim=FORETOLD,
-        of_two=True,
-        **IN_TIME,
     ),
     ComparisonMethod("wilcoxon", "Wilcoxon's signed-rank test", scope=DATASETS, **OVER_DATASETS),
     ComparisonMethod(

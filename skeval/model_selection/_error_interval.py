@@ -18,16 +18,7 @@ from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, WITHOU
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 
-ONE_PLAN = (
-    "holdout",
-    "repeated_cv",
-    "cv_wald",
-    "corrected_t",
-    "conservative_z",
-    "nested_cv",
-    "five_by_two",
-    "replace_one_cv",
-)
+ONE_PLAN = ("holdout", "repeated_cv", "cv_wald", "corrected_t", "conservative_z", "nested_cv")
 """Methods whose fits are one plan, so that several losses can share them."""
 
 
@@ -48,7 +39,6 @@ def error_interval(
     n_pairs: int | None = None,
     test_size: float | None = None,
     n_resamples: int | None = None,
-    n_inner_resamples: int | None = None,
     variance: str | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -58,15 +48,14 @@ def error_interval(
 ) -> ErrorEstimate:
     r"""Estimate the error of a procedure on new samples, with a confidence interval.
 
-    It offers every published method and one of ours. With `e_i` the losses of tested samples, `sd`
-    and `var` with divisor `n - 1`, and `z` and `t` the quantiles at :math:`1 - a/2` of the normal
-    and of Student's distribution, the intervals are
+    With `e_i` the losses of tested samples, `sd` and `var` with divisor `n - 1`, and `z` and `t`
+    the quantiles at :math:`1 - a/2` of the normal and of Student's distribution, the intervals are
 
     - "repeated_cv" (ours, and the default "auto"): the mean of `R` stratified `K`-fold
-      cross-validations, and Jeffreys' interval [11]_ for ``n / f`` samples. Squared and absolute
+      cross-validations, and Jeffreys' interval [8]_ for ``n / f`` samples. Squared and absolute
       loss have Student's interval of the logarithm. Its degrees of freedom are the smallest of
       ``n / f - 1``, :math:`2 n / (\kappa - 1)` for losses of kurtosis :math:`\kappa`, and
-      :math:`2 \max(1, \alpha)` if Hill's index :math:`\alpha` of the largest losses [13]_ is less
+      :math:`2 \max(1, \alpha)` if Hill's index :math:`\alpha` of the largest losses [10]_ is less
       than 2, so that their variance is infinite; at least 1. The inflation `f` multiplies the
       variance and does not divide :math:`2 n / (\kappa - 1)`, except for losses of probabilities.
       The index is not used if the largest losses do not fit a power law. If the upper 95 % limit
@@ -96,18 +85,8 @@ def error_interval(
       :math:`bias = (1 + \frac{K-2}{K})(\bar e^{in} - \bar e^{out})` and :math:`\sqrt{mse}` is held
       between 1 and :math:`\sqrt K` times :math:`sd(e^{in})/\sqrt n`. A fit without `k` and `l` is
       used in both orders, so there are ``R K (K+1) / 2`` fits.
-    - "five_by_two" [5]_: :math:`p_{11} \mp t_5 s`, with
-      :math:`s^2 = \frac15 \sum_r \sum_k (p_{rk} - \bar p_r)^2`.
-    - "oob", ".632", ".632+" [6]_: the estimates of `bootstrap_error` with its standard errors.
-    - "location_shifted_bootstrap" [7]_: the quantiles of the in-bag errors of the bootstrap models,
-      shifted by .632+ minus the resubstitution error.
-    - "two_stage_bootstrap" [7]_: the quantiles of .632+ over resamples of the data; repeated
-      samples of a resample count as different samples.
-    - "replace_one_cv" [8]_: :math:`\bar e \mp z s/\sqrt n`, with
-      :math:`s^2 = \frac n4 \sum_i (m_0 - m_i)^2`, where :math:`m_0` is the cross-validated error of
-      one half of the data, and :math:`m_i` the same error after the `i`-th sample was replaced by
-      the `i`-th sample of the other half.
-    - "perturbation" [9]_: the interval of `perturbation_interval` with
+    - "oob", ".632", ".632+" [5]_: the estimates of `bootstrap_error` with its standard errors.
+    - "perturbation" [6]_: the interval of `perturbation_interval` with
       ``statistic="cross_validation"``.
 
     For 0-1 loss each ``estimate -/+ quantile * se`` is by default replaced by Wilson's interval
@@ -150,8 +129,8 @@ def error_interval(
         Positive weights of the samples, in training and in mean losses. The bootstrap methods do
         not support them.
     n_folds : int, default=None
-        Number `K` of folds; None is 5 for "nested_cv" and "replace_one_cv" and 10 for
-        "repeated_cv", "cv_wald" and "perturbation", or fewer if the most frequent class has fewer
+        Number `K` of folds; None is 5 for "nested_cv" and 10 for "repeated_cv", "cv_wald" and
+        "perturbation", or fewer if the most frequent class has fewer
         members, or is in fewer groups.
     n_repeats : int, default=None
         Number of repeats; None is 10 for "repeated_cv" and "nested_cv", 50 subsamplings for
@@ -163,8 +142,6 @@ def error_interval(
         "holdout", a tenth for "corrected_t" and "conservative_z".
     n_resamples : int, default=None
         Number of resamples or perturbations; None is 200.
-    n_inner_resamples : int, default=None
-        Number of resamples of each resample of "two_stage_bootstrap"; None is 10.
     variance : {"all_pairs", "within_folds"}, default=None
         The variance of "cv_wald"; None is "all_pairs".
     random_state : int, RandomState, Generator or None, default=None
@@ -186,10 +163,9 @@ def error_interval(
         `replicates` holds the errors of the folds, subsamples, repeats or resamples; for "holdout",
         the losses. `interval` has the form that suits the loss and the method.
         ``confidence_interval(method=)`` accepts all `interval_methods`: the forms of
-        `cross_val_error`, "t" instead of "normal" for Student's quantile, and "quantile" (of the
-        replicates) for the two bootstraps with quantiles. `parameters` holds the parameters of the
-        method, and `no_interval` the reason if there is no interval. With several columns of `y`,
-        `by_output` has the error of each, on the same folds.
+        `cross_val_error`, and "t" instead of "normal" for Student's quantile. `parameters` holds
+        the parameters of the method, and `no_interval` the reason if there is no interval. With
+        several columns of `y`, `by_output` has the error of each, on the same folds.
 
     Raises
     ------
@@ -205,7 +181,7 @@ def error_interval(
     -----
     There are two targets: the risk of the model fitted to these data, and its mean over data sets
     of this size. "nested_cv" and "repeated_cv" are designed for the first target; the theory of
-    "cv_wald", "corrected_t" and "replace_one_cv" applies to the second or to a target in between.
+    "cv_wald" and "corrected_t" applies to the second or to a target in between.
 
     *Coverage.* Measured coverage of the risk by the default at level .95, with 400 data sets per
     cell (standard error .011), or 100 (.022) for 1,000 samples and more, except for losses of
@@ -226,7 +202,7 @@ def error_interval(
     :math:`\delta` is the variance of the risk between the models of different folds, in units of
     the variance of a mean of independent losses: the covariance of two losses of the same model
     minus the covariance of two losses of different models, times `n`, divided by the variance of
-    the losses. Bengio and Grandvalet [12]_ show that it cannot be estimated from one
+    the losses. Bengio and Grandvalet [9]_ show that it cannot be estimated from one
     cross-validation; repeats make it possible. See :doc:`/derivations/shared_variance`.
 
     "given_folds" (ours): the mean loss of all tested samples. Its units are the `groups`, the sets
@@ -247,10 +223,9 @@ def error_interval(
     classifier, 5 nearest neighbors and a tree of depth 3, 50 and 200 samples); it was .93 and .97
     for the squared error of six numbers (least squares).
 
-    A comparison [10]_ on data sets of 100 to 10,000 samples found that "corrected_t",
-    "conservative_z" and "nested_cv" cover best, that "five_by_two", "holdout" and test shares above
-    a tenth cover far too little, and that the two bootstraps with quantiles cover half as often as
-    they should.
+    A comparison [7]_ on data sets of 100 to 10,000 samples found that "corrected_t",
+    "conservative_z" and "nested_cv" cover best, and that "holdout" and test shares above a tenth
+    cover far too little.
 
     Folds, subsamples and halves are stratified by class. The random draws do not depend on the
     names of the classes, nor (except for the bootstrap and "cross_validation") on the names of the
@@ -269,29 +244,20 @@ def error_interval(
     .. [4] Bates, S., Hastie, T. and Tibshirani, R. (2024). Cross-validation: what does it estimate
        and how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
        :doi:`10.1080/01621459.2023.2197686`
-    .. [5] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised
-       classification learning algorithms. Neural Computation 10, 1895-1923.
-       :doi:`10.1162/089976698300017197`
-    .. [6] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+
+    .. [5] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+
        bootstrap method. Journal of the American Statistical Association 92, 548-560.
        :doi:`10.1080/01621459.1997.10474007`
-    .. [7] Noma, H., Shinozaki, T., Iba, K., Teramukai, S. and Furukawa, T. A. (2021). Confidence
-       intervals of prediction accuracy measures for multivariable prediction models based on the
-       bootstrap-based optimism correction methods. Statistics in Medicine 40, 5691-5701.
-       :doi:`10.48550/arXiv.2005.01457`
-    .. [8] Austern, M. and Zhou, W. (2020). Asymptotics of cross-validation.
-       :doi:`10.48550/arXiv.2001.11111`
-    .. [9] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
+    .. [6] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
        prediction errors of support vector machine classifiers. Journal of Machine Learning
        Research 9, 521-540.
-    .. [10] Schulz-Kümpel, H., Fischer, S., Hornung, R., Boulesteix, A.-L., Nagler, T. and
+    .. [7] Schulz-Kümpel, H., Fischer, S., Hornung, R., Boulesteix, A.-L., Nagler, T. and
        Bischl, B. (2024). Constructing confidence intervals for "the" generalization error: a
        comprehensive benchmark study. :doi:`10.48550/arXiv.2409.18836`
-    .. [11] Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial
+    .. [8] Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial
        proportion. Statistical Science 16, 101-133. :doi:`10.1214/ss/1009213286`
-    .. [12] Bengio, Y. and Grandvalet, Y. (2004). No unbiased estimator of the variance of K-fold
+    .. [9] Bengio, Y. and Grandvalet, Y. (2004). No unbiased estimator of the variance of K-fold
        cross-validation. Journal of Machine Learning Research 5, 1089-1105.
-    .. [13] Hill, B. M. (1975). A simple general approach to inference about the tail of a
+    .. [10] Hill, B. M. (1975). A simple general approach to inference about the tail of a
        distribution. Annals of Statistics 3, 1163-1174. https://doi.org/10.1214/aos/1176343247
 
     Examples
@@ -329,7 +295,6 @@ def error_interval(
         n_pairs=n_pairs,
         test_size=test_size,
         n_resamples=n_resamples,
-        n_inner_resamples=n_inner_resamples,
         variance=variance,
     )
     root = _checks.root_seed(random_state)

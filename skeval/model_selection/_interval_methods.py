@@ -1,7 +1,7 @@
 """Methods of `error_interval`: functions from inputs, a seed and parameters to an estimate.
 
-First come shared helpers, then the methods that hold samples out (folds, subsamples, halves,
-replacements), then repeated cross-validation. The bootstrap and perturbation are in `_bootstrap`
+First come shared helpers, then the methods that hold samples out (folds, subsamples, halves), then
+repeated cross-validation. The bootstrap and perturbation are in `_bootstrap`
 and `_estimates`; `ERROR_METHODS` lists all methods.
 
 The folds of `cv` determine the units. A splitter that shuffles draws new folds for each repeat; one
@@ -35,7 +35,6 @@ from skeval._resampling.fold_plans import (
     given_folds,
     list_left_out,
     repeated_folds,
-    replacements,
     subsamples,
     subsamples_of_halves,
 )
@@ -56,11 +55,7 @@ from skeval._resampling.splitters import (
     split_samples,
 )
 from skeval._resampling.target import TooFewMembersError
-from skeval.model_selection._bootstrap import (
-    bootstrap,
-    location_shifted_bootstrap,
-    two_stage_bootstrap,
-)
+from skeval.model_selection._bootstrap import bootstrap
 from skeval.model_selection._estimates import (
     check_enough,
     cross_validation,
@@ -291,33 +286,6 @@ def conservative_z(
     )
 
 
-def five_by_two(
-    inputs: Inputs, root: SeedSequence, *, measure: Measure = mean_losses
-) -> ErrorEstimate:
-    """Train on one half and test on the other, five times: 10 fits."""
-    if inputs.units.n_units < 4:
-        raise ValueError(
-            "X must hold at least 4 samples or groups for method='five_by_two', got "
-            f"{inputs.units.n_units}."
-        )
-    means = measure(inputs, repeated_folds(inputs.units, 2, 5, root))
-    # error of each half in each repeat; the estimate is the first of them, as published
-    halves = means.values.reshape(5, 2)
-    check_enough(inputs, means.values[:1], 1)
-    check_enough(inputs, halves.sum(axis=1), 1)
-    return estimate_from_losses(
-        inputs,
-        float(halves[0, 0]),
-        errors.five_by_two_error(halves),
-        means.values,
-        untested_losses(inputs, share=0.5),
-        means.variance,
-        degrees_of_freedom=5.0,
-        n_fits=10,
-        n_failed=means.n_failed,
-    )
-
-
 def nested_cv(
     inputs: Inputs, root: SeedSequence, *, n_folds: int | None = None, n_repeats: int = 10
 ) -> ErrorEstimate:
@@ -376,37 +344,6 @@ def nested_losses(
     if not nested:
         raise ValueError("error_score=numpy.nan leaves no fold with a fitted inner fold.")
     return nested
-
-
-def replace_one_cv(
-    inputs: Inputs, root: SeedSequence, *, n_folds: int | None = None
-) -> ErrorEstimate:
-    """Cross-validate half of the data, with each sample replaced in turn: (n/2 + 2) K fits."""
-    n_folds = count_folds(inputs, n_folds, 5, per_fold=2)
-    plan = replacements(inputs.units, n_folds, root)
-    sums = np.full((plan.n_repeats, n_folds, 3), np.nan)
-    for fit, output in enumerate(fit_each(inputs, plan)):
-        if output is not None:
-            losses, weight, _ = inputs.tested(output)
-            weight = np.ones(len(losses)) if weight is None else weight
-            sums[divmod(fit, n_folds)] = weight.sum(), weight @ losses, weight @ losses**2
-
-    # errors of all data, of one half, and of this half with each sample replaced
-    weights, totals, squares = sums.sum(axis=1).T
-    means = totals / weights
-    check_enough(inputs, means[:2], 2)
-    check_enough(inputs, means[2:], 1)
-    return estimate_from_losses(
-        inputs,
-        means[0],
-        errors.replace_one_error(means[1], means[2:], inputs.units.n_units),
-        means[2:],
-        untested_losses(inputs),
-        max(0.0, squares[0] / weights[0] - means[0] ** 2),
-        n_fits=plan.n_fits,
-        n_failed=int(np.isnan(sums[..., 0]).sum()),
-        parameters={"n_folds": n_folds},
-    )
 
 
 def perturbation(
@@ -706,18 +643,14 @@ ERROR_METHODS: dict[str, ErrorMethod] = {
     "corrected_t": corrected_t,
     "conservative_z": conservative_z,
     "nested_cv": nested_cv,
-    "five_by_two": five_by_two,
-    "replace_one_cv": replace_one_cv,
-    "location_shifted_bootstrap": location_shifted_bootstrap,
-    "two_stage_bootstrap": two_stage_bootstrap,
     "perturbation": perturbation,
 }
 """Methods of `error_interval`; a new method needs a row here and a line in that docstring."""
-FOR_ANY_SCORE = ("repeated_cv", "corrected_t", "conservative_z", "five_by_two")
+FOR_ANY_SCORE = ("repeated_cv", "corrected_t", "conservative_z")
 """Methods that need only one number for each fit, and therefore support any score."""
 WITHOUT_HOLDOUT = ("resubstitution", "perturbation")
 """Methods that use more than losses of held-out samples."""
-WITHOUT_WEIGHTS = ("oob", ".632", ".632+", "location_shifted_bootstrap", "two_stage_bootstrap")
+WITHOUT_WEIGHTS = ("oob", ".632", ".632+")
 """Methods that draw samples with replacement, and take no weights."""
 AUTO = "repeated_cv"
 """The method of ``method="auto"``."""

@@ -104,7 +104,7 @@ def score_interval(
       score differs between repeats;
     - any other score is averaged over the test sets, with the interval of "corrected_t".
 
-    "corrected_t" and "conservative_z" [1]_ and "five_by_two" [2]_ need only one score per fit. With
+    "corrected_t" and "conservative_z" [1]_ need only one score per fit. With
     :math:`\mu_j` the scores of `J` random subsamplings that train on :math:`n_1` and test on
     :math:`n_2` samples, "corrected_t" is
 
@@ -125,8 +125,8 @@ def score_interval(
         One score or several, as in scikit-learn's ``cross_validate``; None is "accuracy" for
         classifiers and "r2" for regressors.
     method : str, default="repeated_cv"
-        "repeated_cv", "corrected_t", "conservative_z", "five_by_two", "holdout", "cv_wald",
-        "nested_cv" or "replace_one_cv"; see `error_interval`.
+        "repeated_cv", "corrected_t", "conservative_z", "holdout", "cv_wald" or "nested_cv"; see
+        `error_interval`.
     confidence_level : float, default=0.95
         Nominal coverage.
     groups : array-like of shape (n_samples,), default=None
@@ -194,9 +194,6 @@ def score_interval(
     ----------
     .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
        Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
-    .. [2] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised
-       classification learning algorithms. Neural Computation 10, 1895-1923.
-       :doi:`10.1162/089976698300017197`
 
     Examples
     --------

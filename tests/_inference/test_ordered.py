@@ -13,7 +13,6 @@ from skeval._inference.ordered import (
     blocks_test,
     diebold_mariano,
     find_season,
-    giacomini_white,
     time_blocks,
 )
 
@@ -137,67 +136,6 @@ def test_where_nothing_varies_nothing_is_told(test):
         found = test(equal)
         if np.ptp(equal) == 0 or test is blocks_test:
             assert np.isnan([found.statistic, found.pvalue, *found.limits(0.9)]).all()
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-def test_giacomini_and_white_is_its_definition(scale):
-    d = scale * (draw_series(np.random.default_rng(5), 60, 0.3) + 0.2)
-    z = [np.array([1, d[t]]) * d[t + 1] for t in range(len(d) - 1)]
-    mean, covariance = sum(z) / len(z), sum(np.outer(each, each) for each in z) / len(z)
-    statistic = len(z) * mean @ np.linalg.solve(covariance, mean)
-    found, foretold = giacomini_white(d)
-    assert found.statistic == pytest.approx(statistic)
-    assert found.pvalue == pytest.approx(stats.chi2.sf(statistic, 2))
-    assert found.limits(0.9) == pytest.approx(blocks_test(d).limits(0.9))
-    line = stats.linregress(d[:-1], d[1:])
-    assert foretold == pytest.approx(line.intercept + line.slope * d[-1])
-
-
-def test_giacomini_and_white_is_the_r_squared_of_statsmodels():
-    sm = pytest.importorskip("statsmodels.api")
-    d = np.random.default_rng(0).choice([-1.0, 0.0, 1.0], p=[0.2, 0.5, 0.3], size=80)
-    z = np.column_stack([d[1:], d[1:] * d[:-1]])
-    found, _ = giacomini_white(d)
-    assert found.statistic == pytest.approx(len(z) * sm.OLS(np.ones(len(z)), z).fit().rsquared)
-
-
-@each_value
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda rng, n: rng.standard_normal(n),
-        lambda rng, n: rng.chisquare(1, n) - rng.chisquare(1, n),
-        lambda rng, n: rng.integers(-1, 2, n).astype(float),
-    ],
-)
-@pytest.mark.parametrize("n", [50, 400])
-def test_size_where_nothing_foretells_who_is_better(draw, n):
-    rng = np.random.default_rng(n)
-    rejected = sum(giacomini_white(draw(rng, n))[0].pvalue <= 0.05 for _ in range(100))
-    assert stats.binomtest(rejected, 100, 0.05, alternative="greater").pvalue > 0.001
-
-
-def test_who_is_better_is_foretold_without_one_that_is():
-    # each is better in spells: the mean difference is 0, and the last difference tells the next
-    rng, foretold, better = np.random.default_rng(0), 0, 0
-    for _ in range(50):
-        d = draw_series(rng, 200, 0.5)
-        foretold += giacomini_white(d)[0].pvalue <= 0.05
-        better += blocks_test(d).pvalue <= 0.05
-    assert foretold >= 47
-    assert better <= 9
-
-
-def test_where_the_differences_do_not_tell_both_moments():
-    every_third = np.tile([0.0, 0.0, 1.0], 20)  # no two in a row: one moment is 0
-    found, _ = giacomini_white(every_third)
-    assert found.pvalue == pytest.approx(stats.chi2.sf(found.statistic, 1))
-    for none in (np.zeros(30), np.eye(30)[0]):
-        assert giacomini_white(none)[0].pvalue == 1
-    walk = np.cumsum(np.random.default_rng(0).standard_normal(200))  # too few blocks
-    found, _ = giacomini_white(walk)
-    assert found.pvalue < 1e-6
-    assert found.limits(0.95) == (-np.inf, np.inf)
 
 
 @each_value

@@ -13,7 +13,6 @@ from skeval._inference.paired import (
     at_least,
     draw_contrasts,
     exceedances,
-    five_by_two_f,
     grouped_cochran,
     mcnemar,
     paired_bootstrap,
@@ -97,13 +96,6 @@ def test_step_down_pvalues_equal_a_loop():
         before = max(before, (1 + np.sum(rest >= statistics[at])) / (1 + draws.shape[1]))
         expected[at] = before
     assert_allclose(found, expected)
-
-
-def test_differences_that_do_not_vary():
-    test = five_by_two_f(np.full((5, 2), 0.1))
-    assert (test.standard_error, test.limits(0.95)) == (0.0, (np.nan, np.nan))
-    assert np.isnan(test.pvalue)
-    assert five_by_two_f(np.zeros((5, 2))).pvalue == 1
 
 
 def test_too_few_groups_for_cochrans_test():

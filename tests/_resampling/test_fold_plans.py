@@ -1,16 +1,12 @@
 """Plans of folds, subsamples and halves hold what their names say."""
 
 import numpy as np
-import pytest
 from sklearn.model_selection import KFold
 
 from skeval._resampling.fold_plans import (
-    Resampler,
     deal_folds,
-    double_bootstrap,
     given_folds,
     repeated_folds,
-    replacements,
     subsamples,
     subsamples_of_halves,
 )
@@ -76,16 +72,6 @@ def test_halves_are_disjoint_and_have_test_sets_of_one_size():
     assert plan.describe(6) == "in subsampling 1 of half 2 of division 1"
 
 
-def test_a_replacement_changes_one_unit():
-    plan = replacements(UNITS, 3, root_seed(0))
-    splits = splits_of(plan)
-    assert len(splits) == 3 * (2 + N // 2)
-    whole, replaced = ({*splits[fit][0], *splits[fit][1]} for fit in (3, 6))
-    assert len(whole) == len(replaced) == N // 2
-    assert len(whole - replaced) == len(replaced - whole) == 1
-    assert plan.describe(6) == "without fold 1 of one half with sample 1 replaced"
-
-
 def test_groups_stay_together():
     for train, test in splits_of(repeated_folds(GROUPED, 4, 1, root_seed(0))):
         assert not {row // 2 for row in train} & {row // 2 for row in test}
@@ -98,23 +84,3 @@ def test_fits_are_named_in_errors():
     plan = subsamples_of_halves(UNITS, 3, 2, 2, root_seed(0))
     assert plan.describe(1) == "in subsampling 2"
     assert plan.describe(2 + 3 * 2) == "in subsampling 1 of half 2 of division 2"
-    plan = replacements(GROUPED, 3, root_seed(0))
-    assert plan.describe(2) == "without fold 3 of repeat 1"
-    assert plan.describe(3) == "without fold 1 of one half"
-    assert plan.describe(3 + 2 * 3 + 1) == "without fold 2 of one half with group 2 replaced"
-    resampler = Resampler(UNITS, Target(Y, np.unique(Y), Y), root_seed(0))
-    plan = double_bootstrap(resampler, [2, 3])
-    names = ["in the fit of the data", "in resample 1 of the data", "in resample 2 of the data"]
-    names += ["in the fit of resample 1", "in resample 1 of resample 1"]
-    assert [plan.describe(fit) for fit in range(5)] == names
-
-
-def test_resamples_of_a_class_that_is_too_rare():
-    y = np.zeros(2, dtype=int)
-    resampler = Resampler(
-        units_of(Target(y, np.arange(2), y)), Target(y, np.arange(2), y), root_seed(0)
-    )
-    with pytest.raises(ValueError, match="no resample with two classes"):
-        resampler.sample(1)
-    with pytest.raises(ValueError, match="no resample with two classes"):
-        resampler.counts(0, 0, resampler.sample(0))

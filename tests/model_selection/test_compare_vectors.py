@@ -21,14 +21,12 @@ from sklearn.model_selection import (
     StratifiedKFold,
     cross_val_predict,
     cross_validate,
-    train_test_split,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import cochrans_q
 
 from skeval._inference.areas import spread_of_areas
-from skeval._inference.paired import five_by_two_f, five_by_two_t
 from skeval.metrics import bleu_score
 from skeval.metrics._text import find_sums
 from skeval.model_selection import compare_classifiers, compare_predictions, compare_scores
@@ -200,50 +198,6 @@ def test_variance_of_a_partial_area_is_that_of_the_population():
     difference, area, variance, single = np.array(found).T
     assert_allclose(variance.mean(), difference.var(), rtol=0.2)
     assert_allclose(single.mean(), area.var(), rtol=0.2)
-
-
-def split_scores_of_mlxtend():
-    """The scores of five repeats of two halves, as mlxtend 0.25 splits them."""
-    x, y = make_classification(200, random_state=0)
-    rng, scores = np.random.RandomState(1), []
-    for _ in range(5):
-        halves = train_test_split(x, y, test_size=0.5, random_state=rng.randint(0, 32767))
-        x1, x2, y1, y2 = halves
-        for train, test in (((x1, y1), (x2, y2)), ((x2, y2), (x1, y1))):
-            scores.append([model.fit(*train).score(*test) for model in (BAYES, TREE)])
-    return np.array(scores).T
-
-
-def test_five_by_two_equals_mlxtend():
-    """The code of the numbers, with mlxtend 0.25:
-
-    X, y = make_classification(200, random_state=0)
-    A, B = GaussianNB(), DecisionTreeClassifier(max_depth=2, random_state=0)
-    paired_ttest_5x2cv(A, B, X, y, random_seed=1)
-    combined_ftest_5x2cv(A, B, X, y, random_seed=1)
-    """
-    a, b = split_scores_of_mlxtend()
-    found = compare_scores([a, b], method="5x2cv_t").difference
-    expected = [2.0988774008055677, 0.08988120456212816]
-    assert_allclose([found.statistic, found.pvalue], expected)
-    greater = compare_scores([a, b], method="5x2cv_t", alternative="greater").difference
-    assert_allclose(greater.pvalue, expected[1] / 2)
-    found = compare_scores([a, b], method="5x2cv_f").difference
-    assert_allclose([found.statistic, found.pvalue], [1.0, 0.5348805734621996])
-
-
-def test_intervals_of_five_by_two_hold_what_is_not_rejected():
-    d = np.random.default_rng(2).normal(0.03, 0.02, (5, 2))
-    for test in (lambda x: five_by_two_t(x, "two-sided"), five_by_two_f):
-        low, high = test(d).limits(0.9)
-        for end, outwards in ((low, -1), (high, 1)):
-            outside, inside = (test(d - (end + step * outwards)).pvalue for step in (1e-6, -1e-6))
-            assert outside < 0.1 < inside
-    far = np.array([[0.0, 0.001]] * 4 + [[5.0, 5.001]])
-    assert np.isnan(five_by_two_f(far).limits(0.9)).all()
-    with pytest.warns(UndefinedMetricWarning, match="interval of '5x2cv_t' is undefined"):
-        same = compare_scores([np.ones(10), np.ones(10)], method="5x2cv_t")
-    assert same.difference.pvalue == 1.0
 
 
 def test_corrected_t_of_results_of_cross_validate():
@@ -474,15 +428,6 @@ def test_pairs_of_many_are_what_two_alone_are(method):
         (lambda: compare_scores([[1, 2], [1]], test_train_ratio=1), "same splits, got 2 and 1"),
         (lambda: compare_scores([[1], [1]], test_train_ratio=1), "two splits at least, got 1"),
         (lambda: compare_scores([[1, np.nan], [1, 2]], test_train_ratio=1), "no missing scores"),
-        (lambda: compare_scores([[1, 2], [1, 2]], method="5x2cv_t"), "must hold 10 each"),
-        (
-            lambda: compare_scores([[1] * 10, [2] * 10], method="5x2cv_t", test_train_ratio=1),
-            "test_train_ratio must be None",
-        ),
-        (
-            lambda: compare_scores([[1] * 10, [2] * 10], method="5x2cv_f", alternative="less"),
-            "alternative must be 'two-sided' for method='5x2cv_f'",
-        ),
         (
             lambda: compare_predictions(Y, {"a": A, "b": B[:-1]}, method="cochran_q"),
             "must have the same length",

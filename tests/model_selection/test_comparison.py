@@ -138,39 +138,6 @@ def test_conclusions_follow_from_the_test_and_the_interval(how, wrong, alternati
     assert f"{100 * level:g} % CI" in said
 
 
-@pytest.mark.parametrize("in_spells", [True, False])
-def test_a_test_says_what_its_own_rejection_means(in_spells):
-    """Where each is better in its spells, the next is foretold; none is said to score more."""
-    rng = np.random.default_rng(0)
-    spell = np.repeat(rng.random(20) < 0.5, 10) if in_spells else rng.random(200) < 0.5
-    two = {
-        "{a}": np.where(spell, 2, 0.5) * rng.normal(size=200),
-        "b": np.where(spell, 0.5, 2) * rng.normal(size=200),
-    }
-    options = {"metric": mean_absolute_error, "method": "giacomini_white"}
-    found = compare_predictions(np.zeros(200), two, **options)
-    assert (found.difference.pvalue < 0.001) == in_spells
-    assert "scores less" not in found.conclusion
-    if in_spells:
-        assert found.conclusion.startswith(
-            "The last difference, or the mean, predicts which of {a} and b scores better next"
-        )
-    else:
-        assert "No evidence at 5 %" in found.conclusion
-        assert "not evidence" in found.conclusion
-    blocks = compare_predictions(np.zeros(200), two, **options | {"method": "time_blocks"})
-    assert found.difference.interval == blocks.difference.interval
-    assert pickle.loads(pickle.dumps(found)).conclusion == found.conclusion
-    for wrong, message in (
-        ({"horizon": 2}, "horizon must be 1"),
-        ({"alternative": "less"}, "two-"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            compare_predictions(np.zeros(200), two, **options, **wrong)
-    with pytest.raises(ValueError, match="compares two, got 3"):
-        compare_predictions(np.zeros(200), two | {"c": two["b"]}, **options)
-
-
 def test_what_does_not_vary_cannot_be_judged():
     X = np.r_[np.zeros(20), np.full(20, 9.0)][:, None] + np.linspace(0, 1, 40)[:, None]
     with pytest.warns(UndefinedMetricWarning):

@@ -25,10 +25,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from skeval._adapters.fits import fit_each
 from skeval._inference.errors import nested_errors
 from skeval._resampling.fold_plans import (
-    Resampler,
     deal_folds,
     repeated_folds,
-    replacements,
     subsamples,
     subsamples_of_halves,
 )
@@ -130,75 +128,6 @@ def test_repeated_cv(task):
 
 
 @tasks
-def test_five_by_two(task):
-    model, y, _, loss = TASKS[task]
-    splits = splits_of(repeated_folds(units_of(target_of(task)), 2, 5, root_seed(SEED)))
-    repeats = [splits[start : start + 2] for start in range(0, 10, 2)]
-    expected = reference.five_by_two(model, X, y, repeats, loss)
-    assert_agrees(found(task, "five_by_two"), task, *expected, t.ppf(0.95, 5))
-
-
-@tasks
-def test_replace_one_cv(task):
-    model, y, _, loss = TASKS[task]
-    plan = replacements(units_of(target_of(task)), 3, root_seed(SEED))
-    splits = splits_of(plan)
-    half, others, fold = replaced_cases(splits)
-    result = found(task, "replace_one_cv", n_folds=3)
-    expected = reference.replace_one_cv(model, X, y, splits[:3], half, others, fold, loss)
-    assert_agrees(result, task, *expected)
-    assert result.n_fits == (N // 2 + 2) * 3
-
-
-def replaced_cases(splits):
-    """The half, the cases that replace its cases, and the folds of these."""
-    tests = [test for _, test in splits]
-    fold_of = {row: k for k in range(3) for row in tests[3 + k]}
-    half, others = [], []
-    for start in range(6, len(splits), 3):
-        now = {row: k for k in range(3) for row in tests[start + k]}
-        (left,), (came,) = set(fold_of) - set(now), set(now) - set(fold_of)
-        assert fold_of[left] == now[came]
-        half.append(left)
-        others.append(came)
-    assert sorted(half) == sorted(fold_of)
-    assert not set(half) & set(others)
-    return half, others, [fold_of[row] for row in half]
-
-
-def resamples_of(resampler, number, n_resamples):
-    """The positions that each resample of a sample holds."""
-    sample = resampler.sample(number)
-    counts = [resampler.counts(number, b, sample) for b in range(n_resamples)]
-    return sample.rows, [np.repeat(np.arange(N), c).tolist() for c in counts]
-
-
-@tasks
-def test_location_shifted_bootstrap(task):
-    model, y, _, loss = TASKS[task]
-    target = target_of(task)
-    resampler = Resampler(units_of(target), target, root_seed(SEED))
-    _, resamples = resamples_of(resampler, 0, 15)
-    result = found(task, "location_shifted_bootstrap", n_resamples=15)
-    expected = reference.location_shifted(model, X, y, resamples, loss, 0.9)
-    assert_allclose([result.value, result.interval.low, result.interval.high], expected, **EXACT)
-    assert result.n_fits == 16
-
-
-@tasks
-def test_two_stage_bootstrap(task):
-    model, y, _, loss = TASKS[task]
-    target = target_of(task)
-    resampler = Resampler(units_of(target), target, root_seed(SEED))
-    samples = [resamples_of(resampler, number, 3) for number in range(1, 5)]
-    result = found(task, "two_stage_bootstrap", n_resamples=4, n_inner_resamples=3)
-    resamples = resamples_of(resampler, 0, 4)[1]
-    expected = reference.two_stage(model, X, y, resamples, samples, loss, 0.9)
-    assert_allclose([result.value, result.interval.low, result.interval.high], expected, **EXACT)
-    assert result.n_fits == 5 + 4 * 4
-
-
-@tasks
 @pytest.mark.parametrize("method", ["oob", ".632", ".632+"])
 def test_bootstraps_are_those_of_bootstrap_error(task, method):
     model, y, name, _ = TASKS[task]
@@ -233,8 +162,6 @@ def test_perturbation_is_that_of_perturbation_interval():
     [
         (12, {"method": "holdout", "test_size": "third"}, "test_size must be a share or a number"),
         (12, {"method": "holdout", "test_size": True}, "test_size must be a share or a number"),
-        (3, {"method": "five_by_two"}, "at least 4 samples or groups for method='five_by_two'"),
-        (3, {"method": "replace_one_cv"}, "at least 4 samples or groups for method='replace_one"),
     ],
 )
 def test_too_few_samples_and_other_sizes_are_errors(n, options, message):

@@ -166,7 +166,7 @@ def test_intervals_of_an_error_are_drawn_below_each_other():
     X, y = load_iris(return_X_y=True)
     results = [
         error_interval(GaussianNB(), X, y, method=method, random_state=0)
-        for method in ("holdout", "cv_wald", "location_shifted_bootstrap")
+        for method in ("holdout", "cv_wald", "nested_cv")
     ]
     display = EstimatesDisplay.from_result(results)
     drawn = bars(display)
@@ -176,7 +176,7 @@ def test_intervals_of_an_error_are_drawn_below_each_other():
     assert display.points_.get_xdata().tolist() == [result.value for result in results]
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
     names = [label.split("\n")[0] for label in labels]
-    assert names == ["holdout", "cv_wald", "location_shifted_bootstrap"]
+    assert names == ["holdout", "cv_wald", "nested_cv"]
     assert labels[0].endswith(str(results[0].interval).split(" (")[0])
     assert display.ax_.get_ylim() == (2.5, -0.5)
     assert display.ax_.get_xlabel() == "error rate, 95 % intervals"

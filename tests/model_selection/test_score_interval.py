@@ -45,7 +45,6 @@ SMALL = {
     "nested_cv": {"n_folds": 3, "n_repeats": 2},
     "repeated_cv": {"n_folds": 3, "n_repeats": 2},
     "cv_wald": {"n_folds": 4},
-    "replace_one_cv": {"n_folds": 3},
 }
 
 

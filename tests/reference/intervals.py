@@ -5,7 +5,6 @@ Each takes the splits as lists of row numbers and returns an estimate and its st
 
 import math
 
-import numpy as np
 from scipy.stats import beta, norm
 from sklearn.base import clone
 
@@ -168,67 +167,3 @@ def shared_variance(losses, fold, weights):
     size = total**2 / sum(w**2 for w in weights)
     factor = size / spread / (1 - 1 / R) ** 2
     return factor * shared, factor * math.sqrt(squares) / counts[True], size
-
-
-def five_by_two(model, X, y, repeats, loss):
-    """`repeats` holds the two splits of each repeat."""
-    p = [[mean(losses_of(model, X, y, *split, loss)) for split in pair] for pair in repeats]
-    s2 = 0.0
-    for first, second in p:
-        middle = (first + second) / 2
-        s2 += (first - middle) ** 2 + (second - middle) ** 2
-    return p[0][0], math.sqrt(s2 / 5)
-
-
-def replace_one_cv(model, X, y, splits, half, others, fold, loss):
-    """`half` and `others` are rows, `fold` the fold of each of the half."""
-
-    def error(rows):
-        losses = []
-        for k in sorted(set(fold)):
-            train = sorted(i for i, f in zip(rows, fold, strict=True) if f != k)
-            test = [i for i, f in zip(rows, fold, strict=True) if f == k]
-            losses += losses_of(model, X, y, train, test, loss)
-        return mean(losses)
-
-    m_0, n, s2 = error(half), len(y), 0.0
-    for i in range(len(half)):
-        replaced = list(half)
-        replaced[i] = others[i]
-        s2 += (m_0 - error(replaced)) ** 2
-    s = math.sqrt(n / 4 * s2)
-    pooled = [e for train, test in splits for e in losses_of(model, X, y, train, test, loss)]
-    return mean(pooled), s / math.sqrt(n)
-
-
-def plus(model, X, y, resamples, loss):
-    """.632+ of a data set whose rows are `X` and `y`, the error of training and in-bag errors."""
-    n = len(y)
-    rule = clone(model).fit(X, y)
-    predicted = [rule.predict(X[[i]])[0] for i in range(n)]
-    apparent = mean([loss(y[i], predicted[i]) for i in range(n)])
-    gamma = mean([loss(y[i], predicted[j]) for i in range(n) for j in range(n)])
-    out, in_bag = [[] for _ in range(n)], []
-    for rows in resamples:
-        rows = sorted(rows)
-        left_out = [i for i in range(n) if i not in set(rows)]
-        for i, e in zip(left_out, losses_of(model, X, y, rows, left_out, loss), strict=True):
-            out[i].append(e)
-        in_bag.append(mean(losses_of(model, X, y, rows, rows, loss)))
-    oob = min(mean([mean(of_case) for of_case in out if of_case]), gamma)
-    R = (oob - apparent) / (gamma - apparent) if oob > apparent and gamma > apparent else 0.0
-    w = 0.632 / (1 - 0.368 * R)
-    return (1 - w) * apparent + w * oob, apparent, in_bag
-
-
-def location_shifted(model, X, y, resamples, loss, level):
-    error, apparent, in_bag = plus(model, X, y, resamples, loss)
-    draws = [e + error - apparent for e in in_bag]
-    return error, np.quantile(draws, (1 - level) / 2), np.quantile(draws, (1 + level) / 2)
-
-
-def two_stage(model, X, y, resamples, samples, loss, level):
-    """`samples` holds (rows, resamples of positions in these rows)."""
-    draws = [plus(model, X[rows], y[rows], inner, loss)[0] for rows, inner in samples]
-    error = plus(model, X, y, resamples, loss)[0]
-    return error, np.quantile(draws, (1 - level) / 2), np.quantile(draws, (1 + level) / 2)
