@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skeval.model_selection import bootstrap_score, prediction_instability
+from skeval.model_selection import EstimatesDisplay, bootstrap_score
 
 X, y = load_breast_cancer(return_X_y=True)
 chosen = np.random.default_rng(0).permutation(len(y))[:120]
@@ -35,14 +35,9 @@ for name, result in results.items():
 
 # %%
 # The AUC by the other bootstraps, from the same resamples.
-for method in ("oob", ".632", ".632+"):
-    result = bootstrap_score(model, X, y, scoring="roc_auc", method=method, random_state=0)
-    print(f"{method:6s} {result.value:.3f} {result.interval}")
-
-# %%
-# A good AUC of the procedure does not mean that each prediction is reliable. Each gray point is the
-# risk of a patient by the model of one resample; orange points enclose 95 % of the models.
-instability = prediction_instability(model, X, y, random_state=0)
-print(instability)
-instability.plot()
+others = [
+    bootstrap_score(model, X, y, scoring="roc_auc", method=method, random_state=0)
+    for method in ("oob", ".632", ".632+")
+]
+EstimatesDisplay.from_result([results["roc_auc"], *others])
 plt.show()

@@ -25,11 +25,6 @@ from skeval.model_selection._estimates import (
     resubstitution_error,
 )
 from skeval.model_selection._holdout import HoldoutSize, holdout_error, holdout_size
-from skeval.model_selection._instability import (
-    InstabilityDisplay,
-    PredictionInstability,
-    prediction_instability,
-)
 from skeval.model_selection._judge import judge_assisted_interval, judge_sample_size
 from skeval.model_selection._learning_curve import LearningCurve, learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
@@ -67,14 +62,12 @@ __all__ = [
     "EstimatesDisplay",
     "HoldoutEstimate",
     "HoldoutSize",
-    "InstabilityDisplay",
     "LearningCurve",
     "LearningCurveBandDisplay",
     "NullDistributionDisplay",
     "PermutationTest",
     "PerturbationDisplay",
     "PerturbationEstimate",
-    "PredictionInstability",
     "Test",
     "WholeSample",
     "bootstrap_error",
@@ -99,7 +92,6 @@ __all__ = [
     "permutation_test",
     "perturbation_interval",
     "pool_estimates",
-    "prediction_instability",
     "reader_study_size",
     "refit_one_se",
     "resubstitution_error",

@@ -170,7 +170,6 @@ def bootstrap_score(
     See Also
     --------
     bootstrap_error : The same for mean losses, with any loss of single samples.
-    prediction_instability : How much each prediction varies over the same resamples.
     score_interval : Scores by repeated cross-validation.
 
     Notes

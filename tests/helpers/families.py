@@ -249,14 +249,8 @@ SUPERVISED = {
     "bootstrap_score": partial(
         model_selection.bootstrap_score, TREE, n_resamples=5, random_state=0
     ),
-    "prediction_instability": partial(
-        model_selection.prediction_instability, TREE, n_resamples=5, random_state=0
-    ),
     "perturbation_interval": partial(
         model_selection.perturbation_interval, TREE, n_resamples=4, cv=3, random_state=0
-    ),
-    "perturbation_difference": partial(
-        svm.perturbation_difference, TREE, STUMP, n_resamples=4, cv=3, random_state=0
     ),
     "error_interval": partial(
         model_selection.error_interval, TREE, n_folds=3, n_repeats=2, random_state=0

@@ -154,9 +154,6 @@ def without_documented(result):
         pairs = [each.to_dict() | {"standard_error": 0.0} for each in result.differences.values()]
         shown = ("scores", "mean_ranks", "critical_difference", "reason")
         return [result.values, [getattr(result, name) for name in shown], pairs]
-    if type(result).__name__ == "PredictionInstability":
-        names = [field.name for field in fields(result) if field.name != "calibration_curves"]
-        return [getattr(result, name) for name in names]
     if isinstance(result, Curve):
         others = [getattr(result, field.name) for field in fields(result) if field.name != "area"]
         return [*others, without_documented(result.area)]

@@ -72,7 +72,6 @@ from skeval.model_selection import (
     new_site_error,
     permutation_test,
     perturbation_interval,
-    prediction_instability,
     resubstitution_error,
     run_over_datasets,
     score_interval,
@@ -80,7 +79,7 @@ from skeval.model_selection import (
     tuning_optimism,
 )
 from skeval.report import evaluate_predictions
-from skeval.svm import PerturbationResamplingSVC, perturbation_difference
+from skeval.svm import PerturbationResamplingSVC
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "coverage_groups.py"
 RNG = np.random.default_rng(0)
@@ -339,11 +338,6 @@ def take_groups():
             (TABLE, LABELS),
             {},
         ),
-        "perturbation_difference": (
-            perturbation_difference,
-            (LogisticRegression(), GaussianNB(), TABLE, LABELS),
-            {"n_resamples": 3, "cv": 2, "random_state": 0},
-        ),
         "compare_scores": (
             lambda items, groups: compare_scores(
                 items, over="items", groups=groups, random_state=0
@@ -358,11 +352,6 @@ def take_groups():
         ),
         "bootstrap_score": (
             bootstrap_score,
-            (LogisticRegression(), TABLE, LABELS),
-            {"n_resamples": 3, "random_state": 0},
-        ),
-        "prediction_instability": (
-            prediction_instability,
             (LogisticRegression(), TABLE, LABELS),
             {"n_resamples": 3, "random_state": 0},
         ),
@@ -618,8 +607,6 @@ REFUSES = set(fit_all(None)) | {
     "BootstrapSplit.split",
     "bootstrap_score",
     "new_site_error",
-    "prediction_instability",
-    "perturbation_difference",
     "run_over_datasets",
 }
 """What fits models, of which no folds keep two crossed kinds apart, or exchanges whole groups."""

@@ -27,7 +27,6 @@ from skeval.model_selection import (
     holdout_size,
     metric_interval,
     permutation_test,
-    prediction_instability,
 )
 from skeval.svm import PerturbationResamplingSVC
 
@@ -65,7 +64,6 @@ LOOSE = {  # made by more than data
     "several outputs": lambda: skeval.evaluate(
         TREE, X, np.column_stack([Y, Y[::-1]]), cv=2, random_state=0
     ),
-    "an instability": lambda: prediction_instability(TREE, X, Y, n_resamples=5, random_state=0),
     "a metric of a report": lambda: skeval.evaluate(TREE, X, Y, **FEW).metrics["accuracy"],
     "subgroups": lambda: metric_interval("accuracy", Y, Y[::-1], by=np.arange(len(Y)) % 2),
     "an interval": lambda: FAMILIES["classes"]["holdout_error"](Y, Y[::-1]).confidence_interval(),
