@@ -96,11 +96,13 @@ def compare_predictions(
         the same way.
     metric : callable or str, default=None
         ``metric(y_true, prediction)`` or the name of a scorer, for "max_t", "permutation" and
-        "bootstrap"; None is the accuracy. For `bleu_score`, also with options fixed by
-        `functools.partial`, n-gram counts are resampled, so each text is read only once.
+        "bootstrap"; None is the accuracy, and for "delong" the area under the ROC curve. For
+        `bleu_score`, also with options fixed by `functools.partial`, n-gram counts are resampled,
+        so each text is read only once.
     method : str, default="auto"
-        "auto" is "permutation" for two systems and otherwise "max_t", as well as for two systems
-        with `groups` or `seeds` or without `y_true`. "max_t" compares the studentized difference of
+        "auto" is "permutation" for two systems ("delong" for the area under the ROC curve of two
+        classes) and otherwise "max_t", as well as for two systems with `groups` or `seeds` or
+        without `y_true`. "max_t" compares the studentized difference of
         each pair with the distribution of the largest one of all pairs, so that intervals,
         P-values, the intervals of the `ranks` and the intervals of the scores (`lows`, `highs`;
         also of the best one) hold simultaneously [8]_ [9]_, for any number of systems.
@@ -272,11 +274,15 @@ def compare_predictions(
     if method == "auto":
         alone = len(systems) == 2 == len(named) and y_true is not None and within is None
         method = "permutation" if alone and groups is None else "max_t"
+        if method == "permutation" and metric is roc_auc_score and sample_weight is None:
+            sizes = np.unique(_checks.check_y("y_true", y_true), return_counts=True)[1]
+            method = "delong" if len(sizes) == 2 and sizes.min() > 1 else method
     _comparison_methods.check_method(method, alternative, len(systems))
     if METHODS[method].needs != "joint" and (seeds is not None or y_true is None):
         what = "y_true must not be None" if seeds is None else "seeds must be None"
         raise ValueError(f"{what} for method={method!r}; 'max_t' takes it.")
-    options = {"metric": metric, "y_true_b": y_true_b, "max_fpr": max_fpr}
+    of_areas = method == "delong" and metric is roc_auc_score
+    options = {"metric": None if of_areas else metric, "y_true_b": y_true_b, "max_fpr": max_fpr}
     _refuse_unused(method, **options, groups=groups, horizon=horizon, sample_weight=sample_weight)
     if horizon is not None:
         _checks.check_count("horizon", horizon)
@@ -827,8 +833,12 @@ def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.n
     """Return one finite number for each sample."""
     with _checks.naming(name):
         values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError(f"{name} must hold one finite score a sample {when}.")
+    if values.ndim != 1:
+        raise ValueError(f"{name} must have one score per sample {when}, got shape {values.shape}.")
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        got = f"{values[place]} at position {place}"
+        raise ValueError(f"{name} must contain finite scores {when}, got {got}.")
     return values
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Limits, Result, Test
-from skeval._inference.intervals import normal_quantile
+from skeval._inference.intervals import mirrored, normal_quantile
 from skeval._inference.paired import EQUAL
 from skeval._inference.ranks import find_equal, find_groups, rank_rows
 from skeval._inference.readers import ReaderStudy
@@ -22,6 +22,8 @@ from skeval.utils._text import DataFrame
 
 MAX_LISTED = 10
 """Maximum number of systems whose pairs are printed; with more, the ranks are printed."""
+MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+"""The alternative for b - a that equals an alternative for a - b."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -150,6 +152,25 @@ class Difference(Estimate):
             f"The two score the same on {equal}. The test leaves these out and the interval keeps "
             "them, so it reaches 0: one system is better where the scores differ, but the typical "
             "difference may be 0."
+        )
+
+    def _reverse(self) -> Difference:
+        """Return the difference of `b` minus `a`."""
+        prefix = self.name.removesuffix(f"{self.a} - {self.b}")
+        counts = ("exact", "chi-squared")  # McNemar's statistics have no sign
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            name=f"{prefix}{self.b} - {self.a}",
+            value=-self.value + 0.0,
+            statistic=self.statistic if self.form in counts else -self.statistic + 0.0,
+            alternative=MIRRORED[self.alternative],
+            limits={form: partial(mirrored, 0.0, limits) for form, limits in self.limits.items()},
+            replicates=-self.replicates,
+            only_a=self.only_b,
+            only_b=self.only_a,
+            effect_size=None if self.effect_size is None else -self.effect_size + 0.0,
         )
 
     def _describe_interval(self) -> str:
@@ -294,7 +315,7 @@ WORKS = {
 class Comparison(Result):
     """Comparison of two or more systems: scores, differences of all pairs, and ranks.
 
-    ``comparison["a", "b"]`` is the difference of two systems.
+    ``comparison["a", "b"]`` is the difference of two systems, in either order.
 
     Attributes
     ----------
@@ -386,7 +407,11 @@ class Comparison(Result):
     estimates: dict[str, Estimate] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, pair: tuple[str, str]) -> Difference:
-        return self.differences[pair]
+        a, b = pair
+        if a == b or not {a, b} <= set(self.names):
+            raise KeyError(f"The key must be two different names of {self.names}, got {pair!r}.")
+        known = self.names.index(a) < self.names.index(b)
+        return self.differences[a, b] if known else self.differences[b, a]._reverse()
 
     @property
     def difference(self) -> Difference:

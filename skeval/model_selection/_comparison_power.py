@@ -348,18 +348,11 @@ def _choose_pair(comparison: Comparison, pair: Any) -> tuple[str, str]:
     return a, b
 
 
-def _look_up(comparison: Comparison, a: str, b: str) -> tuple[Difference, int]:
-    """Return the difference of a pair, and its sign: -1 if stored as second minus first."""
-    stored = comparison.differences.get((a, b))
-    return (stored, 1) if stored is not None else (comparison[b, a], -1)
-
-
 def _draw_datasets(comparison: Comparison, a: str, b: str, difference: float | None) -> _Study:
     scores, places = comparison.scores, [comparison.names.index(name) for name in (a, b)]
     assert scores is not None
     observed = scores[:, places[0]] - scores[:, places[1]]
-    result, sign = _look_up(comparison, a, b)
-    estimate = sign * result.value
+    estimate = comparison[a, b].value
     shifted = observed if difference is None else observed - estimate + difference
 
     def draw_pvalue(size: int, rng: Generator) -> float:
@@ -379,8 +372,7 @@ def _draw_datasets(comparison: Comparison, a: str, b: str, difference: float | N
 def _draw_samples(
     comparison: Comparison, a: str, b: str, difference: float | None, *groups: float | None
 ) -> _Study:
-    result, sign = _look_up(comparison, a, b)
-    alternative = result.alternative if sign > 0 else MIRRORED[result.alternative]
+    result = comparison[a, b]
     n, error = result.n_samples, result.standard_error
     if n is None or not np.isfinite(error) or error == 0:
         raise ValueError(
@@ -388,14 +380,14 @@ def _draw_samples(
             f"n_samples={n!r} and standard_error={error!r}."
         )
     splits = comparison.split_scores
-    wanted = sign * result.value if difference is None else float(difference)
+    wanted = result.value if difference is None else float(difference)
     design, times = _plan_groups(comparison, result, *groups)
     if result.only_a is not None and design is None:
-        draw_pvalue = _by_errors(result, n, wanted, alternative)
+        draw_pvalue = _by_errors(result, n, wanted)
     else:
         freedom = np.inf if splits is None else len(splits) - 1.0
         variance = times * n * result.standard_error**2
-        draw_pvalue = _by_variance(variance, wanted, alternative, freedom, design)
+        draw_pvalue = _by_variance(variance, wanted, result.alternative, freedom, design)
     least = MIN_DATASETS if design is None else max(MIN_DATASETS, int(np.ceil(2 * design.size)))
     return _Study(
         "samples",
@@ -409,13 +401,7 @@ def _draw_samples(
     )
 
 
-MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
-"""The alternative about b - a that equals an alternative about a - b."""
-
-
-def _by_errors(
-    result: Difference, n: int, wanted: float, alternative: str
-) -> Callable[[int, Generator], float]:
+def _by_errors(result: Difference, n: int, wanted: float) -> Callable[[int, Generator], float]:
     """Draw discordant samples: their observed fraction, split by the assumed difference."""
     discordant = ((result.only_a or 0) + (result.only_b or 0)) / n
     if not abs(wanted) <= discordant + ROUNDING:
@@ -428,7 +414,7 @@ def _by_errors(
 
     def draw_pvalue(size: int, rng: Generator) -> float:
         only_a, only_b, _ = rng.multinomial(size, cells).tolist()
-        return mcnemar(only_a, only_b, size, alternative)[0].pvalue
+        return mcnemar(only_a, only_b, size, result.alternative)[0].pvalue
 
     return draw_pvalue
 

@@ -13,6 +13,7 @@ from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from reference.metric_intervals import clustered_variance
 from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score, root_mean_squared_error
 
 from skeval import evaluate_predictions
@@ -410,7 +411,7 @@ MOSTLY = np.where(np.arange(40) % 7 == 0, 1 - PARITY, PARITY)
         (
             (PARITY, [PARITY + 0.5, np.where(PARITY == 1, np.inf, 0.5)]),
             {"metric": roc_auc_score},
-            r"roc_auc_score of y_true and predictions\[1\].* holds infinity, first at position 1",
+            r"predictions\[1\] must contain finite scores .*, got inf at position 1",
         ),
     ],
 )
@@ -439,3 +440,32 @@ def test_roots_of_mean_losses_are_those_of_the_metric(method, weight):
     assert fast.difference.pvalue == pytest.approx(slow.difference.pvalue)
     assert fast.best == ("a",)
     assert "which is better" in fast.conclusion or "No significant" in fast.conclusion
+
+
+def test_areas_of_two_systems_are_compared_by_delong():
+    y, rng = np.tile(["ill", "well"], 50), np.random.default_rng(0)
+    spreads = {"a": 0.8, "b": 1.2}
+    scores = {name: (y == "well") + rng.normal(0, spread, 100) for name, spread in spreads.items()}
+    known = compare_predictions(y, scores, method="delong").difference
+    for options in (
+        {"metric": "roc_auc", "method": "delong"},
+        {"metric": "roc_auc"},
+        {"metric": roc_auc_score, "max_fpr": 1.0},
+    ):
+        found = compare_predictions(y, scores, **options).difference
+        assert found.method == "delong"
+        assert (found.value, found.pvalue, found.interval) == (
+            known.value,
+            known.pvalue,
+            known.interval,
+        )
+    weighted = compare_predictions(
+        y, scores, metric="roc_auc", sample_weight=np.ones(100), n_resamples=9, random_state=0
+    )
+    one = np.where(np.arange(100) == 1, "well", "ill")  # DeLong requires two samples of a class
+    with pytest.warns(UndefinedMetricWarning):
+        rare = compare_predictions(one, scores, metric="roc_auc", n_resamples=9, random_state=0)
+    assert weighted.method == rare.method == "permutation"
+    for metric in ("average_precision", "accuracy"):
+        with pytest.raises(ValueError, match="metric must be None for method='delong'"):
+            compare_predictions(y, scores, metric=metric, method="delong")

@@ -418,7 +418,7 @@ def test_pairs_of_many_are_what_two_alone_are(method):
         ),
         (
             lambda: compare_predictions(Y, [A, np.where(B, np.inf, 0)], method="delong"),
-            r"predictions\[1\] must hold one finite score",
+            r"predictions\[1\] must contain finite scores",
         ),
         (lambda: compare_scores([[1, 2], [1, 2]]), "test_train_ratio must be given"),
         (

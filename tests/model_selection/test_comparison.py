@@ -309,3 +309,45 @@ def test_conclusions_on_losses_say_what_is_better():
         ({"b": far, "a": near}, "b scores higher than a, which is worse;"),
     ):
         assert compare_predictions(y, systems, **options).conclusion.startswith(words)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize(
+    "method",
+    ["max_t", "permutation", "bootstrap", "mcnemar", "delong", "time_blocks", "diebold_mariano"],
+)
+def test_a_pair_reads_in_either_order(method, alternative):
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1], 60)
+    scores = {"a": y + rng.normal(0, 0.6, 120), "b": y + rng.normal(0, 1.2, 120)}
+    if method != "delong":
+        scores = {name: (each > 0.5).astype(int) for name, each in scores.items()}
+    opposite = {"two-sided": "two-sided", "greater": "less", "less": "greater"}[alternative]
+    options = {"method": method, "n_resamples": 99, "random_state": 0}
+    pair = compare_predictions(y, scores, alternative=alternative, **options)["b", "a"]
+    swapped = {name: scores[name] for name in "ba"}
+    known = compare_predictions(y, swapped, alternative=opposite, **options).difference
+    assert (pair.a, pair.b, pair.name) == ("b", "a", known.name)
+    assert (pair.alternative, pair.form) == (opposite, known.form)
+    assert (pair.only_a, pair.only_b) == (known.only_a, known.only_b)
+    for name in ("value", "statistic", "standard_error", "pvalue"):
+        assert_allclose(getattr(pair, name), getattr(known, name), rtol=1e-12, atol=1e-15)
+    assert_allclose(list(pair.interval), list(known.interval), atol=1e-12)
+    assert_allclose(
+        list(pair.confidence_interval(0.7)), list(known.confidence_interval(0.7)), atol=1e-12
+    )
+    assert pair.conclusion == known.conclusion
+
+
+def test_a_pair_of_data_sets_reads_in_either_order():
+    scores = np.random.default_rng(0).normal(size=(12, 11)) + np.arange(11) / 5
+    for some in (scores, scores[:, :3]):
+        found = compare_scores(some, over="datasets")
+        pair, known = found["classifier 2", "classifier 1"], found["classifier 1", "classifier 2"]
+        assert (pair.value, pair.pvalue) == (-known.value, known.pvalue)
+        low, high = known.interval.low, known.interval.high
+        assert (pair.interval.low, pair.interval.high) == (-high, -low)
+        assert pair.effect_size == -known.effect_size
+    for wrong in (("classifier 1", "classifier 1"), ("classifier 1", "another")):
+        with pytest.raises(KeyError, match="two different names of"):
+            found[wrong]
