@@ -236,23 +236,34 @@ def signed_rank_test(differences: Floats) -> SignedRankTest:
     return SignedRankTest(pvalue, estimate, effect, averages, n, int(np.sum(differences == 0)))
 
 
-def signed_rank_tests(
-    differences: Floats, confidence_level: float
-) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.intp]]:
-    """Return estimates, limits, P-values and numbers of zeros of `signed_rank_test` by row."""
+class SignedRankTests(NamedTuple):
+    """Results of `signed_rank_test` for several rows, with limits at one level."""
+
+    estimate: Floats
+    low: Floats
+    high: Floats
+    pvalue: Floats
+    effect_size: Floats
+    n_equal: NDArray[np.intp]
+
+
+def signed_rank_tests(differences: Floats, confidence_level: float) -> SignedRankTests:
+    """Return the tests of all rows of differences."""
     n = differences.shape[1]
     scale = np.abs(differences).max(axis=1, keepdims=True)
     scale[scale == 0] = 1.0
     settled = np.round(differences / scale, ROUNDING_DIGITS) * scale
     sizes = np.sort(np.abs(settled), axis=1)
     is_simple = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
-    pvalues = np.empty(len(settled))
+    pvalues, effects = np.empty(len(settled)), np.empty(len(settled))
     for row in np.flatnonzero(~is_simple):
-        pvalues[row] = signed_rank_pvalue(settled[row])[0]
+        pvalues[row], effects[row] = signed_rank_pvalue(settled[row])
     # without ties and zeros, all rows have the ranks 1 to n
     ranks = np.argsort(np.argsort(np.abs(settled[is_simple]), axis=1), axis=1) + 1
     positive = np.sum(ranks * (settled[is_simple] > 0), axis=1)
-    smaller = np.minimum(positive, n * (n + 1) // 2 - positive)
+    total = n * (n + 1) // 2
+    smaller = np.minimum(positive, total - positive)
+    effects[is_simple] = (2 * positive - total) / total
     pvalues[is_simple] = np.minimum(2 * cumulated_signed_ranks(n)[smaller], 1.0)
     first, second = np.triu_indices(n)
     n_averages = len(first)
@@ -269,7 +280,8 @@ def signed_rank_tests(
         estimates[rows] = averages[:, places[:2]].mean(axis=1)
         if count:
             ends[rows] = averages[:, places[2:]]
-    return estimates, ends[:, 0], ends[:, 1], pvalues, np.sum(settled == 0, axis=1)
+    n_equal = np.sum(settled == 0, axis=1)
+    return SignedRankTests(estimates, ends[:, 0], ends[:, 1], pvalues, effects, n_equal)
 
 
 def signed_rank_pvalue(differences: Floats) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """Comparison of estimators on the same splits.
 
-From top to bottom: the public function, and the fits with the evidence that each test needs.
+From top to bottom: the public function, and the scores of the fits for each test.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from skeval._resampling.resampled_statistics import values_or_nan
 from skeval._resampling.sampling_units import drawing_units
 from skeval._resampling.splitters import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.target import Target
-from skeval.model_selection import _comparison_methods
+from skeval.model_selection import _comparison_methods, _pair_tests
 from skeval.model_selection._compare_predictions import find_areas
-from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import METHODS, Systems
+from skeval.model_selection._comparison import Comparison, SplitComparison, build_comparison
+from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._estimates import repeat_folds
 from skeval.model_selection._score_interval import find_mean_loss
 from skeval.utils import _checks
@@ -240,7 +240,7 @@ def compare_classifiers(
     1.0
     """
     _checks.check_confidence_level(confidence_level)
-    _comparison_methods.check_choices(EVIDENCE, method, alternative)
+    _comparison_methods.check_choices(TESTS, method, alternative)
     named = _comparison_methods.name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
     _comparison_methods.check_method(method, alternative, len(named))
@@ -267,16 +267,43 @@ def compare_classifiers(
         n_resamples=n_resamples,
         root=_checks.root_seed(random_state),
     )
-    systems = Systems(
-        tuple(named),
-        fits.scoring,
-        fits.n_samples,
-        alternative=alternative,
-        confidence_level=confidence_level,
-    )
-    evidence = EVIDENCE[METHODS[method].needs](fits)
-    return _comparison_methods.compare(systems, method, *evidence)
+    shared: dict[str, Any] = {
+        "scoring": fits.scoring,
+        "n_samples": fits.n_samples,
+        "alternative": alternative,
+        "confidence_level": confidence_level,
+    }
+    if method == "corrected_t":
+        scores, ratio = fits.score_splits()
+        tests = _pair_tests.corrected_t(scores, ratio, alternative)
+        shared |= {"split_scores": scores, "test_train_ratio": ratio}
+        values = scores.mean(axis=0)
+        return build_comparison(SplitComparison, method, tuple(named), values, tests, **shared)
+    if method in ("mcnemar", "cochran_q"):
+        right = fits.find_right()
+        values, tests = right.rates, METHODS[method].test(right, alternative)
+    elif method == "delong":
+        values, spread = fits.find_areas()
+        tests = _pair_tests.delong(values, spread, alternative)
+    elif method == "bootstrap":
+        values, resampled = fits.draw()
+        tests = _pair_tests.bootstrap(values, resampled, alternative)
+    else:
+        scores = fits.score_in_time()
+        values, tests = scores.mean(axis=0), METHODS[method].test(scores, alternative)
+    return build_comparison(Comparison, method, tuple(named), values, tests, **shared)
 
+
+TESTS = (
+    "corrected_t",
+    "bootstrap",
+    "mcnemar",
+    "cochran_q",
+    "delong",
+    "time_blocks",
+    "diebold_mariano",
+)
+"""Tests for fits."""
 
 N_REPEATS = 10
 """Number of repeats of the default folds of "corrected_t"."""
@@ -290,7 +317,7 @@ def check_shared(estimators: Mapping[str, Any], inputs: Inputs, method: str) -> 
                 check_takes_weights(estimator)
             except TypeError as error:
                 raise TypeError(f"estimators[{name!r}]: {error}") from error
-    if METHODS[method].needs != "splits" and inputs.error_score != "raise":
+    if method != "corrected_t" and inputs.error_score != "raise":
         raise ValueError(
             f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
             f"all samples, got {inputs.error_score!r}."
@@ -301,14 +328,14 @@ def choose_splits(
     cv: Any, method: str, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the splits for all estimators, by default repeated folds for the t-test."""
-    if cv is None and METHODS[method].needs == "splits":
+    if cv is None and method == "corrected_t":
         return repeat_folds(N_REPEATS, X, target, groups, random_state)
     return list(resolve_folds(cv, X, target, groups, random_state))
 
 
 @dataclass(frozen=True)
 class Fits:
-    """Estimators trained on the same splits of the same data, with the evidence of each test."""
+    """Estimators trained on the same splits of the same data."""
 
     tasks: tuple[Inputs, ...]
     folds: list[tuple[np.ndarray, np.ndarray]]
@@ -357,11 +384,11 @@ class Fits:
         """Group number of each sample."""
         return _checks.number_groups(self.tasks[0].groups, self.n_samples)
 
-    def count_right(self) -> tuple[Right]:
+    def find_right(self) -> Right:
         """Return the samples that each estimator predicts correctly."""
         truth = self.target.y
         right = [replayed.predict(slice(None)) == truth for replayed in self.replay("predict")]
-        return (Right(np.array(right), self.group),)
+        return Right(np.array(right), self.group)
 
     def find_areas(self) -> tuple[np.ndarray, Spread]:
         """Return areas under ROC curves and their covariance."""
@@ -375,8 +402,8 @@ class Fits:
         scores = np.array([r.positive_score() for r in replayed])
         return find_areas(positive, scores, 1.0, self.group)
 
-    def score_in_time(self) -> tuple[np.ndarray]:
-        """Return the mean score of each tested sample, in order."""
+    def score_in_time(self) -> np.ndarray:
+        """Return the mean scores of the tested samples in order, shape (n_tested, n_names)."""
         mean = find_mean_loss(self.scoring)
         if mean is None:
             required = "a mean over samples in time, as 'accuracy' is"
@@ -390,7 +417,7 @@ class Fits:
             losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
             tested = ~np.isnan(losses).all(axis=0)
             scores.append(mean.best - np.nanmean(losses[:, tested], axis=0))
-        return (np.array(scores),)
+        return np.column_stack(scores)
 
     def draw(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of all estimators, and on resamples of out-of-fold responses."""
@@ -409,16 +436,6 @@ class Fits:
         return [
             replay_out_of_fold(inputs, self.folds, methods or RESPONSES) for inputs in self.tasks
         ]
-
-
-EVIDENCE: dict[str, Callable[[Fits], tuple[Any, ...]]] = {
-    "splits": Fits.score_splits,
-    "right": Fits.count_right,
-    "areas": Fits.find_areas,
-    "in_time": Fits.score_in_time,
-    "draws": Fits.draw,
-}
-"""Functions that compute the evidence for the tests from fits."""
 
 
 def replay_out_of_fold(

@@ -1,7 +1,7 @@
 """Comparison of predictions or scores of the same samples, from any program.
 
-From top to bottom: the public function, the compared predictions with the evidence that each test
-needs, and their validation.
+From top to bottom: the public function, the compared predictions with their scores for each test,
+and their validation.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from skeval._resampling.resampled_statistics import (
 from skeval._resampling.sampling_units import ExchangedUnits, drawing_units
 from skeval.metrics._table import METRICS, Metric, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums
-from skeval.model_selection import _comparison_methods
-from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import METHODS, Joint, Systems
+from skeval.model_selection import _comparison_methods, _pair_tests
+from skeval.model_selection._comparison import Comparison, JointComparison, build_comparison
+from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._metric_interval import (
     find_metric,
     find_sample_values,
@@ -40,6 +40,7 @@ from skeval.model_selection._metric_interval import (
     naming_cause,
     score_within,
 )
+from skeval.model_selection._pair_tests import Joint
 from skeval.model_selection._within_units import UNITS, read_units
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
@@ -266,7 +267,7 @@ def compare_predictions(
     18
     """
     _checks.check_confidence_level(confidence_level)
-    _comparison_methods.check_choices(EVIDENCE, method, alternative)
+    _comparison_methods.check_choices(OPTIONS, method, alternative)
     metric = find_metric(metric) if isinstance(metric, str) else metric
     columns, seeds = read_systems(predictions, y_true, seeds)
     named = _comparison_methods.name_listed("predictions", columns, "prediction")
@@ -278,7 +279,7 @@ def compare_predictions(
             sizes = np.unique(_checks.check_y("y_true", y_true), return_counts=True)[1]
             method = "delong" if len(sizes) == 2 and sizes.min() > 1 else method
     _comparison_methods.check_method(method, alternative, len(systems))
-    if METHODS[method].needs != "joint" and (seeds is not None or y_true is None):
+    if method != "max_t" and (seeds is not None or y_true is None):
         what = "y_true must not be None" if seeds is None else "seeds must be None"
         raise ValueError(f"{what} for method={method!r}; 'max_t' takes it.")
     of_areas = method == "delong" and metric is roc_auc_score
@@ -310,17 +311,36 @@ def compare_predictions(
     else:
         source = read_predictions(source)
     row = None if metric is None else find_row(unwrap(metric)[0])
-    compared = Systems(
-        systems,
-        source.scoring,
-        source.n_samples,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        greater_is_better=row is None or row.greater_is_better,
-        root=source.root,
-    )
-    evidence = EVIDENCE[METHODS[method].needs](source)
-    return _comparison_methods.compare(compared, method, *evidence)
+    shared: dict[str, Any] = {
+        "scoring": source.scoring,
+        "n_samples": source.n_samples,
+        "alternative": alternative,
+        "confidence_level": confidence_level,
+        "greater_is_better": row is None or row.greater_is_better,
+    }
+    if method == "max_t":
+        joint = source.join()
+        tests = _pair_tests.max_t(joint, source.root, alternative)
+        shared |= _pair_tests.describe_each(joint, confidence_level, source.root)
+        return build_comparison(JointComparison, method, systems, joint.values, tests, **shared)
+    if method in ("mcnemar", "cochran_q"):
+        right = Right(source.find_right(), source.group)
+        values, tests = right.rates, METHODS[method].test(right, alternative)
+    elif method == "delong":
+        values, spread, of_same_samples = source.find_areas()
+        tests = _pair_tests.delong(values, spread, alternative, of_same_samples)
+    elif method == "bootstrap":
+        values, resampled = source.draw()
+        tests = _pair_tests.bootstrap(values, resampled, alternative)
+    elif method == "permutation":
+        values, resampled, exchanged = source.exchange()
+        tests = _pair_tests.permutation(values, resampled, exchanged, alternative)
+    else:
+        scores = source.score_in_time()
+        values = scores.mean(axis=0)
+        ahead = {"horizon": source.horizon} if method == "diebold_mariano" else {}
+        tests = METHODS[method].test(scores, alternative, **ahead)
+    return build_comparison(Comparison, method, systems, values, tests, **shared)
 
 
 def _average_units(
@@ -362,21 +382,24 @@ def _name_score(method: str, metric: Any, max_fpr: float | None) -> str:
     return METHODS[method].scoring or ("accuracy" if metric is None else name_scoring(metric))
 
 
-_USED = {
-    "joint": {"metric", "groups", "sample_weight"},
-    "right": {"groups"},
-    "exchanges": {"metric", "groups", "sample_weight"},
-    "draws": {"metric", "groups", "sample_weight"},
-    "areas": {"y_true_b", "max_fpr", "groups"},
-    "in_time": {"metric", "horizon"},
+RESAMPLING = {"metric", "groups", "sample_weight"}
+OPTIONS = {
+    "permutation": RESAMPLING,
+    "bootstrap": RESAMPLING,
+    "max_t": RESAMPLING,
+    "mcnemar": {"groups"},
+    "cochran_q": {"groups"},
+    "delong": {"y_true_b", "max_fpr", "groups"},
+    "time_blocks": {"metric", "horizon"},
+    "diebold_mariano": {"metric", "horizon"},
 }
+"""Options of each test."""
 
 
 def _refuse_unused(method: str, **options: Any) -> None:
     """Raise if an option is passed that the method does not use."""
-    used = _USED.get(METHODS[method].needs, set())
     for name, value in options.items():
-        if value is not None and name not in used:
+        if value is not None and name not in OPTIONS[method]:
             raise ValueError(f"{name} must be None for method={method!r}, got {value!r}.")
 
 
@@ -433,10 +456,6 @@ class ComparedPredictions:
             raise ValueError("groups must be None where samples differ (y_true_b), got some.")
         return _checks.number_groups(self.groups, self.n_samples)
 
-    def count_right(self) -> tuple[Right]:
-        """Return the samples that each system predicts correctly."""
-        return (Right(self.find_right(), self.group),)
-
     def find_areas(self) -> tuple[np.ndarray, Spread, bool]:
         """Return areas under ROC curves, their covariance, and whether samples are the same."""
         vectors = [as_scores(*pair) for pair in zip(self.words, self.vectors, strict=True)]
@@ -450,8 +469,11 @@ class ComparedPredictions:
             areas[place], covariance[place, place] = area[0], spread.variance
         return areas, Spread(covariance), False
 
-    def exchange(self) -> tuple[np.ndarray, np.ndarray, Callable[[int, int], np.ndarray]]:
-        """Return the scores of all systems, on resamples, and differences of exchanged pairs."""
+    def exchange(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the scores of all systems, on resamples, and differences of exchanged pairs.
+
+        The last have the shape (n_pairs, n_resamples).
+        """
         shapes = {vector.shape for vector in self.vectors}
         if len(shapes) > 1:
             raise ValueError(
@@ -481,10 +503,11 @@ class ComparedPredictions:
 
             return values_or_nan([score_exchanged], *plan)[0]
 
-        return *self.draw(), exchange_pair
+        pairs = _pair_tests.list_pairs(len(self.names)).tolist()
+        return *self.draw(), np.array([exchange_pair(*pair) for pair in pairs])
 
-    def score_in_time(self) -> tuple[np.ndarray, int]:
-        """Return the loss or the correctness (0 or 1) of each sample, and the horizon."""
+    def score_in_time(self) -> np.ndarray:
+        """Return the loss or the correctness (0 or 1) of each sample, (n_samples, n_names)."""
         n = self.n_samples
         if 2 * self.horizon >= n:
             raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
@@ -495,9 +518,9 @@ class ComparedPredictions:
                 f"metric must be None or a mean of losses of samples, in time, that is {means}; "
                 f"got {self.scoring}."
             )
-        return scores, self.horizon
+        return scores.T
 
-    def join(self) -> tuple[Joint]:
+    def join(self) -> Joint:
         """Return the scores of all systems, the means of their runs, and their covariance."""
         if self.parts:
             return self._join_parts()
@@ -549,12 +572,11 @@ class ComparedPredictions:
             parts = float(np.sum(own**2 / per_system))
             seed_degrees = float(own.sum()) ** 2 / parts if parts > 0 else 1.0
         n_groups = units.n_groups
-        joint = Joint(values, covariance, degrees, own, seed_degrees, n_rates, n_groups, together)
-        return (joint,)
+        return Joint(values, covariance, degrees, own, seed_degrees, n_rates, n_groups, together)
 
-    def _join_parts(self) -> tuple[Joint]:
+    def _join_parts(self) -> Joint:
         """Return the means of the scores over units, and the sum of the covariances within."""
-        joints = [part.join()[0] for part in self.parts]
+        joints = [part.join() for part in self.parts]
         sizes = np.array([part.n_samples for part in self.parts])
         # covariances of rates are divided by n, not n - 1
         factors = [
@@ -573,7 +595,7 @@ class ComparedPredictions:
         parts = float(np.sum(traces**2 / degrees))
         total = float(traces.sum()) ** 2 / parts if parts > 0 else np.inf
         values = np.array(self.shares) @ np.array([joint.values for joint in joints])
-        return (Joint(values, covariances.sum(axis=0), total, np.zeros(len(values)), 1.0),)
+        return Joint(values, covariances.sum(axis=0), total, np.zeros(len(values)), 1.0)
 
     @property
     def _are_areas(self) -> bool:
@@ -638,17 +660,6 @@ class ComparedPredictions:
             _checks.check_comparable(self.truths[0], word, labels)
             right.append(labels == self.truths[0])
         return np.array(right)
-
-
-EVIDENCE: dict[str, Callable[[ComparedPredictions], tuple[Any, ...]]] = {
-    "joint": ComparedPredictions.join,
-    "right": ComparedPredictions.count_right,
-    "exchanges": ComparedPredictions.exchange,
-    "draws": ComparedPredictions.draw,
-    "areas": ComparedPredictions.find_areas,
-    "in_time": ComparedPredictions.score_in_time,
-}
-"""Evidence of the tests, from predictions."""
 
 
 def _is_mean(row: Metric) -> bool:

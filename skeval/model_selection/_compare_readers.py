@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
@@ -19,9 +18,10 @@ from skeval._inference.estimate import Curve, Estimate, Limits
 from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
 from skeval._inference.readers import ReaderStudy
 from skeval.metrics._table import find_row, range_of_metric, unwrap
-from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import Systems, check_method, compare
+from skeval.model_selection._comparison import Comparison, ReaderComparison, build_comparison
+from skeval.model_selection._comparison_methods import check_method
 from skeval.model_selection._metric_interval import find_metric, make_statistic, name_metric
+from skeval.model_selection._pair_tests import compare_study
 from skeval.utils import _checks
 
 Floats = NDArray[np.float64]
@@ -219,20 +219,25 @@ def compare_readers(
         readings.readers, values, influence @ influence.T, n_cases, n_missing, readers == "random"
     )
     row, scoring, bounds = find_row(function), name_metric(metric), range_of_metric(metric)
-    systems = Systems(
-        readings.names,
-        scoring,
-        n_cases,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        correction=correction,
-        greater_is_better=row is None or row.greater_is_better,
-    )
     estimates = {
         name: _estimate_system(study, place, scoring, bounds, confidence_level)
         for place, name in enumerate(readings.names)
     }
-    return replace(compare(systems, method, study), estimates=estimates)
+    return build_comparison(
+        ReaderComparison,
+        method,
+        readings.names,
+        values.mean(axis=1),
+        compare_study(study, alternative),
+        correction=correction,
+        confidence_level=confidence_level,
+        scoring=scoring,
+        n_samples=n_cases,
+        alternative=alternative,
+        greater_is_better=row is None or row.greater_is_better,
+        study=study,
+        estimates=estimates,
+    )
 
 
 def _estimate_system(

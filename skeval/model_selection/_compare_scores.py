@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +13,16 @@ from numpy.typing import ArrayLike
 
 from skeval._inference.paired import CORRECTIONS
 from skeval._inference.ranks import smallest_pvalue
-from skeval.model_selection import _comparison_methods
+from skeval.model_selection import _comparison_methods, _pair_tests
 from skeval.model_selection._compare_predictions import LONG, compare_predictions, read_rows
-from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import Systems
+from skeval.model_selection._comparison import (
+    Comparison,
+    DatasetComparison,
+    JointComparison,
+    SplitComparison,
+    build_comparison,
+)
+from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._run_over_datasets import (
     check_same_indices,
     read_score_table,
@@ -239,8 +245,7 @@ def compare_scores(
     _checks.check_option("over", over, ("splits", "datasets", "items"))
     _checks.check_option("correction", correction, CORRECTIONS)
     _checks.check_option("missing", missing, ("raise", "drop"))
-    kinds = {"splits": ("splits",), "datasets": ("table",), "items": ("joint",)}[over]
-    _comparison_methods.check_choices(kinds, method, alternative)
+    _comparison_methods.check_choices(TESTS[over], method, alternative)
     if over != "splits" and test_train_ratio is not None:
         raise ValueError(
             f"test_train_ratio must be None for over={over!r}, got {test_train_ratio}."
@@ -258,37 +263,59 @@ def compare_scores(
             confidence_level=confidence_level,
             random_state=random_state,
         )
+        assert isinstance(comparison, JointComparison)
         return replace(comparison, n_items=len(next(iter(columns.values()))))
     for argument, value in {"groups": groups, "seeds": seeds}.items():
         if value is not None:
             raise ValueError(f"{argument} must be None unless over='items', got {value!r}.")
-    evidence: Sequence[Any]
+    shared: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level}
     if over == "splits":
-        method = "corrected_t" if method == "auto" else method
-        names, *evidence = read_splits(scores, test_train_ratio)
-    else:
-        table = read_score_table(scores, missing)
-        names, values, reason = table.names, table.scores, "The test was chosen by the user."
-        if method == "auto":
-            method, reason = choose_test(values.shape, 1 - confidence_level, correction)
-        fields = {"datasets": table.datasets, "dropped": table.dropped, "reason": reason}
-        evidence = values, fields
-        if looks_like_items(values):
-            warn_user(
-                f"The scores are {len(np.unique(values))} whole numbers on "
-                f"{len(values)} rows: they look like scores of items rather than data sets. "
-                "over='items' ranks systems by their mean score on items.",
-                UserWarning,
-            )
-    _comparison_methods.check_method(method, alternative, len(names))
-    systems = Systems(
-        names,
-        alternative=alternative,
-        confidence_level=confidence_level,
+        names, values, ratio = read_splits(scores, test_train_ratio)
+        _comparison_methods.check_method("corrected_t", alternative, len(names))
+        return build_comparison(
+            SplitComparison,
+            "corrected_t",
+            names,
+            values.mean(axis=0),
+            _pair_tests.corrected_t(values, ratio, alternative),
+            correction=correction,
+            split_scores=values,
+            test_train_ratio=ratio,
+            **shared,
+        )
+    table = read_score_table(scores, missing)
+    values, reason = table.scores, "The test was chosen by the user."
+    if method == "auto":
+        method, reason = choose_test(values.shape, 1 - confidence_level, correction)
+    if looks_like_items(values):
+        warn_user(
+            f"The scores are {len(np.unique(values))} whole numbers on "
+            f"{len(values)} rows: they look like scores of items rather than data sets. "
+            "over='items' ranks systems by their mean score on items.",
+            UserWarning,
+        )
+    _comparison_methods.check_method(method, alternative, len(table.names))
+    return build_comparison(
+        DatasetComparison,
+        method,
+        table.names,
+        values.mean(axis=0),
+        METHODS[method].test(values, confidence_level),
         correction=correction,
-        root=_checks.root_seed(random_state),
+        scores=values,
+        datasets=table.datasets,
+        dropped=table.dropped,
+        reason=reason,
+        **shared,
     )
-    return _comparison_methods.compare(systems, method, *evidence)
+
+
+TESTS = {
+    "splits": ("corrected_t",),
+    "datasets": ("wilcoxon", "nemenyi", "mean_ranks"),
+    "items": ("max_t",),
+}
+"""Tests by what the scores are of."""
 
 
 def read_splits(scores: Any, test_train_ratio: float | None) -> tuple[Any, ...]:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Limits, Result, Test
-from skeval._inference.intervals import mirrored, normal_quantile
-from skeval._inference.paired import EQUAL
-from skeval._inference.ranks import find_equal, find_groups, rank_rows
+from skeval._inference.intervals import mirrored
+from skeval._inference.ranks import critical_difference, find_equal, find_groups, rank_rows
 from skeval._inference.readers import ReaderStudy
 from skeval._version import __version__
+from skeval.model_selection._comparison_methods import METHODS
+from skeval.model_selection._pair_tests import PairTests, correct, list_pairs, place_of_pair
 from skeval.utils import _text
-from skeval.utils._checks import check_option, warn_undefined
+from skeval.utils._checks import check_option
 from skeval.utils._text import DataFrame
 
 MAX_LISTED = 10
 """Maximum number of systems whose pairs are printed; with more, the ranks are printed."""
+C = TypeVar("C", bound="Comparison")
 MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 """The alternative for b - a that equals an alternative for a - b."""
 
@@ -204,97 +206,30 @@ class Difference(Estimate):
         return f"{super().__str__()}\n{_text.fill_text(self.conclusion)}"
 
 
-class PairTable(NamedTuple):
-    """Numbers of all pairs of names, in the order of `itertools.combinations`.
-
-    Attributes
-    ----------
-    value, low, high, pvalue : ndarray of shape (n_pairs,)
-        `low` and `high` are the limits of the simultaneous intervals; the P-values are not
-        corrected.
-    has_ties : ndarray of shape (n_pairs,)
-        Whether two have equal scores on a data set, which the test leaves out.
-    """
-
-    value: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    pvalue: np.ndarray
-    has_ties: np.ndarray
-
-    def to_matrix(self, what: str) -> np.ndarray:
-        """Return an attribute as a matrix; limits and values of reversed pairs change sign."""
-        reverse = {"low": -self.high, "high": -self.low, "value": -self.value}
-        n_names = int((1 + np.sqrt(1 + 8 * len(self.value))) // 2)
-        rows, columns = np.triu_indices(n_names, 1)
-        matrix = np.eye(n_names) * (what == "pvalue")
-        matrix[rows, columns] = getattr(self, what)
-        matrix[columns, rows] = reverse.get(what, self.pvalue)
-        return matrix
-
-    def count_reaching_zero(self, level: float) -> int:
-        """Return the number of significant pairs with ties whose interval contains 0."""
-        reaching = self.has_ties & (self.low <= 0) & (self.high >= 0)
-        return int(np.sum(reaching & (self.pvalue <= level)))
-
-
-def tabulate_normal(
-    value: np.ndarray,
-    confidence_level: float,
-    *,
-    pvalue: np.ndarray,
-    centers: np.ndarray,
-    errors: np.ndarray,
-    degrees: np.ndarray,
-    bounds: tuple[float, float],
-) -> PairTable:
-    """Return the table of normal or Student's intervals at the level of each."""
-    levels, place = np.unique(degrees, return_inverse=True)
-    quantiles = [normal_quantile(confidence_level, each) for each in levels.tolist()]
-    half = np.array(quantiles)[place] * errors
-    low, high = np.clip(centers - half, *bounds), np.clip(centers + half, *bounds)
-    unvaried = high - low <= EQUAL * np.abs(centers)
-    if unvaried.any():
-        warn_undefined(
-            f"The intervals of {unvaried.sum()} differences are undefined (nan): they do not vary."
-        )
-    low[unvaried], high[unvaried] = np.nan, np.nan
-    return PairTable(value, low, high, pvalue, np.zeros(len(value), dtype=bool))
-
-
-def place_of_pair(a: int, b: int, n_names: int) -> int:
-    """Return the position of the pair a < b in the order of `itertools.combinations`."""
-    return a * (2 * n_names - a - 1) // 2 + b - a - 1
-
-
 class LazyDifferences(Mapping[tuple[str, str], Difference]):
-    """Differences of all pairs of names, each made when it is first read.
+    """Differences of all pairs of names of a comparison, each made when it is read.
 
-    The 54,946 pairs of 332 systems take long to make, and text and ranks only need the numbers of
-    `PairTable`. A pickle contains all differences as a dict.
+    The 54,946 pairs of 332 systems take long to make, and text and ranks only need arrays.
     """
 
-    def __init__(self, names: tuple[str, ...], make: Callable[[int, int], Difference]) -> None:
-        self._names, self._make = names, make
-        self._place = {name: place for place, name in enumerate(names)}
-        self._made: dict[tuple[str, str], Difference] = {}
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
 
     def __getitem__(self, pair: tuple[str, str]) -> Difference:
-        if pair not in self._made:
-            a, b = pair
-            if not self._place[a] < self._place[b]:
-                raise KeyError(pair)
-            self._made[pair] = self._make(self._place[a], self._place[b])
-        return self._made[pair]
+        places = [self._comparison.names.index(name) for name in pair if name in self._names]
+        if len(places) != 2 or places[0] >= places[1]:
+            raise KeyError(pair)
+        return self._comparison._make_difference(*places)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self._comparison.names
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return combinations(self._names, 2)
 
     def __len__(self) -> int:
         return len(self._names) * (len(self._names) - 1) // 2
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
 
 
 WORKS = {
@@ -324,87 +259,108 @@ class Comparison(Result):
     values : ndarray of shape (n_names,)
         The score of each system: its mean over splits or data sets, or its score on all
         predictions.
-    differences : dict of (str, str) to Difference
-        Differences of all pairs, in the order of `names`. Their intervals are simultaneous, and
-        their P-values are corrected for the number of pairs.
+    tests : PairTests
+        Arrays with the difference, P-value and limits of each pair, in the order of `names`.
     method : str
         The test that was used.
     scoring : str
         Name of the score.
-    title : str
-        The test in words.
+    n_samples : int or None
+        Number of samples, if known.
+    alternative : {"two-sided", "greater", "less"}
+        Alternative hypothesis for the difference of two systems.
     correction : str
         Correction of the P-values; "none" if the test itself accounts for all pairs.
-    familywise : bool
-        Whether the tests have their level for all pairs together.
-    level : float
-        Significance level: a difference with at most this P-value is called significant.
     confidence_level : float
         Simultaneous coverage of the intervals of differences and ranks.
-    omnibus : Test or None
-        Test of no difference at all: Cochran's Q, or Friedman's test, exact for small tables (up to
-        10 data sets and 8 systems) and otherwise with the F of Iman and Davenport. None if the
-        method has none.
     greater_is_better : bool
         Whether a larger score is better.
-    scope : str
-        Sentence on the conditions of the test, such as fixed predictions.
-    standard_errors, lows, highs : ndarray of shape (n_names,) or None
-        Standard errors of the values and the limits of their simultaneous intervals ("max_t").
-    n_items : int or None
-        Number of items, for scores of items.
-    split_scores : ndarray of shape (n_splits, n_names) or None
-        Scores of splits.
-    test_train_ratio : float or None
-        Size of a test set over the size of its training set, for scores of splits.
-    datasets, dropped : tuple of str
-        Names of the data sets, and of those without all scores.
-    scores : ndarray of shape (n_datasets, n_names) or None
-        Scores on the data sets.
-    mean_ranks : ndarray of shape (n_names,) or None
-        Mean ranks over the data sets.
-    critical_difference : float or None
-        Critical difference of mean ranks.
-    reason : str
-        Why the test was chosen, over data sets.
-    table : PairTable or None
-        Numbers of all pairs of many systems.
-    study : ReaderStudy or None
-        For `compare_readers`: the `values` of all readers, of shape (n_systems, n_readers), their
-        `covariance`, the `mean_squares` of systems and of their interaction with readers, and the
-        `components` of the error: its variance, Cov1, Cov2 and Cov3.
-    estimates : dict of str to Estimate
-        For `compare_readers`: the value of each system, with its own interval.
+
+    Notes
+    -----
+    Over splits it also has their scores, `split_scores` of shape (n_splits, n_names), and the
+    `test_train_ratio`. Over data sets it has their names, `datasets`, those `dropped` for lack of
+    scores, the `scores` of shape (n_datasets, n_names), and the `reason` for the test. By "max_t"
+    it has the `standard_errors` of the values and the limits of their simultaneous intervals,
+    `lows` and `highs`, and `n_items` for scores of items. Of several readers it has the `study`,
+    with the components of the variance, and `estimates` of the systems.
     """
 
     names: tuple[str, ...]
     values: np.ndarray
-    differences: Mapping[tuple[str, str], Difference] = field(repr=False)
+    tests: PairTests = field(repr=False)
     method: str
-    scoring: str
-    title: str
+    scoring: str = "score"
+    n_samples: int | None = None
+    alternative: str = "two-sided"
     correction: str = "holm"
-    familywise: bool = True
-    level: float = 0.05
     confidence_level: float = 0.95
-    omnibus: Test | None = None
     greater_is_better: bool = True
-    scope: str = ""
-    standard_errors: np.ndarray | None = field(default=None, repr=False)
-    lows: np.ndarray | None = field(default=None, repr=False)
-    highs: np.ndarray | None = field(default=None, repr=False)
-    n_items: int | None = None
-    split_scores: np.ndarray | None = field(default=None, repr=False)
-    test_train_ratio: float | None = None
-    datasets: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-    scores: np.ndarray | None = field(default=None, repr=False)
-    mean_ranks: np.ndarray | None = field(default=None, repr=False)
-    critical_difference: float | None = None
-    reason: str = ""
-    table: PairTable | None = field(default=None, repr=False)
-    study: ReaderStudy | None = field(default=None, repr=False)
-    estimates: dict[str, Estimate] = field(default_factory=dict, repr=False)
+
+    @property
+    def differences(self) -> Mapping[tuple[str, str], Difference]:
+        """Differences of all pairs, in the order of `names`.
+
+        Their intervals are simultaneous, and their P-values are corrected for the number of pairs.
+        """
+        return LazyDifferences(self)
+
+    @property
+    def title(self) -> str:
+        """The test in words."""
+        return METHODS[self.method].title
+
+    @property
+    def scope(self) -> str:
+        """Sentence on the conditions of the test, such as fixed predictions."""
+        return METHODS[self.method].scope
+
+    @property
+    def level(self) -> float:
+        """Significance level: a difference with at most this P-value is called significant."""
+        return METHODS[self.method].level(self.confidence_level)
+
+    @property
+    def familywise(self) -> bool:
+        """Whether the tests have their level for all pairs together."""
+        return METHODS[self.method].simultaneous or self.correction != "none"
+
+    @property
+    def omnibus(self) -> Test | None:
+        """Test of no difference at all; None if the method has none.
+
+        It is Cochran's Q, or Friedman's test, exact for small tables (up to 10 data sets and 8
+        systems) and otherwise with the F of Iman and Davenport.
+        """
+        return self.tests.omnibus
+
+    def _make_difference(self, first: int, second: int) -> Difference:
+        """Return the difference of the systems at two positions."""
+        tests, at = self.tests, place_of_pair(first, second, len(self.names))
+        a, b = self.names[first], self.names[second]
+        fields = {name: column[at] for name, column in tests.fields.items()}
+        return Difference(
+            name=f"{self.scoring}: {a} - {b}",
+            a=a,
+            b=b,
+            value=float(tests.difference[at]),
+            standard_error=float(tests.standard_error[at]),
+            statistic=float(tests.statistic[at]),
+            pvalue=float(tests.pvalue[at]),
+            limits={tests.interval: partial(_bound_pair, tests, at)},
+            alternative=self.alternative,
+            n_samples=self.n_samples,
+            method=self.method,
+            confidence_level=self.confidence_level,
+            level=self.level,
+            scope=self.scope,
+            greater_is_better=self.greater_is_better,
+            **{
+                name: value.item() if isinstance(value, np.generic) else value
+                for name, value in fields.items()
+            },
+            **tests.shared,
+        )
 
     def __getitem__(self, pair: tuple[str, str]) -> Difference:
         a, b = pair
@@ -423,16 +379,14 @@ class Comparison(Result):
         return self.differences[self.names[0], self.names[1]]
 
     @property
-    def worth(self) -> np.ndarray:
+    def _worth(self) -> np.ndarray:
         """Values that order the systems, larger is better: score, minus loss or minus mean rank."""
-        if self.mean_ranks is not None:
-            return -self.mean_ranks
         return self.values if self.greater_is_better else -self.values
 
     @property
     def order(self) -> np.ndarray:
         """Places in `names` from the best to the worst."""
-        return np.argsort(-self.worth, kind="stable")
+        return np.argsort(-self._worth, kind="stable")
 
     @property
     def best(self) -> tuple[str, ...]:
@@ -440,7 +394,7 @@ class Comparison(Result):
         return tuple(self.names[place] for place in self._find_best())
 
     def _find_best(self) -> np.ndarray:
-        return find_equal(self.worth, self.worth.max())
+        return find_equal(self._worth, self._worth.max())
 
     @property
     def tied(self) -> list[tuple[str, ...]]:
@@ -456,48 +410,20 @@ class Comparison(Result):
         The interval runs from 1 plus the number of significantly better systems to the number of
         systems that are not significantly worse.
         """
-        ranks, limits = rank_rows(self.worth[None])[0].tolist(), self._rank_limits()
+        ranks = rank_rows(self._worth[None])[0].tolist()
+        bound = _RankLimits(self.tests, len(self.names), self.greater_is_better)
         return {
             name: Estimate(
                 name=f"rank of {name}",
                 value=value,
                 standard_error=np.nan,
                 method=self.method,
-                limits={"differences": limits[name]},
+                limits={"differences": partial(bound, place)},
                 confidence_level=self.confidence_level,
                 allow_point=True,
             )
-            for name, value in zip(self.names, ranks, strict=True)
+            for place, (name, value) in enumerate(zip(self.names, ranks, strict=True))
         }
-
-    def _rank_limits(self) -> dict[str, Callable[[float], Limits]]:
-        """Return the limits of the rank of each name as a function of the level."""
-        if self.table is None:
-            return {name: partial(_bound_rank, side) for name, side in self._list_sides().items()}
-        better = self.to_matrix("low"), self.to_matrix("high")
-        if not self.greater_is_better:
-            better = -better[1], -better[0]
-        ahead = np.sum(better[1] < 0, axis=1), np.sum(better[0] > 0, axis=1)
-        ends = np.array([1 + ahead[0], len(self.names) - ahead[1]], dtype=float).T.tolist()
-        return {
-            name: partial(self._bound_rank_of, name, tuple(limits))
-            for name, limits in zip(self.names, ends, strict=True)
-        }
-
-    def _bound_rank_of(self, name: str, limits: Limits, confidence_level: float) -> Limits:
-        """Return the limits of a rank, recomputed from the differences for another level."""
-        if confidence_level == self.confidence_level:
-            return limits
-        return _bound_rank(self._list_sides()[name], confidence_level)
-
-    def _list_sides(self) -> dict[str, list[tuple[Difference, int]]]:
-        """Return the differences that involve each system, with the sign that favors it."""
-        better = 1 if self.greater_is_better else -1
-        sides: dict[str, list[tuple[Difference, int]]] = {name: [] for name in self.names}
-        for each in self.differences.values():
-            sides[each.a].append((each, better))
-            sides[each.b].append((each, -better))
-        return sides
 
     def to_methods(self) -> str:
         """Return a paragraph for the methods section, with its reference.
@@ -545,24 +471,27 @@ class Comparison(Result):
             The diagonal is 0, or 1 for P-values.
         """
         check_option("what", what, ("value", "low", "high", "pvalue"))
-        if self.table is not None:
-            return self.table.to_matrix(what)
-        table = np.eye(len(self.names)) * (what == "pvalue")
-        place = {name: at for at, name in enumerate(self.names)}
-        for (a, b), each in self.differences.items():
-            ends = {"low": each.interval.low, "high": each.interval.high}
-            turned = {"low": -each.interval.high, "high": -each.interval.low}
-            numbers = {"value": each.value, "pvalue": each.pvalue, **ends}
-            turned |= {"value": -each.value, "pvalue": each.pvalue}
-            table[place[a], place[b]] = numbers[what]
-            table[place[b], place[a]] = turned[what]
-        return table
+        tests, (first, second) = self.tests, list_pairs(len(self.names)).T
+        of_pair = {"value": tests.difference, "low": tests.low, "high": tests.high}
+        turned = {"value": -tests.difference, "low": -tests.high, "high": -tests.low}
+        matrix = np.eye(len(self.names)) * (what == "pvalue")
+        matrix[first, second] = of_pair.get(what, tests.pvalue)
+        matrix[second, first] = turned.get(what, tests.pvalue)
+        return matrix
 
     @property
     def conclusion(self) -> str:
         """Conclusion of the comparison in words, with its limitations."""
-        if len(self.names) == 2 and not self.datasets:
+        if len(self.names) == 2:
             return self.difference.conclusion
+        return self._conclude()
+
+    @property
+    def _superlative(self) -> str:
+        return "highest score" if self.greater_is_better else "lowest score"
+
+    def _conclude(self) -> str:
+        """Return which systems are best, and which differ from them."""
         best, pvalues = self._find_best(), self.to_matrix("pvalue")
         is_significant = (pvalues[best] <= self.level).all(axis=0)
         unknown = np.isnan(pvalues[best]).any(axis=0)
@@ -571,9 +500,7 @@ class Comparison(Result):
             for mask in (is_significant, unknown, ~is_significant & ~unknown)
         )
         alone = len(best) == 1
-        worth = "highest score" if self.greater_is_better else "lowest score"
-        worth = "best mean rank" if self.mean_ranks is not None else worth
-        text = f"{' and '.join(self.best)} {'has' if alone else 'share'} the {worth}"
+        text = f"{' and '.join(self.best)} {'has' if alone else 'share'} the {self._superlative}"
         if worse:
             text += f"; {'it differs' if alone else 'they differ'} significantly from {worse}"
         text += f" ({self.title}, {self._describe_level()})."
@@ -585,11 +512,9 @@ class Comparison(Result):
         n_significant = int(np.sum(np.triu(pvalues <= self.level, 1)))
         if n_significant > int(is_significant.sum()) * len(best):
             text += f" {n_significant} of {len(self.differences)} pairs differ significantly."
-        if self.table is not None:
-            n_reaching = self.table.count_reaching_zero(self.level)
-        else:
-            shown = [one for one in self.differences.values() if one.pvalue <= self.level]
-            n_reaching = sum(one._reaches_zero for one in shown)
+        n_equal = np.asarray(self.tests.fields.get("n_equal", 0))
+        reaching = (n_equal > 0) & (self.tests.low <= 0) & (self.tests.high >= 0)
+        n_reaching = int(np.sum(reaching & (self.tests.pvalue <= self.level)))
         if n_reaching and len(self.names) == 2:
             text += f" {self.difference._explain_equal_scores()}"
         elif n_reaching:
@@ -602,10 +527,11 @@ class Comparison(Result):
             text += f" The difference from {untested} was not tested, because it does not vary."
         if not alone:
             text += " Equal scores are not evidence of equality, see the intervals."
-        if self.lows is not None:
-            text += " The best system was chosen after looking at the scores; the intervals of the"
-            text += " scores are simultaneous, which accounts for this."
-        return f"{text} {self.scope}".rstrip()
+        return f"{text}{self._explain_choice()} {self.scope}".rstrip()
+
+    def _explain_choice(self) -> str:
+        """Return a sentence on the choice of the best system, if its interval allows for it."""
+        return ""
 
     def _describe_level(self) -> str:
         """Return the level of the tests, and whether it is for all pairs together."""
@@ -654,55 +580,50 @@ class Comparison(Result):
         return _text.make_frame([each.to_dict() for each in self.differences.values()])
 
     def __str__(self) -> str:
-        title, worth = f"{self.scoring}, {self.method}", self.values
-        if self.mean_ranks is not None:
-            title, worth = f"{len(self.datasets)} data sets, mean ranks", self.mean_ranks
-            if self.dropped:
-                title += f" ({len(self.dropped)} dropped: {', '.join(self.dropped)})"
-        of_items = self.n_items is not None
-        if self.n_items is not None:
-            title = f"{_text.count(self.n_items, 'item')}: ranks, mean scores"
-            title += f" ({100 * self.confidence_level:g} % simultaneous intervals)"
-        rows = [(self.names[place], _text.write_number(worth[place])) for place in self.order]
-        if self.estimates:
-            title += f", {100 * self.confidence_level:g} % interval of each system"
-            rows = [
-                (name, f"{text} {_text.write_ends(*self.estimates[name].interval)}")
-                for name, text in rows
-            ]
-        many = len(self.names) > MAX_LISTED
-        if many or of_items:
-            ranks = self.ranks
-            for row, (name, text) in enumerate(rows):
-                ends = ranks[name].interval
-                rank = f"rank {ends.low:g} to {ends.high:g}"
-                rows[row] = name, f"{text}  {rank}"
-                if of_items and self.lows is not None and self.highs is not None:
-                    place = self.order[row]
-                    low, high = self.lows[place], self.highs[place]
-                    rows[row] = name, f"{rank:<14} {text} {_text.write_ends(low, high)}"
-        lines = [_text.align_text(title, rows)]
+        lines = [self._describe_systems()]
         if self.omnibus is not None:
             test = self.omnibus
             tested = f"{_text.write_number(test.statistic)}, {_text.say_pvalue(test.pvalue, 3)}"
             lines.append(f"{test.method}: {test.name} = {tested}")
         pairs = f"{self.title}, {100 * self.confidence_level:g} %"
         pairs += " interval" if len(self.names) == 2 else " simultaneous intervals"
-        if many:
+        if len(self.names) > MAX_LISTED:
             lines.append(f"{pairs}: {len(self.differences)} pairs, see to_frame()")
         else:
             lines.append(
                 _text.align_text(pairs, [_write_pair(each) for each in self._list_pairs()])
             )
-        if self.reason:
-            lines.append(_text.fill_text(self.reason))
+        lines += self._explain_method()
         return "\n".join([*lines, _text.fill_text(self.conclusion)])
+
+    def _describe_systems(self) -> str:
+        """Return a title and a line for each system, the best first."""
+        rows = [(self.names[place], self._write_system(place)) for place in self.order]
+        if len(self.names) > MAX_LISTED:
+            ranks = self.ranks
+            rows = [(name, f"{text}  {_write_rank(ranks[name])}") for name, text in rows]
+        return _text.align_text(self._heading, rows)
+
+    @property
+    def _heading(self) -> str:
+        return f"{self.scoring}, {self.method}"
+
+    def _write_system(self, place: int) -> str:
+        return _text.write_number(self.values[place])
+
+    def _explain_method(self) -> list[str]:
+        """Return lines on the choice of the test."""
+        return []
 
     def _list_pairs(self) -> list[Difference]:
         """Return the differences sorted by their systems, the best system first."""
         place = {self.names[at]: number for number, at in enumerate(self.order)}
         pairs = self.differences.values()
         return sorted(pairs, key=lambda each: sorted([place[each.a], place[each.b]]))
+
+
+def _write_rank(rank: Estimate) -> str:
+    return f"rank {rank.interval.low:g} to {rank.interval.high:g}"
 
 
 def _write_pair(difference: Difference) -> tuple[str, str]:
@@ -712,13 +633,187 @@ def _write_pair(difference: Difference) -> tuple[str, str]:
     return f"{difference.a} - {difference.b}", f"{text}  {_text.say_pvalue(difference.pvalue, 3)}"
 
 
-def _bound_rank(sides: list[tuple[Difference, int]], confidence_level: float) -> Limits:
-    """Return the interval of a rank from the numbers of better and of worse systems."""
-    better = worse = 0
-    for each, sign in sides:
-        low, high = each.interval.low, each.interval.high
-        if confidence_level != each.confidence_level or np.isnan(low):
-            low, high = next(iter(each.limits.values()))(confidence_level)
-        surely_above, surely_below = (low > 0, high < 0)[::sign]
-        better, worse = better + surely_below, worse + surely_above
-    return float(1 + better), float(1 + len(sides) - worse)
+def _bound_pair(tests: PairTests, at: int, confidence_level: float) -> Limits:
+    """Return the limits of the simultaneous interval of one pair."""
+    low, high = tests.leave_out_points(*tests.bound(confidence_level, np.array([at])))
+    return float(low[0]), float(high[0])
+
+
+class _RankLimits:
+    """Limits of the rank of each system, computed once for each level; can be pickled."""
+
+    def __init__(self, tests: PairTests, n_names: int, greater_is_better: bool) -> None:
+        self.tests, self.n_names, self.sign = tests, n_names, 1 if greater_is_better else -1
+        self._ends: dict[float, np.ndarray] = {}
+
+    def __call__(self, place: int, confidence_level: float) -> Limits:
+        if confidence_level not in self._ends:
+            low, high = self.tests.bound(confidence_level)
+            first, second = list_pairs(self.n_names).T
+            above, below = (low > 0, high < 0)[:: self.sign]
+            # numbers of systems that are surely better, and surely worse
+            better = np.bincount(first[below], minlength=self.n_names)
+            better += np.bincount(second[above], minlength=self.n_names)
+            worse = np.bincount(first[above], minlength=self.n_names)
+            worse += np.bincount(second[below], minlength=self.n_names)
+            self._ends[confidence_level] = np.column_stack([1 + better, self.n_names - worse])
+        low, high = self._ends[confidence_level][place].tolist()
+        return float(low), float(high)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SplitComparison(Comparison):
+    """Comparison by scores of splits.
+
+    Attributes
+    ----------
+    split_scores : ndarray of shape (n_splits, n_names)
+        Scores of the splits.
+    test_train_ratio : float
+        Size of a test set over the size of its training set.
+    """
+
+    split_scores: np.ndarray = field(repr=False)
+    test_train_ratio: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JointComparison(Comparison):
+    """Comparison by the largest t statistic, with an interval of each score.
+
+    Attributes
+    ----------
+    standard_errors, lows, highs : ndarray of shape (n_names,)
+        Standard errors of the values and the limits of their simultaneous intervals.
+    n_items : int or None
+        Number of items, for scores of items.
+    """
+
+    standard_errors: np.ndarray = field(repr=False)
+    lows: np.ndarray = field(repr=False)
+    highs: np.ndarray = field(repr=False)
+    n_items: int | None = None
+
+    def _explain_choice(self) -> str:
+        return (
+            " The best system was chosen after looking at the scores; the intervals of the scores "
+            "are simultaneous, which accounts for this."
+        )
+
+    def _describe_systems(self) -> str:
+        if self.n_items is None:
+            return super()._describe_systems()
+        title = f"{_text.count(self.n_items, 'item')}: ranks, mean scores"
+        title += f" ({100 * self.confidence_level:g} % simultaneous intervals)"
+        rows, ranks = [], self.ranks
+        for place in self.order:
+            rank = _write_rank(ranks[self.names[place]])
+            ends = _text.write_ends(self.lows[place], self.highs[place])
+            rows.append((self.names[place], f"{rank:<14} {self._write_system(place)} {ends}"))
+        return _text.align_text(title, rows)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DatasetComparison(Comparison):
+    """Comparison by scores on several data sets.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_datasets, n_names)
+        Scores on the data sets.
+    datasets, dropped : tuple of str
+        Names of the data sets, and of those without all scores.
+    reason : str
+        Why the test was chosen.
+    """
+
+    scores: np.ndarray = field(repr=False)
+    datasets: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+    reason: str = ""
+
+    @cached_property
+    def mean_ranks(self) -> np.ndarray:
+        """Mean ranks over the data sets, shape (n_names,)."""
+        means: np.ndarray = rank_rows(self.scores).mean(axis=0)
+        return means
+
+    @cached_property
+    def critical_difference(self) -> float:
+        """Critical difference of mean ranks."""
+        n, k = self.scores.shape
+        return critical_difference(n, k, self.confidence_level)
+
+    @property
+    def _worth(self) -> np.ndarray:
+        return -self.mean_ranks
+
+    @property
+    def conclusion(self) -> str:
+        """Conclusion of the comparison in words, with its limitations."""
+        return self._conclude()
+
+    @property
+    def _superlative(self) -> str:
+        return "best mean rank"
+
+    @property
+    def _heading(self) -> str:
+        dropped = f" ({len(self.dropped)} dropped: {', '.join(self.dropped)})"
+        return f"{len(self.datasets)} data sets, mean ranks{dropped * bool(self.dropped)}"
+
+    def _write_system(self, place: int) -> str:
+        return _text.write_number(self.mean_ranks[place])
+
+    def _explain_method(self) -> list[str]:
+        return [_text.fill_text(self.reason)] if self.reason else []
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReaderComparison(Comparison):
+    """Comparison of systems that several readers use.
+
+    Attributes
+    ----------
+    study : ReaderStudy
+        The `values` of all readers, of shape (n_systems, n_readers), their `covariance`, the
+        `mean_squares` of systems and of their interaction with readers, and the `components` of
+        the error: its variance, Cov1, Cov2 and Cov3.
+    estimates : dict of str to Estimate
+        The value of each system, with its own interval.
+    """
+
+    study: ReaderStudy = field(repr=False)
+    estimates: dict[str, Estimate] = field(repr=False)
+
+    @property
+    def _heading(self) -> str:
+        return f"{super()._heading}, {100 * self.confidence_level:g} % interval of each system"
+
+    def _write_system(self, place: int) -> str:
+        ends = _text.write_ends(*self.estimates[self.names[place]].interval)
+        return f"{super()._write_system(place)} {ends}"
+
+
+def build_comparison(
+    kind: type[C],
+    method: str,
+    names: Sequence[str],
+    values: np.ndarray,
+    tests: PairTests,
+    *,
+    correction: str = "holm",
+    confidence_level: float = 0.95,
+    **fields: Any,
+) -> C:
+    """Return a comparison with corrected P-values and simultaneous intervals."""
+    correction = "none" if METHODS[method].simultaneous else correction
+    return kind(
+        names=tuple(names),
+        values=np.asarray(values, dtype=float),
+        tests=correct(tests, correction, confidence_level),
+        method=method,
+        correction=correction,
+        confidence_level=confidence_level,
+        **fields,
+    )

@@ -14,7 +14,13 @@ from skeval._inference.estimate import Curve, Result
 from skeval._inference.intervals import Design, make_design, read_design
 from skeval._inference.paired import mcnemar, tail_probability
 from skeval._inference.ranks import signed_rank_pvalue
-from skeval.model_selection._comparison import Comparison, Difference
+from skeval.model_selection._comparison import (
+    Comparison,
+    DatasetComparison,
+    Difference,
+    ReaderComparison,
+    SplitComparison,
+)
 from skeval.utils._checks import RandomStateLike, check_option, repetition_rng, root_seed
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._text import DataFrame, align_text, fill_text, make_frame
@@ -232,12 +238,12 @@ def comparison_power(
         raise ValueError(f"difference must be finite, got {difference!r}.")
     if not isinstance(comparison, Comparison):
         raise TypeError(f"comparison must be a Comparison, got {type(comparison).__name__}.")
-    if comparison.study is not None:
+    if isinstance(comparison, ReaderComparison):
         raise ValueError(
             "comparison must not be of several readers: reader_study_size plans readers and cases."
         )
     a, b = _choose_pair(comparison, pair)
-    if comparison.datasets:
+    if isinstance(comparison, DatasetComparison):
         if group_size is not None or intraclass_correlation is not None:
             raise ValueError("group_size must be None for data sets, which are independent.")
         study = _draw_datasets(comparison, a, b, difference)
@@ -291,7 +297,7 @@ def _plan_groups(
     By default the groups are like the result's; None if there are no groups.
     """
     is_given = group_size is not None or correlation is not None
-    splits = comparison.split_scores is not None
+    splits = isinstance(comparison, SplitComparison)
     if is_given and (splits or comparison.method in ("bootstrap", "permutation")):
         raise ValueError(
             f"group_size and intraclass_correlation must be None for method={comparison.method!r}, "
@@ -340,7 +346,7 @@ def _choose_pair(comparison: Comparison, pair: Any) -> tuple[str, str]:
     """Return the names of the pair, by default of the best two systems."""
     if pair is None:
         best = comparison.order[:2].tolist()
-        first, second = best if comparison.datasets else sorted(best)
+        first, second = best if isinstance(comparison, DatasetComparison) else sorted(best)
         return comparison.names[first], comparison.names[second]
     if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
         raise ValueError(f"pair must hold two names, got {pair!r}.")
@@ -348,9 +354,10 @@ def _choose_pair(comparison: Comparison, pair: Any) -> tuple[str, str]:
     return a, b
 
 
-def _draw_datasets(comparison: Comparison, a: str, b: str, difference: float | None) -> _Study:
+def _draw_datasets(
+    comparison: DatasetComparison, a: str, b: str, difference: float | None
+) -> _Study:
     scores, places = comparison.scores, [comparison.names.index(name) for name in (a, b)]
-    assert scores is not None
     observed = scores[:, places[0]] - scores[:, places[1]]
     estimate = comparison[a, b].value
     shifted = observed if difference is None else observed - estimate + difference
@@ -379,7 +386,7 @@ def _draw_samples(
             "comparison must have a number of samples and a standard error, got "
             f"n_samples={n!r} and standard_error={error!r}."
         )
-    splits = comparison.split_scores
+    splits = getattr(comparison, "split_scores", None)
     wanted = result.value if difference is None else float(difference)
     design, times = _plan_groups(comparison, result, *groups)
     if result.only_a is not None and design is None:

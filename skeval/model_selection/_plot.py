@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skeval._inference.estimate import ConfidenceInterval, PerturbationEstimate
-from skeval.model_selection._comparison import Comparison
+from skeval.model_selection._comparison import Comparison, DatasetComparison
 from skeval.utils._plotting import (
     CURVE_DISPLAYS,
     CurveDisplay,
@@ -219,6 +219,8 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
     >>> len(display.texts_)
     4
     """
+
+    comparison: DatasetComparison
 
     _detail = "mean_ranks"
     _refusal = "result must be of scores over data sets, to have mean ranks."
@@ -448,7 +450,7 @@ class PerturbationDisplay(Display):
 @draw_result.register(Comparison)
 def draw_comparison(result: Comparison, *, ax: Any = None) -> ComparisonDisplay:
     """Draw a comparison with the most detailed display that applies."""
-    if result.mean_ranks is not None:
+    if isinstance(result, DatasetComparison):
         return CriticalDifferenceDisplay.from_result(result, ax=ax)
     return DifferencesDisplay.from_result(result, ax=ax)
 

@@ -13,7 +13,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import ConfidenceInterval
 from skeval._resampling.sampling_units import UnitKind
 from skeval.model_selection import Comparison, EstimatesDisplay
-from skeval.model_selection._comparison_methods import Systems, compare
+from skeval.model_selection._comparison import JointComparison, SplitComparison, build_comparison
+from skeval.model_selection._pair_tests import corrected_t, time_blocks
 from skeval.report import _sections
 from skeval.report._parts import SCORINGS
 from skeval.report._report import EvaluationReport, draw_quoted, in_target_unit
@@ -342,7 +343,7 @@ class EvaluationComparison(ReportsByName):
         n_found = sum(one.pvalue <= comparison.level for one in differences.values())
         verb = "differs" if 1 in (n_found, len(differences)) else "differ"
         heading = f"{n_found} of {count(len(differences), 'pair')} {verb} significantly"
-        if comparison.lows is not None and len(self) > MAX_TABULATED:
+        if isinstance(comparison, JointComparison) and len(self) > MAX_TABULATED:
             caption = "Ranks, 1 for the best, with simultaneous intervals."
             head = [self._noun, "rank", self._first._level]
             ranks = sorted(comparison.ranks.items(), key=lambda item: item[1].value)
@@ -391,10 +392,20 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
     if any(np.isnan(column).any() for column in columns):
         return None
     scores, ratio = np.column_stack(columns), first.out_of_fold.test_train_ratio
-    systems = Systems(tuple(reports), scoring, first.n_samples, confidence_level=level)
     with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return compare(systems, "corrected_t", scores, ratio)
+        return build_comparison(
+            SplitComparison,
+            "corrected_t",
+            tuple(reports),
+            scores.mean(axis=0),
+            corrected_t(scores, ratio),
+            confidence_level=level,
+            scoring=scoring,
+            n_samples=first.n_samples,
+            split_scores=scores,
+            test_train_ratio=ratio,
+        )
 
 
 def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comparison | None:
@@ -409,11 +420,19 @@ def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comp
     sums = np.array(
         [np.bincount(system.row, system.loss, len(system.target)) for system in predictions]
     )
-    scores = (1.0 if scoring == "accuracy" else 0.0) - sums[:, tested] / tests[0][tested]
-    systems = Systems(tuple(reports), scoring, scores.shape[1], confidence_level=level)
+    scores = (1.0 if scoring == "accuracy" else 0.0) - (sums[:, tested] / tests[0][tested]).T
     with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return compare(systems, "time_blocks", scores)
+        return build_comparison(
+            Comparison,
+            "time_blocks",
+            tuple(reports),
+            scores.mean(axis=0),
+            time_blocks(scores),
+            confidence_level=level,
+            scoring=scoring,
+            n_samples=len(scores),
+        )
 
 
 def _score_test_sets(report: EvaluationReport) -> np.ndarray:

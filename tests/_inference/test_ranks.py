@@ -160,7 +160,7 @@ def test_many_signed_rank_tests_are_those_of_a_loop(n, digits):
     found = np.array(signed_rank_tests(differences, 0.99))
     for row, column in zip(differences, found.T, strict=True):
         alone = signed_rank_test(row)
-        known = alone.estimate, *alone.limits(0.99), alone.pvalue, alone.n_equal
+        known = alone.estimate, *alone.limits(0.99), alone.pvalue, alone.effect_size, alone.n_equal
         assert_allclose(column, known, rtol=1e-12, atol=1e-15)
 
 

@@ -150,7 +150,7 @@ def without_documented(result):
         return [
             getattr(result, field.name) for field in fields(result) if field.name not in left_out
         ]
-    if type(result).__name__ == "Comparison" and result.datasets:
+    if type(result).__name__ == "DatasetComparison":
         pairs = [each.to_dict() | {"standard_error": 0.0} for each in result.differences.values()]
         shown = ("scores", "mean_ranks", "critical_difference", "reason")
         return [result.values, [getattr(result, name) for name in shown], pairs]

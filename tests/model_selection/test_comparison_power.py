@@ -188,8 +188,8 @@ def test_samples_of_scores_of_splits():
 def test_the_number_needed_depends_on_no_size_at_hand(times, difference):
     """A result of more samples has a smaller error, and the same number is needed."""
     error = RANKED.difference.standard_error / np.sqrt(times)
-    ranked = replace(RANKED.difference, n_samples=120 * times, standard_error=error)
-    comparison = replace(RANKED, differences={RANKED.names: ranked})
+    tests = replace(RANKED.tests, standard_error=np.array([error]))
+    comparison = replace(RANKED, tests=tests, n_samples=120 * times)
     options = {"difference": difference, "n_simulations": 400, "random_state": 0}
     found = comparison_power(comparison, **options)
     shifts = difference * np.sqrt(np.arange(1, 10**5) / 120) / RANKED.difference.standard_error

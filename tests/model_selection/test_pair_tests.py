@@ -1,12 +1,13 @@
 """Many systems: arrays of all pairs, and differences made when they are read."""
 
 import pickle
+from itertools import combinations
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skeval.model_selection import _comparison_methods, compare_scores
+from skeval.model_selection import compare_scores
 
 RNG = np.random.default_rng(0)
 EFFECT = np.linspace(0, 1.5, 12)
@@ -37,31 +38,36 @@ COMPARISONS = {
 
 
 @pytest.mark.parametrize("kind", COMPARISONS)
-def test_table_has_the_numbers_of_the_differences(kind, monkeypatch):
+def test_arrays_have_the_numbers_of_the_differences(kind):
     found = COMPARISONS[kind]()
-    monkeypatch.setattr(_comparison_methods, "MAX_LISTED", 100)
-    known = COMPARISONS[kind]()
-    assert known.table is None
-    assert found.table is not None
-    for name in ("value", "low", "high", "pvalue"):
-        assert_allclose(found.to_matrix(name), known.to_matrix(name), rtol=1e-12, atol=1e-14)
-    assert str(found) == str(known)
-    assert found.tied == known.tied
-    assert list(found.differences) == list(known.differences)
-    for pair, difference in known.differences.items():
-        assert found[pair].interval == difference.interval
-        assert found[pair].pvalue == difference.pvalue
-    for name, rank in known.ranks.items():
-        assert found.ranks[name].interval == rank.interval
-        assert found.ranks[name].confidence_interval(0.5) == rank.confidence_interval(0.5)
+    matrices = {name: found.to_matrix(name) for name in ("value", "low", "high", "pvalue")}
+    assert list(found.differences) == list(combinations(found.names, 2))
+    better, worse = np.zeros(12), np.zeros(12)
+    for (a, b), difference in found.differences.items():
+        at = found.names.index(a), found.names.index(b)
+        interval = difference.interval
+        numbers = difference.value, interval.low, interval.high, difference.pvalue
+        assert_allclose([matrix[at] for matrix in matrices.values()], numbers, rtol=1e-12)
+        low, high = (
+            difference.confidence_interval(0.5).low,
+            difference.confidence_interval(0.5).high,
+        )
+        better[list(at)] += high < 0, low > 0
+        worse[list(at)] += low > 0, high < 0
+    for place, rank in enumerate(found.ranks.values()):
+        half = rank.confidence_interval(0.5)
+        assert (half.low, half.high) == (1 + better[place], 12 - worse[place])
 
 
-def test_a_pickle_has_all_differences():
-    found = COMPARISONS["items"]()
+@pytest.mark.parametrize("kind", COMPARISONS)
+def test_a_pickle_has_all_differences(kind):
+    found = COMPARISONS[kind]()
     again = pickle.loads(pickle.dumps(found))
-    assert isinstance(again.differences, dict)
     assert len(again.differences) == len(found.differences) == 66
     assert_array_equal(again.to_matrix("low"), found.to_matrix("low"))
+    assert str(again) == str(found)
+    pair = found.names[:2]
+    assert str(pickle.loads(pickle.dumps(found[pair]))) == str(found[pair])
 
 
 def test_differences_have_the_keys_of_a_dict():
@@ -74,6 +80,6 @@ def test_differences_have_the_keys_of_a_dict():
 def test_differences_that_do_not_vary_are_reported():
     scores = SCORES.copy()
     scores[:, 1] = scores[:, 0] + 1
-    with pytest.warns(match="intervals of 1 differences are undefined"):
+    with pytest.warns(match="the values of 1 difference do not vary"):
         found = compare_items(scores, random_state=0)
     assert np.isnan(found.to_matrix("low")[0, 1])

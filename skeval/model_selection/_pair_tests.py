@@ -1,0 +1,477 @@
+"""Tests of all pairs of systems: functions of arrays that return `PairTests`.
+
+Scores have the shape (n_samples, n_names), (n_splits, n_names) or (n_datasets, n_names), and pairs
+are in the order of `itertools.combinations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+from scipy import stats
+
+from skeval._inference import intervals, paired, ranks
+from skeval._inference.estimate import Test
+from skeval._inference.intervals import Spread
+from skeval._inference.ordered import blocks_test
+from skeval._inference.ordered import diebold_mariano as test_horizon
+from skeval._inference.paired import EQUAL, PairedTest, Right
+from skeval._inference.readers import ReaderStudy
+from skeval._resampling.resampled_statistics import warn_of_undefined
+from skeval.utils._checks import warn_undefined
+from skeval.utils._text import count
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+Ends = tuple[Floats, Floats]
+Column = Sequence[Any] | NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class PairTests:
+    """Tests of all pairs of systems.
+
+    Attributes
+    ----------
+    difference, standard_error, statistic, pvalue : ndarray of shape (n_pairs,)
+        The P-values are corrected by `correct`.
+    interval : str
+        Name of the interval.
+    limits : callable
+        ``limits(confidence_level, pairs)`` returns the limits of single intervals of some pairs.
+    level_of_each : callable or None
+        Function from the simultaneous level of all intervals to the level of a single one; None
+        for Bonferroni's inequality.
+    fields : mapping of str to sequence of length n_pairs
+        Further attributes of the differences.
+    shared : mapping
+        Further attributes that all differences share.
+    omnibus : Test or None
+        Test of no difference at all.
+    low, high : ndarray of shape (n_pairs,)
+        Limits of the simultaneous intervals, by `correct`.
+    """
+
+    difference: Floats
+    standard_error: Floats
+    statistic: Floats
+    pvalue: Floats
+    interval: str
+    limits: Callable[[float, Places], Ends]
+    level_of_each: Callable[[float], float] | None = None
+    fields: Mapping[str, Column] = field(default_factory=dict)
+    shared: Mapping[str, Any] = field(default_factory=dict)
+    omnibus: Test | None = None
+    low: Floats = field(default_factory=lambda: np.empty(0))
+    high: Floats = field(default_factory=lambda: np.empty(0))
+
+    def bound(self, confidence_level: float, pairs: Places | None = None) -> Ends:
+        """Return the limits of some pairs, by default all, that hold simultaneously for all."""
+        pairs = np.arange(len(self.difference)) if pairs is None else pairs
+        if self.level_of_each is None:
+            n_pairs = len(self.difference)
+            return self.limits(paired.simultaneous_level(confidence_level, n_pairs), pairs)
+        return self.limits(self.level_of_each(confidence_level), pairs)
+
+    def leave_out_points(self, low: Floats, high: Floats) -> Ends:
+        """Return the limits, nan for intervals without width unless a test allows them."""
+        if self.shared.get("allow_point"):
+            return low, high
+        with np.errstate(invalid="ignore"):
+            has_width = high - low > EQUAL * np.maximum(np.abs(low), np.abs(high))
+            has_width |= np.isinf(low) | np.isinf(high)
+        return np.where(has_width, low, np.nan), np.where(has_width, high, np.nan)
+
+
+def correct(tests: PairTests, correction: str, confidence_level: float) -> PairTests:
+    """Return the tests with corrected P-values and the limits of the simultaneous intervals."""
+    ends = tests.bound(confidence_level)
+    low, high = tests.leave_out_points(*ends)
+    n_points = int(np.sum(np.isnan(low) & ~np.isnan(ends[0])))
+    if n_points:
+        warn_undefined(
+            "The interval is undefined (nan): the values of "
+            f"{count(n_points, 'difference')} do not vary."
+        )
+    fields = {"pvalue_alone": tests.pvalue, **tests.fields}
+    pvalue = paired.adjust_pvalues(tests.pvalue, correction)
+    return replace(tests, pvalue=pvalue, fields=fields, low=low, high=high)
+
+
+def list_pairs(n_names: int) -> NDArray[np.intp]:
+    """Return the positions of both systems of each pair, shape (n_pairs, 2)."""
+    return np.column_stack(np.triu_indices(n_names, 1))
+
+
+def place_of_pair(a: int, b: int, n_names: int) -> int:
+    """Return the position of the pair a < b in the order of `itertools.combinations`."""
+    return a * (2 * n_names - a - 1) // 2 + b - a - 1
+
+
+def join_tests(
+    difference: Any,
+    tests: Sequence[PairedTest],
+    interval: str,
+    fields: Mapping[str, Column] = MappingProxyType({}),
+    shared: Mapping[str, Any] = MappingProxyType({}),
+    omnibus: Test | None = None,
+) -> PairTests:
+    """Return the tests of single pairs as one; `difference` has an entry for each pair."""
+    return PairTests(
+        np.array(difference, dtype=float),
+        np.array([test.standard_error for test in tests], dtype=float),
+        np.array([test.statistic for test in tests], dtype=float),
+        np.array([test.pvalue for test in tests], dtype=float),
+        interval,
+        partial(_limits_of_tests, [test.limits for test in tests]),
+        fields=dict(fields),
+        shared=dict(shared),
+        omnibus=omnibus,
+    )
+
+
+def _limits_of_tests(limits: list[Any], confidence_level: float, pairs: Places) -> Ends:
+    ends = np.array([limits[pair](confidence_level) for pair in pairs.tolist()], dtype=float)
+    low, high = ends.reshape(-1, 2).T
+    return low, high
+
+
+def corrected_t(
+    scores: Floats, test_train_ratio: float, alternative: str = "two-sided"
+) -> PairTests:
+    """Apply the corrected resampled t-test to scores of splits.
+
+    With a ratio of 0, it is Student's t-test of the differences.
+    """
+    values, pairs = scores.mean(axis=0), list_pairs(scores.shape[1])
+    tests = [
+        paired.corrected_t(paired.differences_of(scores[:, pair]), test_train_ratio, alternative)
+        for pair in pairs
+    ]
+    if any(test.standard_error == 0 for test in tests):
+        warn_undefined(
+            "The difference is the same on every split and has no variance: the interval is nan, "
+            "and so is the P-value unless the scores are equal."
+        )
+    return join_tests(values[pairs[:, 0]] - values[pairs[:, 1]], tests, "corrected_t")
+
+
+def mcnemar(counted: Right, alternative: str = "two-sided") -> PairTests:
+    """Apply McNemar's test to the samples that only one of two classifiers predicts correctly."""
+    both, n = counted.both, counted.right.shape[1]
+    first, second = list_pairs(len(both)).T
+    only_a = (np.diag(both)[first] - both[first, second]).astype(int).tolist()
+    only_b = (np.diag(both)[second] - both[first, second]).astype(int).tolist()
+    fields: dict[str, Any] = {"only_a": only_a, "only_b": only_b}
+    if counted.group is None:
+        of_each = [
+            paired.mcnemar(a, b, n, alternative) for a, b in zip(only_a, only_b, strict=True)
+        ]
+        fields["form"] = [form for _, form in of_each]
+    else:
+        of_groups = [
+            paired.grouped_mcnemar(counted, a, b, alternative)
+            for a, b in zip(first.tolist(), second.tolist(), strict=True)
+        ]
+        of_each = [(test, "t") for test, _ in of_groups]
+        fields["form"] = ["t"] * len(of_each)
+        for name in of_groups[0][1].groups:
+            fields[name] = [spread.groups[name] for _, spread in of_groups]
+    difference = counted.rates[first] - counted.rates[second]
+    return join_tests(difference, [test for test, _ in of_each], "mcnemar", fields)
+
+
+def cochran_q(counted: Right, alternative: str = "two-sided") -> PairTests:
+    """Apply Cochran's Q test (with groups, Hotelling's F) to all, then McNemar's test to pairs."""
+    right, of_groups = counted.right, counted.group is not None
+    if of_groups:
+        statistic, pvalue = paired.grouped_cochran(counted)
+    else:
+        statistic = paired.cochran_q_statistic(right)
+        pvalue = float(stats.chi2.sf(statistic, len(right) - 1))
+    omnibus = Test(
+        name="F" if of_groups else "Q",
+        statistic=statistic,
+        pvalue=pvalue,
+        method="Hotelling's F of groups" if of_groups else "Cochran's Q",
+        details={"n_discordant": int(np.sum(right.any(axis=0) & ~right.all(axis=0)))},
+    )
+    return replace(mcnemar(counted, alternative), omnibus=omnibus)
+
+
+def delong(
+    values: Floats, spread: Spread, alternative: str = "two-sided", of_same_samples: bool = True
+) -> PairTests:
+    """Apply DeLong's test to areas under ROC curves, from their covariance."""
+    pairs = list_pairs(len(values))
+    tests = [
+        paired.paired_delong(
+            values[pair],
+            spread.covariance[np.ix_(pair, pair)],
+            alternative,
+            spread.degrees_of_freedom,
+        )
+        for pair in pairs
+    ]
+    difference = values[pairs[:, 0]] - values[pairs[:, 1]]
+    shared = {"paired": of_same_samples, **spread.groups}
+    return join_tests(difference, tests, "delong", shared=shared)
+
+
+def bootstrap(values: Floats, resampled: Floats, alternative: str = "two-sided") -> PairTests:
+    """Bootstrap the differences of scores, (n_names, n_resamples), on the same resamples."""
+    pairs, tests = list_pairs(len(values)), []
+    differences = values[pairs[:, 0]] - values[pairs[:, 1]]
+    replicates = resampled[pairs[:, 0]] - resampled[pairs[:, 1]]
+    for value, row in zip(differences.tolist(), replicates, strict=True):
+        warn_of_undefined(row)
+        defined = row[~np.isnan(row)]
+        if len(defined) < 2:
+            raise ValueError("the score must be defined on two resamples at least, it is on fewer.")
+        tests.append(paired.paired_bootstrap(value, defined, alternative))
+    return join_tests(differences, tests, "bootstrap", {"replicates": replicates})
+
+
+def permutation(
+    values: Floats, resampled: Floats, exchanged: Floats, alternative: str = "two-sided"
+) -> PairTests:
+    """Compare differences with those after exchanges, (n_pairs, n_resamples), of predictions.
+
+    The P-value comes from the exchanges, and the interval from the bootstrap.
+    """
+    tests = bootstrap(values, resampled, alternative)
+    pvalues = [
+        paired.exchange_pvalue(value, row, alternative)
+        for value, row in zip(tests.difference.tolist(), exchanged, strict=True)
+    ]
+    fields = {"replicates": exchanged}
+    return replace(tests, statistic=tests.difference, pvalue=np.array(pvalues), fields=fields)
+
+
+class Joint(NamedTuple):
+    """Scores of all systems, shape (n_names,), and their covariance.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_names,)
+    covariance : ndarray of shape (n_names, n_names)
+        Covariance due to the samples or groups, which all systems share.
+    degrees_of_freedom : float
+        Degrees of freedom of the covariance; infinity for a normal quantile.
+    own : ndarray of shape (n_names,)
+        Variance of the mean over seeds of each system; with more than two systems, the variance
+        of a run is pooled.
+    seed_degrees : float
+        Degrees of freedom of the variance of a difference due to seeds.
+    n_rates : int or None
+        Number of samples if all scores are 0 or 1.
+    n_groups : int or None
+        Number of groups; None for independent samples.
+    groups : dict
+        Attributes of a result that describe its groups.
+    """
+
+    values: Floats
+    covariance: Floats
+    degrees_of_freedom: float
+    own: Floats
+    seed_degrees: float
+    n_rates: int | None = None
+    n_groups: int | None = None
+    groups: Mapping[str, Any] = MappingProxyType({})
+
+
+def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> PairTests:
+    """Compare all pairs by the largest t statistic, with the covariance of all scores.
+
+    If samples score 0 or 1, the interval is Agresti and Min's, which adds half a sample to each
+    cell. With groups, it uses the variance between groups instead of the binomial variance.
+    """
+    values, n, k = joint.values, joint.n_rates, len(joint.values)
+    pairs = list_pairs(k)
+    first, second = pairs.T
+    own = joint.own[first] + joint.own[second]
+    shared = paired.variance_of_pairs(joint.covariance, pairs)
+    differences = values[first] - values[second]
+    differences[np.abs(differences) <= EQUAL * np.abs(values).max()] = 0.0  # of rounding
+    centers, variances, bounds = differences, shared + own, (-np.inf, np.inf)
+    if n is not None:
+        variances = (n**2 * variances + 1 + 2 * n * centers**2 / (n + 2)) / (n + 2) ** 2
+        centers, bounds = centers * n / (n + 2), paired.BOUNDS
+    degrees = np.full(len(pairs), joint.degrees_of_freedom)
+    if own.any():  # Satterthwaite
+        parts = own**2 / joint.seed_degrees + shared**2 / degrees
+        degrees = np.divide(variances**2, parts, out=degrees, where=parts > 0)
+    errors = np.sqrt(variances)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        statistics = np.where(centers == 0, 0.0, centers / errors)
+    # differences that do not vary have no test
+    statistics[(centers != 0) & (errors <= EQUAL * np.abs(centers))] = np.nan
+    sides = {"greater": statistics, "less": -statistics}
+    alone = stats.t.sf(sides.get(alternative, np.abs(statistics)), degrees)
+    if alternative == "two-sided":
+        alone = 2 * alone
+    if k == 2 and n is not None and joint.n_groups is None:
+        exact = paired.exact_of_few(n, differences, shared, alternative)
+        alone = np.maximum(alone, exact)
+    pvalues, level_of_each = alone, None
+    if k > 2:
+        rng = np.random.default_rng(root)
+        drawn = paired.draw_contrasts(joint.covariance + np.diag(joint.own), pairs, rng)
+        pvalues, largest = paired.step_down(stats.norm.isf(alone / 2), drawn)
+        pvalues[np.isnan(alone)] = np.nan
+        level_of_each = paired.SimultaneousLevel(largest)
+    return PairTests(
+        differences,
+        errors,
+        statistics,
+        pvalues,
+        "max_t",
+        partial(_normal_limits, centers, errors, degrees, bounds),
+        level_of_each,
+        fields={"pvalue_alone": alone},
+        shared=dict(joint.groups),
+    )
+
+
+def _normal_limits(
+    centers: Floats,
+    errors: Floats,
+    degrees: Floats,
+    bounds: tuple[float, float],
+    confidence_level: float,
+    pairs: Places,
+) -> Ends:
+    """Return normal or Student's limits of some pairs."""
+    distinct, place = np.unique(degrees[pairs], return_inverse=True)
+    quantiles = [intervals.normal_quantile(confidence_level, one) for one in distinct.tolist()]
+    half = np.array(quantiles)[place] * errors[pairs]
+    return np.clip(centers[pairs] - half, *bounds), np.clip(centers[pairs] + half, *bounds)
+
+
+def describe_each(joint: Joint, confidence_level: float, root: SeedSequence) -> dict[str, Floats]:
+    """Return the standard error and the interval of each score; rates have Wilson's interval.
+
+    The intervals of more than two systems are simultaneous, by the quantile of the largest
+    deviation, so that one of them may be chosen after looking at the scores.
+    """
+    k = len(joint.values)
+    if k > 2:
+        against_truth = np.pad(joint.covariance + np.diag(joint.own), (0, 1))  # which is fixed
+        pairs = np.array([(at, k) for at in range(k)])
+        drawn = paired.draw_contrasts(against_truth, pairs, np.random.default_rng(root))
+        confidence_level = paired.level_of_largest(drawn.largest, confidence_level)
+    errors, n = np.sqrt(np.diag(joint.covariance) + joint.own), joint.n_rates
+    ends = []
+    student: Any = {"degrees_of_freedom": joint.degrees_of_freedom}
+    for value, error in zip(joint.values.tolist(), errors.tolist(), strict=True):
+        if n is None:
+            ends.append(intervals.normal_interval(value, error, confidence_level, **student))
+        else:
+            size = intervals.effective_size(value, error, n, joint.n_groups)
+            ends.append(intervals.wilson_interval(value * size, size, confidence_level, **student))
+    lows, highs = np.array(ends).T
+    return {"standard_errors": errors, "lows": lows, "highs": highs}
+
+
+def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:
+    """Test the differences of scores in time order by blocks of consecutive samples."""
+    differences = [paired.differences_of(scores[:, pair]) for pair in list_pairs(scores.shape[1])]
+    tests = [blocks_test(each, alternative) for each in differences]
+    if any(np.isnan(test.pvalue) for test in tests):
+        warn_undefined(
+            "The blocks of time do not differ, or neighboring samples are so strongly correlated "
+            "that they amount to fewer than three blocks: the test is undefined."
+        )
+    return join_tests([each.mean() for each in differences], tests, "time_blocks")
+
+
+def diebold_mariano(scores: Floats, alternative: str = "two-sided", horizon: int = 1) -> PairTests:
+    """Test the differences of scores of forecasts some steps ahead."""
+    differences = [paired.differences_of(scores[:, pair]) for pair in list_pairs(scores.shape[1])]
+    tests = [test_horizon(each, horizon, alternative) for each in differences]
+    if any(np.isnan(test.pvalue) for test in tests):
+        warn_undefined(
+            f"The variance over horizon={horizon} is not above 0: the test is undefined."
+        )
+    means, shared = [each.mean() for each in differences], {"horizon": horizon}
+    return join_tests(means, tests, "diebold_mariano", shared=shared)
+
+
+def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
+    """Apply Wilcoxon's signed-rank test to scores of data sets.
+
+    The limits at this level are computed with the tests.
+    """
+    first, second = list_pairs(scores.shape[1]).T
+    differences = (scores[:, first] - scores[:, second]).T
+    level = paired.simultaneous_level(confidence_level, len(differences))
+    tested = ranks.signed_rank_tests(differences, level)
+    omnibus = None
+    if scores.shape[1] > 2:
+        omnibus = ranks.describe_friedman(ranks.rank_rows(scores))
+    return PairTests(
+        tested.estimate,
+        np.full(len(differences), np.nan),
+        tested.effect_size,
+        tested.pvalue,
+        "wilcoxon",
+        partial(_signed_rank_limits, differences, level, (tested.low, tested.high)),
+        fields={"effect_size": tested.effect_size, "n_equal": tested.n_equal},
+        shared={"allow_point": True},
+        omnibus=omnibus,
+    )
+
+
+def _signed_rank_limits(
+    differences: Floats, known_level: float, ends: Ends, confidence_level: float, pairs: Places
+) -> Ends:
+    if confidence_level == known_level:
+        return ends[0][pairs], ends[1][pairs]
+    tested = ranks.signed_rank_tests(differences[pairs], confidence_level)
+    return tested.low, tested.high
+
+
+def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
+    """Apply Nemenyi's test to the distances of mean ranks."""
+    return _compare_ranks(scores, confidence_level, ranks.nemenyi_pvalues)
+
+
+def mean_ranks(scores: Floats, confidence_level: float = 0.95) -> PairTests:
+    """Apply a normal test to the distances of mean ranks."""
+    return _compare_ranks(scores, confidence_level, ranks.mean_rank_pvalues)
+
+
+def _compare_ranks(
+    scores: Floats, confidence_level: float, find_pvalues: Callable[..., Floats]
+) -> PairTests:
+    """Return the tests of distances of mean ranks, with the intervals of Wilcoxon's test."""
+    tests, means = wilcoxon(scores, confidence_level), ranks.rank_rows(scores).mean(axis=0)
+    first, second = list_pairs(scores.shape[1]).T
+    pvalue = find_pvalues(np.abs(means[first] - means[second]), *scores.shape)
+    fields = {"effect_size": tests.fields["effect_size"]}
+    return replace(tests, statistic=means[second] - means[first], pvalue=pvalue, fields=fields)
+
+
+def compare_study(study: ReaderStudy, alternative: str = "two-sided") -> PairTests:
+    """Apply the analysis of variance of readers and cases."""
+    values, pairs = study.values.mean(axis=1), list_pairs(len(study.values))
+    differences = values[pairs[:, 0]] - values[pairs[:, 1]]
+    spreads = [study.of_difference(a, b) for a, b in pairs.tolist()]
+    tests = [
+        paired.student_test(value, spread.error, spread.degrees_of_freedom, alternative)
+        for value, spread in zip(differences.tolist(), spreads, strict=True)
+    ]
+    omnibus = None
+    if len(values) > 2 and study.random_readers:
+        statistic, pvalue = study.test_equality()
+        omnibus = Test(name="F", statistic=statistic, pvalue=pvalue, method="equal systems")
+    details = [{"degrees_of_freedom": spread.degrees_of_freedom} for spread in spreads]
+    return join_tests(differences, tests, "t", {"details": details}, omnibus=omnibus)
