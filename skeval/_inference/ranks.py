@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import gammaln
 
-from skeval._inference.estimate import Limits, Test
+from skeval._inference.estimate import Test
 
 Floats = NDArray[np.float64]
 EXACT_UP_TO = 50  # differences
@@ -185,59 +185,23 @@ def find_groups(order: NDArray[np.intp], pvalues: Floats, alpha: float) -> list[
     return groups
 
 
-class SignedRankTest(NamedTuple):
-    """Result of Wilcoxon's signed-rank test.
+class SignedRankTests(NamedTuple):
+    """Results of Wilcoxon's signed-rank test of several rows of differences.
 
     Attributes
     ----------
-    pvalue : float
+    estimate : ndarray of shape (n_rows,)
+        Medians of the Walsh averages (Hodges & Lehmann).
+    low, high : ndarray of shape (n_rows,)
+        Distribution-free limits; infinite if no finite ones have the level.
+    pvalue : ndarray of shape (n_rows,)
         Two-sided.
-    estimate : float
-        The median of the Walsh averages (Hodges & Lehmann).
-    effect_size : float
-        Matched-pairs rank-biserial correlation, (W+ - W-) / (W+ + W-), in [-1, 1].
-    averages : ndarray
-        The Walsh averages, sorted, those of differences of 0 included.
-    n_differences : int
-        Number of all differences.
-    n_equal : int
-        Number of differences of 0, which the test leaves out and the interval keeps: the interval
+    effect_size : ndarray of shape (n_rows,)
+        Matched-pairs rank-biserial correlations, (W+ - W-) / (W+ + W-), in [-1, 1].
+    n_equal : ndarray of shape (n_rows,)
+        Numbers of differences of 0, which the test leaves out and the interval keeps: the interval
         may contain 0 where the test rejects.
     """
-
-    pvalue: float
-    estimate: float
-    effect_size: float
-    averages: Floats
-    n_differences: int
-    n_equal: int
-
-    def limits(self, confidence_level: float) -> Limits:
-        """Return the distribution-free interval; infinite if no finite one has the level."""
-        tail, most = (1 - confidence_level) / 2, len(self.averages)
-        below = cumulated_signed_ranks(self.n_differences)
-        count = int(np.searchsorted(below, tail * (1 + 1e-12), side="right"))
-        if count == 0:
-            return -np.inf, np.inf
-        return float(self.averages[count - 1]), float(self.averages[most - count])
-
-
-def signed_rank_test(differences: Floats) -> SignedRankTest:
-    """Return the test of Wilcoxon (1945) without zeros.
-
-    The distribution is exact for up to 50 differences, otherwise normal. The exact one is computed
-    from the observed, possibly tied, ranks under random signs.
-    """
-    differences = settle(differences)
-    n = len(differences)
-    averages = np.sort((differences[:, None] + differences)[np.triu_indices(n)]) / 2
-    estimate = float(np.median(averages))
-    pvalue, effect = signed_rank_pvalue(differences)
-    return SignedRankTest(pvalue, estimate, effect, averages, n, int(np.sum(differences == 0)))
-
-
-class SignedRankTests(NamedTuple):
-    """Results of `signed_rank_test` for several rows, with limits at one level."""
 
     estimate: Floats
     low: Floats
@@ -248,7 +212,11 @@ class SignedRankTests(NamedTuple):
 
 
 def signed_rank_tests(differences: Floats, confidence_level: float) -> SignedRankTests:
-    """Return the tests of all rows of differences."""
+    """Return the test of Wilcoxon (1945) without zeros, of each row of differences.
+
+    The distribution is exact for up to 50 differences, otherwise normal. The exact one is computed
+    from the observed, possibly tied, ranks under random signs.
+    """
     n = differences.shape[1]
     scale = np.abs(differences).max(axis=1, keepdims=True)
     scale[scale == 0] = 1.0
@@ -285,7 +253,7 @@ def signed_rank_tests(differences: Floats, confidence_level: float) -> SignedRan
 
 
 def signed_rank_pvalue(differences: Floats) -> tuple[float, float]:
-    """Return the P-value of `signed_rank_test`, and the effect size."""
+    """Return the P-value of `signed_rank_tests` for one row, and the effect size."""
     used = settle(differences)
     used = used[used != 0]
     if not len(used):

@@ -48,10 +48,6 @@ class Difference(Estimate):
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis: the difference is not 0, above 0, or below 0. The interval is always
         two-sided: a one-sided test at 5 % corresponds to the limits of a 90 % interval.
-    level : float
-        Significance level: a difference with at most this P-value is called significant.
-    scope : str
-        Sentence on the conditions of the test, such as fixed predictions.
     greater_is_better : bool
         Whether a larger score is better; False for losses.
     pvalue_alone : float or None
@@ -75,8 +71,6 @@ class Difference(Estimate):
     statistic: float
     pvalue: float
     alternative: str = "two-sided"
-    level: float = 0.05
-    scope: str = ""
     greater_is_better: bool = True
     pvalue_alone: float | None = None
     form: str = ""
@@ -88,8 +82,23 @@ class Difference(Estimate):
     horizon: int | None = None
 
     _known: ClassVar[tuple[str, ...]] = (
-        *("a", "b", "statistic", "pvalue", "alternative", "level", "scope", "greater_is_better"),
+        "a",
+        "b",
+        "statistic",
+        "pvalue",
+        "alternative",
+        "greater_is_better",
     )
+
+    @property
+    def level(self) -> float:
+        """Significance level: a difference with at most this P-value is called significant."""
+        return METHODS[self.method].level(self.confidence_level)
+
+    @property
+    def scope(self) -> str:
+        """Sentence on the conditions of the test, such as fixed predictions."""
+        return METHODS[self.method].scope
 
     @property
     def conclusion(self) -> str:
@@ -352,8 +361,6 @@ class Comparison(Result):
             n_samples=self.n_samples,
             method=self.method,
             confidence_level=self.confidence_level,
-            level=self.level,
-            scope=self.scope,
             greater_is_better=self.greater_is_better,
             **{
                 name: value.item() if isinstance(value, np.generic) else value
