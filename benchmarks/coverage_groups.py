@@ -111,7 +111,7 @@ def find_slope(happened, odds, groups):
     """Return the calibration slope, as `calibration_measures` finds it, without the rest."""
     weight = np.ones(len(odds))
     ranked = rank_scores(happened.astype(bool), odds, weight)
-    masses = (Masses.weigh(ranked, ranked.score),)
+    masses = Masses.weigh(ranked, ranked.score)
     data = Validated(happened.astype(bool), expit(odds), weight, groups, masses)
     return recalibrate(data)["slope"]
 
