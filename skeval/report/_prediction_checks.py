@@ -237,7 +237,7 @@ def _warn_of_copies(parsed: ParsedPredictions, predictions: Predictions) -> Iter
     if n_copies <= SHARE_OF_COPIES * n or 2 * len(sizes) < n:
         return
     columns = parsed.predicted if parsed.response is None else parsed.response
-    if has_continuous_column(np.unique(np.asarray(columns, dtype=float).reshape(n, -1), axis=0)):
+    if has_continuous_column(np.asarray(columns, dtype=float).reshape(n, -1)):
         yield Caution(
             "copies",
             f"Possible copies: {n_copies} of {n} samples have exactly the same prediction and "

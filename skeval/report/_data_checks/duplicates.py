@@ -8,18 +8,20 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
+from skeval._resampling.target import Target
 from skeval.report._data_checks.grouping import NEARLY_CONSTANT, spread_target
 from skeval.report._data_checks.table import UNCHECKED, Finding, TableDescription
 
-MIN_SHARE_OF_COPIES = 0.05
+MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
+"""Minimum share of samples that equal another one, and minimum number of copies."""
 MIN_KEY_SIZE = 20, 10
 """Minimum number of characters of a text, and of entries of a sparse row, to count as copies."""
 MIN_TOGETHER = 0.5
 """Minimum share of equal rows that are consecutive, if they are measurements of one object."""
+MIN_AGREEING = 0.9
+"""Minimum share of equal rows with the same target, if they are copies."""
 MIN_UNIQUE = 0.9
 """Minimum number of distinct values of a continuous column, as a share of the distinct rows."""
-LEVELS_PER_SAMPLE = 50
-"""With more grid points per sample, equal values are rare: under 1 % of samples."""
 MIN_REPEATS = 5
 """Mean number of samples per combination of values above which equal rows are common."""
 MAX_PATTERNS, MAX_COLUMNS, MAX_MULTIPLICITY = 1000, 500, 3
@@ -34,10 +36,10 @@ MIN_EXCESS, MIN_EXCESS_GAP = 1.5, 0.25
 def check_copies(table: TableDescription) -> Iterator[Finding]:
     """Report samples that equal a sample of another group.
 
-    Copies are serious if chance does not produce them: a column is continuous, or equal pairs are
-    more frequent than pairs at the next smallest distances, or equal rows are consecutive in a file
-    that is not sorted. Texts and sparse rows must be long. Equal rows that may be due to chance get
-    a note.
+    Copies are serious if chance does not produce them and they have the same targets: a column is
+    continuous, or equal pairs are more frequent than pairs at the next smallest distances. So are
+    equal rows that are consecutive in a file that is not sorted. Texts and sparse rows must be
+    long. Other equal rows get a note.
     """
     if table.keys is None:
         return
@@ -53,31 +55,36 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
         minimum = MIN_KEY_SIZE[1 if table.columns.shape[1] else 0]
         repeated = [same for same in repeated if table.key_size[same[0]] >= minimum]
     n_copies = sum(map(len, repeated))
-    if n_copies < MIN_SHARE_OF_COPIES * n:
+    if n_copies < MIN_SHARE_OF_COPIES * n or n_copies - len(repeated) < MIN_PAIRS:
         return
+    equal = f"{n_copies} of {n} samples equal another sample"
+    reason = ""
     if table.key_size is None:
-        rows, sizes = np.unique(table.columns, axis=0, return_counts=True)
+        reason = "" if _agree(repeated, table.all_target) else "often with another target"
+        columns = _drop_derived(table.columns)
+        rows, sizes = np.unique(columns, axis=0, return_counts=True)
         if _stand_together(table, repeated, units) and not _is_sorted(table, len(rows)):
             yield Finding(
                 "copies",
                 "Repeated rows",
-                f"{n_copies} of {n} samples equal another sample, most of them the next one in the "
-                "file, which is not sorted by any column",
+                f"{equal}, most of them the next one in the file, which is not sorted by any "
+                "column",
                 "If they are measurements of one object, errors are too low: pass the objects as "
                 "groups=.",
                 grave=True,
             )
             return
         explained = _has_all_combinations(rows, n) or not _exceed_neighbors(rows, sizes)
-        if not has_continuous_column(rows) and explained:
-            yield Finding(
-                "equal-rows",
-                "Equal rows",
-                f"{n_copies} of {n} samples equal another sample, as often as chance produces in "
-                "a table of few distinct values",
-                "If equal rows come from the same object, pass the objects as groups=.",
-            )
-            return
+        if explained and not has_continuous_column(columns):
+            reason = "as often as chance produces in a table of few distinct values"
+    if reason:
+        yield Finding(
+            "equal-rows",
+            "Equal rows",
+            f"{equal}, {reason}",
+            "If equal rows come from the same object, pass the objects as groups=.",
+        )
+        return
     yield Finding(
         "copies",
         "Exact copies",
@@ -86,6 +93,37 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
         "the copies, or pass a common group for the samples of one object (groups=).",
         grave=True,
     )
+
+
+def _agree(repeated: list[list[int]], target: Target) -> bool:
+    """Whether equal rows have the same target, as copies have."""
+    codes = np.unique(target.codes, axis=0, return_inverse=True)[1].reshape(-1)
+    n_agreeing = sum(int(np.bincount(codes[same]).max()) for same in repeated)
+    return n_agreeing >= MIN_AGREEING * sum(map(len, repeated))
+
+
+def _drop_derived(columns: np.ndarray) -> np.ndarray:
+    """Return the columns without those that another column determines, such as a second code."""
+    ranks = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in columns.T]
+    n_values = [int(codes.max()) + 1 for codes in ranks]
+    order = sorted(range(len(ranks)), key=lambda position: -n_values[position])
+    kept: list[int] = []
+    for position in order:
+        codes = ranks[position]
+        determined = False
+        for other in kept[:MAX_COMPARED]:
+            first = np.zeros(n_values[other], dtype=np.intp)
+            first[ranks[other]] = codes  # of each value, the code of its last row
+            if np.array_equal(first[ranks[other]], codes) and n_values[other] < len(codes):
+                determined = True
+                break
+        if not determined:
+            kept.append(position)
+    return columns[:, sorted(kept)]
+
+
+MAX_COMPARED = 50
+"""Maximum number of columns that are compared with each other column."""
 
 
 def _has_all_combinations(rows: np.ndarray, n_samples: int) -> bool:
@@ -140,36 +178,41 @@ TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
 """Inverses of common transforms of counts."""
 
 
-def has_continuous_column(rows: np.ndarray) -> bool:
-    """Whether some column is continuous, so that equal values rarely occur by chance.
+def has_continuous_column(columns: np.ndarray) -> bool:
+    """Whether equal values of some column are more than chance produces, as copies have them.
 
-    A monotone function of a column on a grid, such as its square, is not continuous.
+    A monotone function of a column in which chance produces them, such as its square, is not
+    considered.
     """
-    grid_orders = set[bytes]()
+    n_rows = len(np.unique(columns, axis=0))
+    chance_orders = set[bytes]()
     continuous = []
-    for column in rows.T:
-        values, ranks = np.unique(column, return_inverse=True)
+    for column in columns.T:
+        values, ranks, counts = np.unique(column, return_inverse=True, return_counts=True)
         ranks = ranks.reshape(-1)
         if len(values) < 3:
             continue
         with np.errstate(over="ignore"):  # the exponential of a large value is on no grid
             candidates = [transform(values) for transform in TRANSFORMS]
-        if any(_lie_on_grid(candidate, len(rows)) for candidate in candidates):
-            grid_orders |= {ranks.tobytes(), (len(values) - 1 - ranks).tobytes()}
-        elif len(values) >= MIN_UNIQUE * len(rows):
+        if any(_are_ties_by_chance(candidate, counts) for candidate in candidates):
+            chance_orders |= {ranks.tobytes(), (len(values) - 1 - ranks).tobytes()}
+        elif len(values) >= MIN_UNIQUE * n_rows:
             continuous.append(ranks.tobytes())
-    return any(order not in grid_orders for order in continuous)
+    return any(order not in chance_orders for order in continuous)
 
 
-def _lie_on_grid(values: np.ndarray, n_rows: int) -> bool:
-    """Whether sorted values are multiples of a step, with few enough steps for chance copies."""
-    if not np.isfinite(values).all():
-        return False
+def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray) -> bool:
+    """Whether pairs of equal values are no more frequent than pairs at the next distance.
+
+    Sorted values on a grid, however it was converted and rounded, have about twice as many pairs
+    that are one step apart.
+    """
     gaps = np.diff(values)
-    step = gaps.min()
-    if not step > 0 or not (values[-1] - values[0]) / step <= LEVELS_PER_SAMPLE * n_rows:
+    if not np.isfinite(gaps).all() or not gaps.min() > 0:
         return False
-    return bool(np.all(np.abs(gaps / step - np.round(gaps / step)) < 1e-3))
+    nearest = gaps <= 2.05 * gaps.min()  # steps of 1/60, rounded to hundredths, are .01 and .02
+    n_equal = np.sum(counts * (counts - 1)) / 2
+    return bool(n_equal <= np.sum((counts[1:] * counts[:-1])[nearest]) + 2)
 
 
 def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
@@ -222,8 +265,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     """
     if table.groups is not None:
         return
-    kept = [_varies(column) for column in table.columns.T]
-    points, rows = np.unique(table.columns[:, kept], axis=0, return_index=True)
+    points, rows = _find_distinct(table.columns[:, _vary(table)])
     if points.shape[1] < MIN_COLUMNS:
         return
     if not MIN_SAMPLES <= len(points) <= MAX_SAMPLES:
@@ -271,9 +313,19 @@ def _report_size(what: str, n_points: int) -> Finding:
     return Finding(UNCHECKED, "", f"{what} ({limit} distinct rows)", "")
 
 
-def _varies(column: np.ndarray) -> bool:
-    """Whether some column has enough values that distances between neighbors are meaningful."""
-    return bool(np.isfinite(column).all()) and len(np.unique(column)) > len(column) / 2
+def _vary(table: TableDescription) -> np.ndarray:
+    """Return which columns have enough values that distances between neighbors are meaningful."""
+    enough = table.runs.n_values > len(table.columns) / 2
+    return np.asarray(table.is_number & table.is_complete & enough)
+
+
+def _find_distinct(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows and the first row of each."""
+    first: dict[bytes, int] = {}
+    for row, values in enumerate(np.ascontiguousarray(columns + 0.0)):
+        first.setdefault(values.tobytes(), row)
+    rows = np.array(list(first.values()), dtype=np.intp)
+    return columns[rows], rows
 
 
 def _standardize(points: np.ndarray) -> np.ndarray:
@@ -300,6 +352,8 @@ MAX_ANGLE = 1e-9
 """One minus the cosine of the angle below which three samples lie on a line."""
 MIN_SHARE_ON_LINES, MIN_ON_LINES = 0.1, 7
 """Minimum share and number of samples on lines; two chance lines contain only six samples."""
+MAX_LINE_COLUMNS, MAX_DIGITS = 50, 8
+"""Maximum number of columns in which lines are searched for, and of decimals of rounded values."""
 MAX_MIXED = 0.25
 """If a larger share of lines passes through another class, lines are natural in these data."""
 
@@ -307,13 +361,14 @@ MAX_MIXED = 0.25
 def check_synthetic_samples(table: TableDescription) -> Iterator[Finding]:
     """Report samples on a line between two samples of their class, as generated by SMOTE.
 
-    Lines through samples of other classes are counted as well: data that lie on lines by nature
-    have both.
+    Only continuous columns are used: rounded values lie on lines by chance. Lines through samples
+    of other classes are counted as well: data that lie on lines by nature have both.
     """
     if table.target.classes is None:
         return
-    kept = [_varies(column) for column in table.columns.T]
-    points, rows = np.unique(table.columns[:, kept], axis=0, return_index=True)
+    varying = np.flatnonzero(_vary(table))[:MAX_LINE_COLUMNS].tolist()
+    kept = [position for position in varying if not _is_on_grid(table.columns[:, position])]
+    points, rows = _find_distinct(table.columns[:, kept])
     if points.shape[1] < MIN_COLUMNS:
         return
     if not MIN_SAMPLES <= len(points) <= MAX_SAMPLES:
@@ -344,6 +399,16 @@ def check_synthetic_samples(table: TableDescription) -> Iterator[Finding]:
                 grave=True,
             )
             return
+
+
+def _is_on_grid(column: np.ndarray) -> bool:
+    """Whether values are rounded, or multiples of a step, so that chance puts them on lines."""
+    values = np.unique(column)
+    scale = 10.0 ** np.floor(np.log10(max(np.abs(values).max(), np.finfo(float).tiny)))
+    if np.all(np.abs(values / scale - np.round(values / scale, MAX_DIGITS)) < 1e-14):
+        return True
+    steps = np.diff(values) / np.diff(values).min()
+    return bool(np.all(np.abs(steps - np.round(steps)) < 1e-3))
 
 
 def _share_on_lines(points: np.ndarray, queries: np.ndarray, others: np.ndarray) -> float:

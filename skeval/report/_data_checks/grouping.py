@@ -2,46 +2,61 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
 from skeval._resampling.target import Target
-from skeval.report._data_checks.table import Finding, TableDescription
+from skeval.report._data_checks.table import (
+    Finding,
+    Runs,
+    TableDescription,
+    encode_column,
+    find_runs,
+)
+from skeval.report._data_checks.time_order import TIME
 from skeval.report._data_checks.traces import list_rounded_by_class
 
-MISSING = ("", "nan", "none", "nat", "<na>", "missing")
-MIN_VALUES, MAX_ROWS = 8, 20
-"""Values of an identifier, and mean rows per value: a "site" with 3 values is no identifier."""
+MIN_VALUES, MIN_NUMBERED = 8, 10
+"""Minimum number of values of an identifier: a "site" with 3 values is none; and of objects that
+are numbered without a name."""
 MAX_SHARE_OF_VALUE = 0.2
 """Maximum share of the most frequent value in a feature that identifies objects."""
 MIN_SHARE_REPEATED, MIN_REPEATED = 0.1, 5
 """Minimum share of rows with a repeated value, and minimum number of repeated values."""
 NEARLY_CONSTANT, MOSTLY_CONSTANT = 0.8, 0.5
 """Share of the variance of the target that values explain beyond chance: minimum for a feature,
-and for a column outside X. Negative where samples of a value have different targets."""
+and for a column outside X. Of pairs of samples with the same value: minimum share of pairs with
+different classes."""
 N_SHUFFLES, MAX_P = 199, 0.005
 N_SHUFFLES_OPPOSITE, MAX_P_OPPOSITE = 1999, 0.0005
-"""Stricter test of features whose equal values have different targets. Balanced classes within a
-few common values are enough for that, so chance produces it in any table of many columns."""
+"""Stricter test of features whose equal values have different classes: a few pairs are enough for
+that, so chance produces it in any table of many columns."""
 MAX_NEIGHBOR_CORRELATION = 0.5
+OBJECT = re.compile(
+    r"(.* )?(id|pid|uid|patient|subject|subj|person|participant|proband|respondent|individual|"
+    r"animal|rat|mouse|child|infant|student|pupil|family|household|donor|specimen|user|customer|"
+    r"speaker|case|plot|tree|plant)s?( ?(id|no|nr|num|number|code))?",
+    re.IGNORECASE,
+)
+"""Full names of columns of numbers that name objects, even if the objects are sorted by target."""
 
 
 class Repeats(NamedTuple):
-    """How often the values of a column repeat, and how far samples of a value agree in the target.
+    """How often the values of a column repeat, and how samples of a value agree in the target.
 
-    The agreement is 1 if each value has one target, 0 by chance, and `minimum` if targets differ
-    within values as much as they can.
+    The agreement is 1 if each value has one target, and 0 by chance; `differing` is the share of
+    pairs of samples of a value with different targets.
     """
 
     n_samples: int
     n_repeated: int
-    n_values: int
     agreement: float
-    minimum: float
+    differing: float
+    grave: bool
 
 
 def check_identifiers(table: TableDescription) -> Iterator[Finding]:
@@ -55,28 +70,28 @@ def check_identifiers(table: TableDescription) -> Iterator[Finding]:
     if table.groups is not None:
         rows = np.sort(np.unique(table.groups, return_index=True)[1])
     distinct = rows
-    if table.keys is not None and len(table.keys) == len(rows):
+    if table.keys is not None and len(table.keys) == len(table.target):
         distinct = np.array(list({table.keys[row]: row for row in reversed(rows)}.values()))[::-1]
     targets = spread_target(table.target)
     if not np.any(targets[rows] != targets[rows[:1]]):
         return
-    # if one class is rounded, its values repeat more often, but do not identify objects
-    rounded = {table.names[position] for position in list_rounded_by_class(table)}
+    classes = table.target.classes is not None
+    features = _list_candidates(table, distinct, targets)
+    columns = [(name, *encode_column(np.asarray(c)), True) for name, c in table.left_out.items()]
+    columns += [
+        (str(table.names[p]), table.columns[:, p], bool(table.is_number[p]), False)
+        for p in features
+    ]
     partitions = set[bytes]()  # two columns may identify the same objects
-    for name, column in {**table.left_out, **table.values}.items():
-        outside = name in table.left_out
-        if not outside and name in rounded:
-            continue
-        codes, ordered = _encode_values(column)
+    for name, column, is_number, outside in columns:
         used = rows if outside else distinct
-        used = used[codes[used] >= 0]
-        minimum = 0.0 if outside else NEARLY_CONSTANT
-        repeats = _find_repeats(codes[used], targets[used], minimum, ordered, outside)
-        first, place = np.unique(codes, return_index=True, return_inverse=True)[1:]
+        used = used[~np.isnan(column[used])]
+        repeats = _find_repeats(name, column[used], targets[used], classes, is_number, outside)
+        first, place = np.unique(column, return_index=True, return_inverse=True)[1:]
         partition = first[place.reshape(-1)].tobytes()
         if repeats is not None and partition not in partitions:
             partitions.add(partition)
-            yield _describe_repeats(name, repeats, outside, table.target.classes is not None)
+            yield _describe_repeats(name, repeats, outside, classes)
 
 
 def spread_target(target: Target) -> np.ndarray:
@@ -86,53 +101,92 @@ def spread_target(target: Target) -> np.ndarray:
     return rankdata(target.y.astype(float), axis=0).reshape(len(target), -1)
 
 
-def _encode_values(column: Any) -> tuple[np.ndarray, bool]:
-    """Return the values as codes, -1 for missing ones, and whether they are numbers."""
-    values = np.asarray(column)
-    if values.dtype.kind not in "biufM":
-        texts = [str(value) for value in values]
-        values = np.array(["nan" if text.lower() in MISSING else text for text in texts])
-        with suppress(ValueError):
-            values = values.astype(float)
-    missing = values == "nan" if values.dtype.kind == "U" else values != values  # nan and NaT
-    codes = np.unique(values, return_inverse=True)[1].reshape(-1)
-    return np.where(missing, -1, codes), values.dtype.kind != "U"
+def _list_candidates(table: TableDescription, rows: np.ndarray, targets: np.ndarray) -> list[int]:
+    """Return the features with repeated values that nearly determine the target, or text.
+
+    If one class is rounded, its values repeat more often, but do not identify objects.
+    """
+    every = len(rows) == len(table.columns)
+    runs = table.runs if every else find_runs(table.columns[rows])
+    largest = np.zeros(table.columns.shape[1], dtype=np.intp)
+    np.maximum.at(largest, runs.column, runs.size)
+    several = np.bincount(runs.column[runs.size > 1], minlength=len(largest))
+    kept = (runs.n_values >= MIN_VALUES) & (several >= MIN_REPEATED)
+    kept &= largest <= MAX_SHARE_OF_VALUE * len(rows)
+    kept[list_rounded_by_class(table)] = False
+    candidates = np.flatnonzero(kept)
+    agreement = _measure_agreements(find_runs(table.columns[rows][:, candidates]), targets[rows])
+    return candidates[(agreement > NEARLY_CONSTANT) | ~table.is_number[candidates]].tolist()
+
+
+def _measure_agreements(runs: Runs, targets: np.ndarray) -> np.ndarray:
+    """Return for each column one minus the variance within values over the total variance."""
+    n = runs.sum_by_column(runs.size)
+    within, total = np.zeros(len(n)), np.zeros(len(n))
+    for target in (targets - targets.mean(axis=0)).T:
+        sums, squares = runs.sum_values(target), runs.sum_by_column(runs.sum_values(target**2))
+        within += squares - runs.sum_by_column(sums**2 / runs.size)
+        total += squares - runs.sum_by_column(sums) ** 2 / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        agreement = 1 - within / (n - runs.n_values) / (total / (n - 1))
+    return np.where(np.isfinite(agreement), agreement, 0.0)
 
 
 def _find_repeats(
-    codes: np.ndarray, targets: np.ndarray, minimum: float, ordered: bool, outside: bool
+    name: str,
+    column: np.ndarray,
+    targets: np.ndarray,
+    classes: bool,
+    is_number: bool,
+    outside: bool,
 ) -> Repeats | None:
-    """Return how values repeat in a column that looks like an identifier, else None.
-
-    An ordered feature whose neighboring values have similar targets is a measurement.
-    """
-    codes, sizes = np.unique(codes, return_inverse=True, return_counts=True)[1:]
+    """Return how values repeat in a column that looks like an identifier, else None."""
+    values, codes, sizes = np.unique(column, return_inverse=True, return_counts=True)
+    codes = codes.reshape(-1)
     n, m = len(codes), len(sizes)
     n_repeated = int(sizes[sizes > 1].sum())
     few = n_repeated < MIN_SHARE_REPEATED * n or np.sum(sizes > 1) < MIN_REPEATED
-    if few or not max(MIN_VALUES, n / MAX_ROWS) <= m < n or m <= targets.shape[1]:
+    if few or not max(MIN_VALUES, targets.shape[1] + 1) <= m < n:
         return None
     if not outside and sizes.max() > MAX_SHARE_OF_VALUE * n:
         return None
     agreement = _measure_agreement(codes, sizes, targets)
-    lowest = -(n - m) / max(1, int(np.sum(sizes * (sizes - 1.0))) - (n - m))
-    # negative agreement is divided by its lowest possible value
-    strength = agreement if agreement > 0 else agreement / lowest
-    measured = ordered and not outside
-    if strength <= minimum or (
-        measured and agreement > 0 and _are_neighbors_similar(codes, sizes, targets)
-    ):
+    differing = np.nan
+    if classes:  # pairs of samples with the same value
+        same = np.sum(_sum_by_value(codes, sizes, targets) ** 2) - n
+        differing = 1 - float(same / np.sum(sizes * (sizes - 1.0)))
+    if agreement > 0:
+        # a number is a measurement if neighboring values have similar targets
+        measured = is_number and not _numbers_objects(name, values, sizes, classes)
+        measured = measured and _are_neighbors_similar(codes, sizes, targets)
+        grave = not measured and agreement >= (MOSTLY_CONSTANT if outside else NEARLY_CONSTANT)
+        n_shuffles, max_p = N_SHUFFLES, MAX_P
+    else:
+        # time points, doses and arms of a balanced design have every class several times
+        paired = classes and sizes.max() <= targets.shape[1]
+        grave = paired and not is_number and differing >= NEARLY_CONSTANT
+        n_shuffles, max_p = (
+            (N_SHUFFLES, MAX_P) if outside else (N_SHUFFLES_OPPOSITE, MAX_P_OPPOSITE)
+        )
+    if not outside and not grave:
         return None
-    opposite = agreement < 0 and not outside
-    n_shuffles = N_SHUFFLES_OPPOSITE if opposite else N_SHUFFLES
-    max_p = MAX_P_OPPOSITE if opposite else MAX_P
     rng, sign, n_as_extreme = np.random.default_rng(0), np.sign(agreement), 0
     for _ in range(n_shuffles):
         by_chance = _measure_agreement(codes, sizes, rng.permutation(targets))
         n_as_extreme += sign * by_chance >= sign * agreement - 1e-9
         if (1 + n_as_extreme) / (1 + n_shuffles) > max_p:
             return None
-    return Repeats(n, n_repeated, m, agreement, lowest)
+    return Repeats(n, n_repeated, agreement, differing, bool(grave))
+
+
+def _numbers_objects(name: str, values: np.ndarray, sizes: np.ndarray, classes: bool) -> bool:
+    """Whether numbers seem to name objects: by their name, or as 1 to m with equally many rows."""
+    name = re.sub(r"[_.\-]+", " ", name)
+    if OBJECT.fullmatch(name):
+        return bool(np.all(values == np.floor(values)))
+    consecutive = len(values) >= MIN_NUMBERED and bool(np.all(np.diff(values) == 1))
+    equal = consecutive and sizes.min() == sizes.max()
+    return bool(equal and classes and not TIME.fullmatch(name))
 
 
 def _measure_agreement(codes: np.ndarray, sizes: np.ndarray, targets: np.ndarray) -> float:
@@ -163,8 +217,7 @@ def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool)
     shared = f"{repeats.n_repeated} of {repeats.n_samples} samples share a value of {name!r}"
     pass_groups = f"Pass it as groups (--groups {name}, or groups= in Python)"
     opposite = repeats.agreement < 0
-    strength = repeats.agreement / repeats.minimum if opposite else repeats.agreement
-    if strength < (MOSTLY_CONSTANT if outside else NEARLY_CONSTANT):
+    if not repeats.grave:
         relation = "different classes" if classes else "different targets"
         relation = relation if opposite else f"the same {label}" if classes else "similar targets"
         return Finding(
@@ -175,10 +228,10 @@ def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool)
             "The samples are not independent. If the column identifies objects that were measured "
             f"more than once, {pass_groups[0].lower()}{pass_groups[1:]}.",
         )
+    strength = repeats.differing if opposite else repeats.agreement
     how = "nearly always" if strength >= NEARLY_CONSTANT else "mostly"
     how = "always" if strength > 1 - 1e-9 else how
-    relation = f"{how} have {'different' if opposite else 'the same'} {label}"
-    relation += ("es" if classes else "s") if opposite else ""
+    relation = f"{how} have {'different classes' if opposite else f'the same {label}'}"
     effect = (
         "If they are repeated measurements of an object, a model that recognizes the object "
         f"predicts the other {label}, and errors are too high. "

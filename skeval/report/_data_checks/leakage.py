@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import lgamma
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
-from skeval._resampling.target import Target
-from skeval.report._data_checks.table import Finding, TableDescription, list_features
+from skeval.report._data_checks.table import Finding, TableDescription, find_runs, list_features
 from skeval.report._data_checks.time_order import are_alike
+from skeval.report._data_checks.traces import ROUNDING, get_rounding_error
 
 MAX_CHANCE = 1e-3
-ROUNDING = 1e-9
+MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
+"""Minimum share of known values of a copy of the target; of these, minimum share that agrees with
+the target, overall and in each class."""
+MIN_CORRELATION, MAX_SCREENED = 0.25, 500
+"""Minimum rank correlation of a copy with a numeric target, and rows for which it is computed."""
+MAX_ERROR = 0.1
+"""Maximum rounding error of a copy, in standard deviations of the target."""
+N_TRIMS, SLACK = 5, 1.5
+"""Number of least squares fits, and factor of the rounding error for the error of their slope."""
 MIN_DISTINCT = 10
 MIN_ROWS = 8
 """A column of fewer rows may count them by chance."""
+MIN_GAPPED, MAX_SPAN, MAX_SPAN_IN_ORDER = 40, 1.25, 3.0
+"""Minimum number of rows for row numbers with gaps, and their maximum range per row, in any order
+and in file order: so many other whole numbers have ties, or are not in order."""
 MAX_CHANCE_OF_MEANS = 0.01
 """Maximum probability that a feature is this close to the means of the target by chance."""
-MAX_DECIMALS = 6
 MAX_MERGED = 5
+MIN_SLOPE = 0.25
+"""Minimum slope of the target on its smoothed means, which is 1 or more if all rows are means."""
 N_CANDIDATES = 10
 """Number of feature values from which the smoothing constant is computed, by trial."""
 MIN_FITTED = 0.8
@@ -59,7 +71,7 @@ def check_target_copies(table: TableDescription) -> Iterator[Finding]:
     copies, separating = (
         _compare_with_numbers(table.columns, target.y.astype(float))
         if target.classes is None
-        else _compare_with_classes(table.columns, target)
+        else _compare_with_classes(table)
     )
     if copies:
         yield Finding(
@@ -82,56 +94,134 @@ def check_target_copies(table: TableDescription) -> Iterator[Finding]:
 
 def _compare_with_numbers(columns: np.ndarray, y: np.ndarray) -> tuple[list[int], list[int]]:
     """Return the features that are simple functions of the target, and monotone ones."""
-    ranks = np.unique(y, return_inverse=True)[1].reshape(-1)
-    if columns.shape[1] * np.exp(np.log(2) - _log_count_orders(ranks)) > MAX_CHANCE:
-        return [], []
     copies: list[int] = []
     monotone: list[int] = []
-    for position, column in enumerate(columns.T):
-        if not np.isfinite(column).all():
+    ranks = rankdata(y)
+    for position in np.flatnonzero(_correlate(columns, ranks) > MIN_CORRELATION).tolist():
+        known = np.isfinite(columns[:, position])
+        column, outcome = columns[known, position], y[known]
+        codes = np.unique(outcome, return_inverse=True)[1].reshape(-1)
+        chance = columns.shape[1] * np.exp(np.log(2) - _log_count_orders(codes))
+        if known.mean() < MIN_KNOWN or chance > MAX_CHANCE:
             continue
-        if _is_linear(column, y) or _is_rounded(column, y):
+        if any(_is_linear(column, outcome, transform) for transform in TRANSFORMS):
             copies.append(position)
-            continue
-        if len(np.unique(column)) < MIN_DISTINCT:
-            continue
-        if any(np.all(np.diff(x[np.lexsort((x, y))]) >= 0) for x in (column, -column)):
-            transforms = np.exp, np.log, np.sqrt, np.square, np.cbrt, lambda x: x**3, np.reciprocal
-            is_copy = any(_is_linear(transform(column), y) for transform in transforms)
-            (copies if is_copy else monotone).append(position)
+        elif len(np.unique(column)) >= MIN_DISTINCT and known.all():
+            orders = (x[np.lexsort((x, outcome))] for x in (column, -column))
+            if any(np.all(np.diff(ordered) >= 0) for ordered in orders):
+                monotone.append(position)
     return copies, monotone
 
 
-def _is_linear(column: np.ndarray, y: np.ndarray) -> bool:
-    """Whether numbers are a linear function of a feature, up to rounding errors."""
-    if len(np.unique(y)) < 4 or not np.isfinite(column).all() or not column.std() > 0:
+TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
+    np.asarray,
+    np.exp,
+    np.log,
+    np.sqrt,
+    np.square,
+    np.cbrt,
+    lambda x: x**3,
+    np.reciprocal,
+)
+
+
+def _correlate(columns: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Return the absolute correlation of the ranks of features with those of the target.
+
+    Ranks are compared on at most `MAX_SCREENED` rows with all features, and missing values are
+    replaced by the middle.
+    """
+    rows = np.linspace(0, len(ranks) - 1, min(len(ranks), MAX_SCREENED)).astype(int)
+    part = np.argsort(np.argsort(columns[rows], axis=0), axis=0).astype(float)
+    part[~np.isfinite(columns[rows])] = (len(rows) - 1) / 2
+    part -= part.mean(axis=0)
+    outcome = rankdata(ranks[rows])
+    outcome -= outcome.mean()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.abs(outcome @ part) / np.sqrt((outcome @ outcome) * np.sum(part**2, axis=0))
+    return np.where(np.isfinite(r), r, 0.0)
+
+
+def _is_linear(
+    column: np.ndarray, y: np.ndarray, transform: Callable[[np.ndarray], np.ndarray]
+) -> bool:
+    """Whether a target is a linear function of a transformed feature, up to rounding.
+
+    Nearly all rows must agree within half a unit of the last decimals of both, which must be
+    small beside the spread of the target.
+    """
+    if len(np.unique(y)) < 4 or len(np.unique(column)) < 4:
         return False
-    return bool(abs(np.corrcoef(column, y)[0, 1]) > 1 - ROUNDING)
-
-
-def _is_rounded(column: np.ndarray, y: np.ndarray) -> bool:
-    """Whether a feature is the target, rounded to multiples of a step."""
-    values = np.unique(column)
-    if len(values) < MIN_DISTINCT:
+    with np.errstate(all="ignore"):
+        half = get_rounding_error(column)
+        x, low, high = (transform(column + step) for step in (0.0, -half, half))
+    if not np.isfinite([x, low, high]).all() or not x.std() > 0:
         return False
-    return bool(np.abs(column - y).max() <= (0.5 + ROUNDING) * np.diff(values).min())
+    rough = get_rounding_error(column) / column.std() > get_rounding_error(y) / y.std()
+    slope, intercept = _fit_line(x, y, errors_in_x=rough)
+    error = SLACK * (get_rounding_error(y) + np.abs(slope) * np.abs(high - low) / 2)
+    if np.quantile(error, MIN_EXACT) > MAX_ERROR * y.std():
+        return False
+    return bool(np.mean(np.abs(intercept + slope * x - y) <= error) >= MIN_EXACT)
 
 
-def _compare_with_classes(columns: np.ndarray, target: Target) -> tuple[list[int], list[int]]:
-    """Return the features with one value per class, and those that order the classes."""
-    codes = target.codes
-    assert target.classes is not None
-    if columns.shape[1] * np.exp(lgamma(codes.max() + 2) - _log_count_orders(codes)) > MAX_CHANCE:
-        return [], []
-    n_classes = len(target.classes)
-    order = np.argsort(columns, axis=0, kind="stable")
-    changes = np.diff(codes[order], axis=0) != 0
-    steps = np.diff(np.take_along_axis(columns, order, axis=0), axis=0) != 0
-    pure = ~np.any(changes & ~steps, axis=0)
-    n_steps = steps.sum(axis=0)
-    copies = np.flatnonzero(pure & (n_steps == n_classes - 1)).tolist()
-    separating = np.flatnonzero(pure & (changes.sum(axis=0) == n_classes - 1)).tolist()
-    return copies, separating
+def _fit_line(x: np.ndarray, y: np.ndarray, *, errors_in_x: bool) -> tuple[float, float]:
+    """Return slope and intercept by least squares, of x on y if x is rounded, without outliers."""
+    kept = np.ones(len(x), dtype=bool)
+    for _ in range(N_TRIMS):
+        x_centered, y_centered = x[kept] - x[kept].mean(), y[kept] - y[kept].mean()
+        product = x_centered @ y_centered
+        if not x_centered.any() or product == 0:
+            return 0.0, float(y[kept].mean())
+        slope = product / (x_centered @ x_centered)
+        if errors_in_x:
+            slope = (y_centered @ y_centered) / product
+        intercept = y[kept].mean() - slope * x[kept].mean()
+        residual = np.abs(intercept + slope * x - y)
+        kept = residual <= np.quantile(residual, MIN_EXACT)
+    return float(slope), float(intercept)
+
+
+def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int]]:
+    """Return the features with one value per class, and those that order the classes.
+
+    Missing values are left out, and a few rows of a copy may differ.
+    """
+    codes, runs, n_columns = table.target.codes, table.runs, table.columns.shape[1]
+    n_classes, n = int(codes.max()) + 1, len(codes)
+    known = runs.sum_by_column(runs.size)
+    candidates = np.flatnonzero((known >= MIN_KNOWN * n) & (runs.n_values == n_classes))
+    copies = []
+    for position in candidates.tolist():
+        rows = ~np.isnan(table.columns[:, position])
+        value = np.unique(table.columns[rows, position], return_inverse=True)[1].reshape(-1)
+        counts = np.zeros((n_classes, n_classes))
+        np.add.at(counts, (codes[rows], value), 1)
+        agreeing, sizes = counts.max(axis=1), counts.sum(axis=1)
+        is_copy = agreeing.sum() >= MIN_EXACT * len(value)
+        is_copy &= np.all(agreeing >= MIN_EXACT_OF_CLASS * sizes)
+        is_copy &= len(set(counts.argmax(axis=1).tolist())) == n_classes
+        # number of codes, and of ways in which the other rows may differ
+        n_ways = lgamma(n_classes + 1) + _log_choose(len(value), int(agreeing.sum()))
+        chance = n_columns * np.exp(n_ways - _log_count_orders(codes[rows]))
+        if is_copy and chance <= MAX_CHANCE:
+            copies.append(position)
+    if n_columns * np.exp(lgamma(n_classes + 1) - _log_count_orders(codes)) > MAX_CHANCE:
+        return copies, []
+    # a separating feature has only pure values, and each class is one interval
+    pure = runs.are_pure(codes)
+    first = codes[runs.order.reshape(-1)[runs.start]]
+    changes = np.zeros(len(first))
+    changes[1:] = (first[1:] != first[:-1]) & (runs.column[1:] == runs.column[:-1])
+    separating = table.is_complete & table.is_number
+    separating &= runs.sum_by_column(~pure) == 0
+    separating &= runs.sum_by_column(changes) == n_classes - 1
+    return copies, np.flatnonzero(separating).tolist()
+
+
+def _log_choose(n: int, k: int) -> float:
+    """Return the logarithm of the number of subsets of `k` of `n`."""
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
 
 def _log_count_orders(codes: np.ndarray) -> float:
@@ -148,25 +238,25 @@ def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
         outcomes = [target.y.astype(float)]
     else:
         outcomes = [(target.codes == code).astype(float) for code in range(len(target.classes))]
-    encoded = [
-        position
-        for position, column in enumerate(table.columns.T)
-        if _has_repeated_values(column) and any(_is_encoding(column, y) for y in outcomes)
-    ]
+    n_values = table.runs.n_values
+    repeated = table.is_complete & (n_values >= 3) & (n_values <= len(table.columns) / 2)
+    columns = table.columns[:, repeated]
+    encoded = set[int]()
+    for y in outcomes:
+        # the target rises by at least one unit per unit of its smoothed means
+        centered = columns - columns.mean(axis=0)
+        slope = (y - y.mean()) @ centered / np.sum(centered**2, axis=0)
+        candidates = np.flatnonzero(repeated)[slope > MIN_SLOPE].tolist()
+        encoded |= {p for p in candidates if _is_encoding(table.columns[:, p], y)}
     if encoded:
         yield Finding(
             "target-encoded",
             "Category replaced by its mean target",
-            f"{list_features(encoded, table.names)} is the mean target of the samples with the "
-            "same value, including each sample's own target",
+            f"{list_features(sorted(encoded), table.names)} is the mean target of the samples with "
+            "the same value, including each sample's own target",
             "Pass the categories and encode them inside a pipeline (`TargetEncoder`).",
             grave=True,
         )
-
-
-def _has_repeated_values(column: np.ndarray) -> bool:
-    """Whether a feature has three values at least, each in two samples on average."""
-    return bool(np.isfinite(column).all() and 3 <= len(np.unique(column)) <= len(column) / 2)
 
 
 def _is_encoding(column: np.ndarray, y: np.ndarray) -> bool:
@@ -184,7 +274,7 @@ def _is_encoding(column: np.ndarray, y: np.ndarray) -> bool:
     means = np.bincount(level, y) / sizes
     variances = np.maximum(np.bincount(level, y**2) / sizes - means**2, 0)
     variances[variances < ROUNDING * y.var()] = 0
-    error = _get_rounding_error(column)
+    error = get_rounding_error(column)
     if values[0] < y.min() - error or values[-1] > y.max() + error:
         return False
     step = np.diff(np.unique(y)).min(initial=np.ptp(y))
@@ -208,14 +298,6 @@ def _is_encoding(column: np.ndarray, y: np.ndarray) -> bool:
     return False
 
 
-def _get_rounding_error(column: np.ndarray) -> float:
-    """Return half a unit of the last decimal of a feature, or that of floating point."""
-    for decimals in range(MAX_DECIMALS + 1):
-        if np.array_equal(column, np.round(column, decimals)):
-            return 0.5 * 10.0**-decimals * (1 + ROUNDING)
-    return ROUNDING * max(1.0, float(np.abs(column).max()))
-
-
 def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
     """Report features with missing values filled by class: a mean, a median or a default value.
 
@@ -228,10 +310,18 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
     if table.groups is not None:
         rows = np.unique(table.groups, return_index=True)[1]
     columns, codes = table.columns[rows], target.codes[rows]
-    finite = np.flatnonzero(np.isfinite(columns).all(axis=0)).tolist()
+    runs = table.runs if len(columns) == len(table.columns) else find_runs(columns)
+    filled_runs = runs.are_pure(codes) & (runs.size >= MIN_FILLED)
+    candidates = table.is_complete & table.is_number & (runs.n_values >= 3)
+    candidates &= runs.sum_by_column(filled_runs) > 0
+    finite = np.flatnonzero(candidates).tolist()
     filled = [p for p in finite if _is_filled_by_class(columns[:, p], codes)]
+    # values of each class only
+    separate = runs.sum_by_column(~runs.are_pure(codes)) == 0
     defaults = [
-        p for p in finite if p not in filled and _has_default_of_class(columns[:, p], codes)
+        p
+        for p in np.flatnonzero(candidates & separate).tolist()
+        if p not in filled and _has_default_of_class(columns[:, p], codes)
     ]
     if filled:
         yield Finding(
@@ -257,13 +347,11 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
 def _has_default_of_class(column: np.ndarray, codes: np.ndarray) -> bool:
     """Whether a few values make up most of a class, and lie between the many values of the others.
 
-    Each value occurs in one class only.
+    Each value of the column occurs in one class only.
     """
     values, level, sizes = np.unique(column, return_inverse=True, return_counts=True)
     level = level.reshape(-1)
-    order = np.lexsort((codes, level))
-    mixed = (np.diff(level[order]) == 0) & (np.diff(codes[order]) != 0)
-    if len(values) < MIN_DISTINCT or mixed.any():
+    if len(values) < MIN_DISTINCT:
         return False
     class_of_value = np.zeros(len(values), dtype=int)
     class_of_value[level] = codes
@@ -293,9 +381,9 @@ def _is_filled_by_class(column: np.ndarray, codes: np.ndarray) -> bool:
         others = column[(codes == members[0]) & (level != position)]
         if len(others) < MIN_ROWS:
             continue
-        value, error = values[position], _get_rounding_error(others)
-        is_coarse = error > ROUNDING * max(1.0, float(np.abs(others).max()))
-        if is_coarse and _get_rounding_error(np.array([value])) >= error:
+        value, error = values[position], get_rounding_error(others)
+        is_coarse = error > ROUNDING * float(np.abs(others).max())
+        if is_coarse and get_rounding_error(np.array([value])) >= error:
             continue
         centers = [others.mean()]
         if len(np.unique(others)) > MIN_DISTINCT_SHARE * len(others):
@@ -307,26 +395,32 @@ def _is_filled_by_class(column: np.ndarray, codes: np.ndarray) -> bool:
 
 
 def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
-    """Report features that number the rows: consecutive integers, or constant steps in file order.
+    """Report features that number the rows: whole numbers without ties and with few gaps.
 
-    Several columns of consecutive integers in different orders are ranks. Grave if neighboring
+    Gaps remain where rows were removed; more of them are allowed in file order, which may also have
+    constant steps. Several columns of numbers in different orders are ranks. Grave if neighboring
     numbers have similar targets, so that the model learns the order of the file.
     """
-    columns = table.columns
-    if len(columns) < MIN_ROWS:
+    columns, n = table.columns, len(table.columns)
+    if n < MIN_ROWS:
         return
+    candidates = np.flatnonzero(table.is_number & table.is_complete & (table.runs.n_values == n))
+    columns = columns[:, candidates]
     whole = np.all(columns == np.floor(columns), axis=0)
+    candidates, columns = candidates[whole], columns[:, whole]
     steps = np.diff(columns, axis=0)
-    in_order = np.all((steps == steps[:1]) & (steps > 0), axis=0)
-    consecutive = np.all(np.diff(np.sort(columns, axis=0), axis=0) == 1, axis=0)
-    numbers = np.flatnonzero(whole & (in_order | consecutive)).tolist()
-    orders = {columns[:, position].argsort().tobytes() for position in numbers}
-    if len(orders) > 1:
-        numbers = np.flatnonzero(whole & in_order).tolist()
+    span = (np.ptp(columns, axis=0) + 1) / n
+    in_order = np.all(steps > 0, axis=0) & (span <= (MAX_SPAN_IN_ORDER if n >= MIN_GAPPED else 1))
+    in_order |= np.all((steps == steps[:1]) & (steps > 0), axis=0)
+    dense = span <= (MAX_SPAN if n >= MIN_GAPPED else 1)
+    kept = in_order | dense
+    if len({columns[:, position].argsort().tobytes() for position in np.flatnonzero(kept)}) > 1:
+        kept = in_order
+    numbers = candidates[kept].tolist()
     if not numbers:
         return
     y = rankdata(table.target.y) if table.target.classes is None else table.target.codes
-    predictive = [p for p in numbers if are_alike(y[np.argsort(columns[:, p])])]
+    predictive = [p for p in numbers if are_alike(y[np.argsort(table.columns[:, p])])]
     evidence = f"{list_features(predictive or numbers, table.names)} counts the samples"
     if predictive:
         evidence += ", and samples with neighboring numbers have similar targets"

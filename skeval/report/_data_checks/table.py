@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,8 @@ MAX_CELLS = 5 * 10**6
 """Columns of a larger table are checked on a random sample of its rows."""
 MIN_SAMPLED_ROWS = 100
 MAX_LISTED = 3
+MISSING = ("", "nan", "none", "nat", "<na>", "missing")
+"""Texts of missing values, in lower case."""
 
 
 @dataclass(frozen=True)
@@ -38,26 +42,84 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Runs:
+    """Runs of equal values in the sorted columns of a table, one column after the other.
+
+    Attributes
+    ----------
+    order : array of shape (n_columns, n_rows)
+        Rows in the order of the values of each column, missing values last.
+    start, size, column : arrays of shape (n_runs,)
+        First position, length and column of each run; the runs of missing values are left out.
+    n_values : array of shape (n_columns,)
+        Number of distinct values of each column.
+    """
+
+    order: np.ndarray
+    start: np.ndarray
+    size: np.ndarray
+    column: np.ndarray
+    n_values: np.ndarray
+
+    def are_pure(self, codes: np.ndarray) -> np.ndarray:
+        """Return whether all rows of each run have the same code."""
+        lowest, highest = (self._reduce(one, codes) for one in (np.minimum, np.maximum))
+        return np.asarray(lowest == highest)
+
+    def sum_values(self, values: np.ndarray) -> np.ndarray:
+        """Return the sum of the values of the rows of each run."""
+        return self._reduce(np.add, values)
+
+    def sum_by_column(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the sum of a number of each run, by column."""
+        return np.bincount(self.column, numbers, minlength=len(self.n_values))
+
+    def _reduce(self, operation: np.ufunc, values: np.ndarray) -> np.ndarray:
+        """Return the reduction of the values of the rows of each run."""
+        if not len(self.start):
+            return np.empty(0, dtype=values.dtype)
+        # runs of missing values between the others belong to none
+        bounds = np.column_stack([self.start, self.start + self.size]).reshape(-1)
+        in_order = np.append(values[self.order].reshape(-1), values[:1])
+        return np.asarray(operation.reduceat(in_order, bounds)[::2])
+
+
+def find_runs(columns: np.ndarray) -> Runs:
+    """Sort the columns of a table and find the runs of equal values."""
+    order = np.argsort(columns.T, axis=1, kind="stable")
+    in_order = np.take_along_axis(columns.T, order, axis=1)
+    is_first = np.ones(in_order.shape, dtype=bool)
+    is_first[:, 1:] = in_order[:, 1:] != in_order[:, :-1]
+    is_first[:, 1:] &= ~np.isnan(in_order[:, :-1])  # one run of missing values
+    start = np.flatnonzero(is_first)
+    size = np.diff(np.append(start, in_order.size))
+    known = ~np.isnan(in_order.reshape(-1)[start])
+    column = start[known] // max(1, in_order.shape[1])
+    n_values = np.bincount(column, minlength=len(order))
+    return Runs(order, start[known], size[known], column, n_values)
+
+
+@dataclass(frozen=True)
 class TableDescription:
     """Description of the samples, the input of all checks.
 
     Attributes
     ----------
     columns : array of shape (n_rows, n_columns)
-        Features as floats; categories are integers. There are no columns if the samples are not a
-        table.
+        Features as floats; categories are integers, and missing values are nan. There are no
+        columns if the samples are not a table.
     names : sequence of str
         Names of the columns.
-    values : dict of str to array
-        The same columns as the user passed them.
+    is_number : array of bool of shape (n_columns,)
+        Whether a column has numbers, and not categories.
     target, groups, left_out
         Target, groups and columns outside X of the same rows.
     keys : sequence of bytes or None
         A key per sample of the full table; samples are equal if their keys are.
     key_size : array or None
         Characters of a text, or stored entries of a sparse row; None for a dense table.
-    all_groups : array or None
-        Groups of the full table, which `keys` refers to.
+    all_target, all_groups
+        Target and groups of the full table, which `keys` refers to.
     n_samples : int
         Samples of the full table.
     unchecked : tuple of str
@@ -66,15 +128,26 @@ class TableDescription:
 
     columns: np.ndarray
     names: Sequence[str]
-    values: Mapping[str, np.ndarray]
+    is_number: np.ndarray
     target: Target
     groups: Any
     left_out: Mapping[str, Any]
     keys: Sequence[bytes] | None
     key_size: np.ndarray | None
+    all_target: Target
     all_groups: Any
     n_samples: int
     unchecked: tuple[str, ...]
+
+    @cached_property
+    def runs(self) -> Runs:
+        """Runs of equal values in the sorted columns."""
+        return find_runs(self.columns)
+
+    @cached_property
+    def is_complete(self) -> np.ndarray:
+        """Whether all values of a column are finite numbers."""
+        return np.asarray(np.isfinite(self.columns).all(axis=0))
 
 
 def describe_table(
@@ -91,7 +164,7 @@ def describe_table(
     rows = np.arange(n)
     keys: list[bytes] | None = None
     key_size = None
-    columns, values = np.empty((n, 0)), np.empty((n, 0))
+    columns, values, is_number = np.empty((n, 0)), np.empty((n, 0)), np.empty(0, dtype=bool)
     if issparse(X) or is_table(X):
         rows = _sample_rows(X)
         if len(rows) < n:
@@ -100,7 +173,7 @@ def describe_table(
                 "table is large"
             )
         values = X.tocsr()[rows].toarray() if issparse(X) else np.asarray(X)[rows]
-        columns = _encode_columns(values)
+        columns, is_number = _encode_columns(values)
         if len(rows) == n:
             keys = [row.tobytes() for row in np.ascontiguousarray(columns + 0.0)]  # -0.0 is 0.0
         elif issparse(X):
@@ -119,12 +192,13 @@ def describe_table(
     return TableDescription(
         columns,
         names,
-        dict(zip(names, values.T, strict=True)) if n_columns else {},
+        is_number,
         target if len(rows) == n else Target(target.y[rows], target.classes, target.codes[rows]),
         None if groups is None else np.asarray(groups)[part],
         {name: np.asarray(column)[part] for name, column in left_out.items()},
         keys,
         key_size,
+        target,
         groups,
         n,
         tuple(unchecked),
@@ -169,18 +243,40 @@ def _sample_rows(X: Any) -> np.ndarray:
     return np.sort(np.random.default_rng(0).choice(n, n_kept, replace=False))
 
 
-def _encode_columns(values: np.ndarray) -> np.ndarray:
-    """Return a table as floats, with integers for categories."""
+def _encode_columns(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a table as floats, with integers for categories, and which columns are numbers."""
     if values.dtype.kind in "biuf":
-        return values.astype(float)
-    return np.column_stack([_encode_column(column) for column in values.T])
+        return values.astype(float), np.ones(values.shape[1], dtype=bool)
+    encoded = [encode_column(column) for column in values.T]
+    columns = np.column_stack([column for column, _ in encoded])
+    return columns, np.array([is_number for _, is_number in encoded])
 
 
-def _encode_column(column: np.ndarray) -> np.ndarray:
+def encode_column(column: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return a column as floats, nan for missing values, and whether it has numbers.
+
+    Categories are integers in alphabetical order. Texts such as 1.1 and 1.10, which are different
+    names but the same number, are categories.
+    """
+    if column.dtype.kind in "biuf":
+        return column.astype(float), True
+    if column.dtype.kind in "mM":
+        return np.where(np.isnat(column), np.nan, column.astype(np.int64).astype(float)), True
+    has_texts = any(isinstance(value, str) for value in column.tolist())
+    if not has_texts:
+        with suppress(TypeError, ValueError):  # pandas.NA is no float
+            return column.astype(float), True
+    texts = np.array([str(value) for value in column.tolist()], dtype=str)
+    missing = np.isin(np.char.lower(texts), MISSING)
+    codes = np.unique(np.where(missing, "", texts), return_inverse=True)[1].astype(float)
+    codes[missing] = np.nan
     try:
-        return column.astype(float)
-    except (TypeError, ValueError):
-        return np.unique(column.astype(str), return_inverse=True)[1].astype(float)
+        numbers = np.where(missing, "nan", texts).astype(float)
+    except ValueError:
+        return codes, False
+    if has_texts and len(np.unique(numbers[~missing])) < len(np.unique(codes[~missing])):
+        return codes, False
+    return numbers, True
 
 
 def _key_dense_rows(X: Any) -> list[bytes]:

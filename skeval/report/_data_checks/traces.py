@@ -11,14 +11,18 @@ from skeval.report._data_checks.table import Finding, TableDescription, list_fea
 
 MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
-MISSING = ("", "nan", "None", "NaT", "<NA>")
 MAX_DECIMALS = 8
 MIN_DISTINCT = 10
 """Minimum number of distinct values of a class from which its decimals can be determined."""
 MAX_COLUMNS = 500
 ROWS_PER_COLUMN, MIN_SPARE_ROWS = 2, 10
 """Number of rows required for an exact linear combination: per column, and in addition."""
-PRECISION = 1e-8
+MIN_KNOWN, MIN_EXACT = 0.9, 0.95
+"""Minimum share of known values of a part, and of rows that agree up to rounding."""
+MAX_ERROR = 0.05
+"""Maximum rounding error of a combination, in standard deviations of the target."""
+N_TRIMS, MAX_PARTS = 5, 20
+MAX_DIGITS, ROUNDING = 6, 1e-9
 
 
 def check_missing_by_class(table: TableDescription) -> Iterator[Finding]:
@@ -32,11 +36,9 @@ def check_missing_by_class(table: TableDescription) -> Iterator[Finding]:
         return
     codes, sizes = target.codes, np.bincount(target.codes, minlength=len(target.classes))
     features: list[tuple[int, int, float]] = []
-    for position, name in enumerate(table.names[: table.columns.shape[1]]):
-        values = table.values[name]
-        missing = (
-            values != values if values.dtype.kind == "f" else np.isin(values.astype(str), MISSING)
-        )
+    incomplete = np.flatnonzero(np.isnan(table.columns).any(axis=0)).tolist()
+    for position in incomplete:
+        missing = np.isnan(table.columns[:, position])
         counts = np.bincount(codes[missing], minlength=len(sizes))
         code, n_missing = int(counts.argmax()), int(missing.sum())
         if not 0 < counts[code] == n_missing:
@@ -84,9 +86,13 @@ def list_rounded_by_class(table: TableDescription) -> list[int]:
     if target.classes is None or target.codes.ndim != 1:
         return []
     n_columns = columns.shape[1]
-    # skip columns in which nearly all values have the maximum number of decimals
-    n_rounded = np.sum(columns == np.round(columns, MAX_DECIMALS - 1), axis=0)
-    candidates = np.flatnonzero(n_rounded >= MIN_DISTINCT).tolist()
+    # skip categories, whole numbers, and columns of which nearly all values have all decimals
+    varied = table.is_number & (table.runs.n_values >= MIN_DISTINCT)
+    varied &= np.any(columns != np.floor(columns), axis=0)
+    candidates = np.flatnonzero(varied)
+    part = columns[:, candidates]
+    n_rounded = np.sum(part == np.round(part, MAX_DECIMALS - 1), axis=0)
+    candidates = candidates[n_rounded >= MIN_DISTINCT].tolist()
     return [p for p in candidates if is_rounded_by_class(columns[:, p], target.codes, n_columns)]
 
 
@@ -114,6 +120,14 @@ def is_rounded_by_class(column: np.ndarray, codes: np.ndarray, n_columns: int) -
     return False
 
 
+def get_rounding_error(column: np.ndarray) -> float:
+    """Return half a unit of the last decimal of numbers, or that of floating point."""
+    for decimals in range(MAX_DIGITS + 1):
+        if np.array_equal(column, np.round(column, decimals)):
+            return 0.5 * 10.0**-decimals * (1 + ROUNDING)
+    return ROUNDING * float(np.abs(column).max())
+
+
 def count_decimals(values: np.ndarray) -> np.ndarray:
     """Return the decimals of each value, at most `MAX_DECIMALS`."""
     decimals = np.full(len(values), MAX_DECIMALS)
@@ -126,47 +140,77 @@ def check_target_formula(table: TableDescription) -> Iterator[Finding]:
     """Report a numeric target that is a sum or product of several features.
 
     The target, or its logarithm, is a linear combination of columns, or of their logarithms, up to
-    rounding errors of floating point.
+    the rounding of the target and of the columns, in nearly all rows.
     """
     if table.target.classes is not None or table.target.y.ndim != 1:
         return
     y = table.target.y.astype(float)
-    positive = y.min() > 0
-    for operation in ("sum", "product") if positive else ("sum",):
-        columns, outcome = table.columns, y
-        usable = np.isfinite(columns).all(axis=0) & (np.ptp(columns, axis=0) > 0)
+    known = np.isfinite(table.columns)
+    usable = (known.mean(axis=0) >= MIN_KNOWN) & (table.runs.n_values > 1)
+    usable &= table.is_number | (table.runs.n_values == 2)  # an indicator
+    for operation in ("sum", "product"):
+        positions = np.flatnonzero(usable)
         if operation == "product":
-            usable &= columns.min(axis=0) > 0
-            columns, outcome = np.log(np.where(usable, columns, 1.0)), np.log(y)
-        parts = find_parts(columns[:, usable], outcome)
+            if not y.min() > 0:
+                return
+            positive = np.all((table.columns > 0) | ~known, axis=0)
+            positions = np.flatnonzero(usable & positive)
+        rows = known[:, positions].all(axis=1)
+        columns, outcome = table.columns[np.ix_(rows, positions)], y[rows]
+        parts = find_parts(columns, outcome, logarithms=operation == "product")
         if len(parts) > 1:
-            positions = np.flatnonzero(usable)[parts].tolist()
+            listed = list_features(positions[parts].tolist(), table.names)
             yield Finding(
                 "target-formula",
                 "Target computed from features",
                 f"the target is a {'weighted sum' if operation == 'sum' else 'product'} of "
-                f"{list_features(positions, table.names).removeprefix('each of the ')}, without "
-                "any error",
+                f"{listed.removeprefix('each of the ')}, up to rounding",
                 "Remove these features, unless they are known before the target.",
                 grave=True,
             )
             return
 
 
-def find_parts(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the columns with a weight in an exact linear combination; none if it is not exact."""
+def find_parts(columns: np.ndarray, y: np.ndarray, *, logarithms: bool) -> list[int]:
+    """Return the columns with a part in a linear combination that gives the target up to rounding.
+
+    They are the fewest columns, in the order of their weights, that give the target in nearly all
+    rows; none if not even all columns do.
+    """
     n, p = columns.shape
-    none = np.empty(0, dtype=int)
     if not 2 <= p <= MAX_COLUMNS or n < ROWS_PER_COLUMN * p + MIN_SPARE_ROWS or not y.std() > 0:
-        return none
+        return []
+    error = np.full(n, get_rounding_error(y))
+    errors = np.array([get_rounding_error(column) for column in columns.T])[None]
+    if logarithms:
+        errors, error = errors / columns, error / y
+        columns, y = np.log(columns), np.log(y)
     spread = columns.std(axis=0)
-    standardized = (columns - columns.mean(axis=0)) / spread
-    outcome = (y - y.mean()) / y.std()
-    # some of the rows decide whether the others need to be read
-    rows = np.linspace(0, n - 1, ROWS_PER_COLUMN * p + MIN_SPARE_ROWS).astype(int)
-    for part in (rows, slice(None)):
-        design = np.column_stack([np.ones(len(outcome[part])), standardized[part]])
-        weights = np.linalg.lstsq(design, outcome[part], rcond=None)[0]
-        if np.abs(design @ weights - outcome[part]).max() > PRECISION:
-            return none
-    return np.flatnonzero(np.abs(weights[1:]) > PRECISION)
+    if not np.all(spread > 0):
+        return []
+    columns, errors = (columns - columns.mean(axis=0)) / spread, errors / spread
+
+    def fits(parts: np.ndarray) -> tuple[bool, np.ndarray]:
+        """Return whether nearly all rows agree up to rounding, and the weights."""
+        weights, residual = _fit_most_rows(columns[:, parts], y)
+        tolerance = error + np.broadcast_to(errors, columns.shape)[:, parts] @ np.abs(weights)
+        precise = np.quantile(tolerance, MIN_EXACT) <= MAX_ERROR * y.std()
+        return bool(precise and np.mean(np.abs(residual) <= tolerance) >= MIN_EXACT), weights
+
+    agree, weights = fits(np.arange(p))
+    if not agree:
+        return []
+    order = np.argsort(-np.abs(weights))
+    enough = next((k for k in range(1, min(p, MAX_PARTS)) if fits(order[:k])[0]), p)
+    return np.sort(order[:enough]).tolist()
+
+
+def _fit_most_rows(columns: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weights by least squares without the worst rows, and the residuals of all."""
+    design = np.column_stack([columns, np.ones(len(y))])
+    kept = np.ones(len(y), dtype=bool)
+    for _ in range(N_TRIMS):
+        weights = np.linalg.lstsq(design[kept], y[kept], rcond=None)[0]
+        residual = y - design @ weights
+        kept = np.abs(residual) <= np.quantile(np.abs(residual), MIN_EXACT)
+    return weights[:-1], residual

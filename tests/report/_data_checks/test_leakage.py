@@ -75,7 +75,11 @@ def test_functions_of_a_numeric_target_are_copies(noise, make):
     X = np.column_stack([noise[0][:, 1:], make(y)])
     (warning,) = write_data_warnings(X, Target(y, None, y), None, None, {})
     assert warning.headline == "feature 'x2' is a copy of the target"
-    X[7, 2] += 1
+    X[7, 2] += 1  # one row, and a missing value, hide nothing
+    X[8, 2] = np.nan
+    (warning,) = write_data_warnings(X, Target(y, None, y), None, None, {})
+    assert warning.headline == "feature 'x2' is a copy of the target"
+    X[:4, 2] += 1
     assert write_data_warnings(X, Target(y, None, y), None, None, {}) == []
 
 

@@ -17,7 +17,8 @@ def test_samples_that_are_no_table_are_listed_as_unchecked(noise):
     copies, _ = warnings_of([text.upper() for text in texts[:25]] + texts[:25], y)
     assert copies.headline == "50 of 50 samples are exact copies of another sample"
     assert [text.code for text in warnings_of(["one text"] * 50, y)] == ["unchecked"]
-    assert [text.code for text in warnings_of(csr_matrix(twice), y)] == ["copies"]
+    assert [text.code for text in warnings_of(csr_matrix(twice), np.tile(y[:25], 2))] == ["copies"]
+    assert [text.code for text in warnings_of(csr_matrix(twice), y)] == ["equal-rows"]
     assert warnings_of(np.where(X > 2, np.inf, np.where(X < -1, np.nan, X)), y) == []
 
 
