@@ -29,8 +29,10 @@ MAX_ANSWER_SHARE = 0.5
 SECONDS_PER_SAMPLE = 5e-6
 """Time of the metrics of one repeat, per sample."""
 MAX_FOLDS, TEST_SHARE = 5, 0.2
-CELLS_PER_SECOND, MIN_CELLS = 200_000, 50_000
+CELLS_PER_SECOND, MIN_CELLS = 1_000_000, 50_000
 """Number of table cells checked per second, and minimum number of checked cells."""
+MIN_ROWS = 100
+"""Minimum number of rows of a sample that is checked."""
 
 
 def choose_folds_in_time(inputs: Inputs, seconds: float, seed: int) -> tuple[Any, list[Caution]]:
@@ -100,7 +102,10 @@ def check_rows_in_time(
     names: Any,
     left_out: Any,
 ) -> list[Caution]:
-    """Return the warnings about a table, from as many random rows as time permits."""
+    """Return the warnings about a table, from as many random rows as time permits.
+
+    Fewer than a hundred rows are too few for any check.
+    """
     n = len(target)
     is_matrix = issparse(X) or len(getattr(X, "shape", ())) == 2
     n_columns = X.shape[1] if is_matrix else 1
@@ -108,6 +113,12 @@ def check_rows_in_time(
     is_square = is_matrix and X.shape[0] == n_columns  # possibly a kernel
     if n_rows >= n or not is_matrix or is_square:
         return check(X, target, groups, names, left_out)
+    if n_rows < MIN_ROWS:
+        text = (
+            f"Not checked: the table has {n_columns} columns, too many for the budget. Problems of "
+            "the table, such as copies of samples, would not be reported."
+        )
+        return [Caution("unchecked", text)]
     rows = np.sort(np.random.default_rng(0).choice(n, n_rows, replace=False))
     warnings = check(
         safe_indexing(X, rows),

@@ -379,6 +379,8 @@ def _run_all(
         *failed,
         *check_estimates(estimates, estimate, predictions.cases.kind),
     ]
+    if not clock.stopped and not clock.allows(1):
+        omitted["fits to shuffled labels"] = "more than the time limit allows"
     first = []
     if clock.stopped:
         first.append(Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
@@ -416,12 +418,10 @@ def _check_order(
 
 
 def _check_model(evaluation: Evaluation, clock: Clock) -> list[Caution]:
-    """Return the warnings about the model, without further fits if no time is left."""
-    inputs = evaluation.inputs
+    """Return the warnings about the model, as far as time permits their fits."""
+    inputs, root = evaluation.inputs, _checks.root_seed(evaluation.seed)
     cautions = check_least_squares(inputs.estimator, inputs.X, inputs.target.y)
-    if clock.allows(2):  # fits to the labels and to shuffled labels
-        cautions += check_fitted_before(inputs, _checks.root_seed(evaluation.seed))
-    return cautions
+    return cautions + check_fitted_before(inputs, root, lambda: clock.allows(1))
 
 
 def _check_table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -34,11 +34,14 @@ REMEDY = (
 )
 
 
-def check_fitted_before(inputs: Inputs, root: SeedSequence) -> list[Caution]:
+def check_fitted_before(
+    inputs: Inputs, root: SeedSequence, has_time: Callable[[], bool]
+) -> list[Caution]:
     """Return a warning if the model, or a part of it, is not trained within the folds.
 
-    Frozen parts are found by their type. A model that is fixed in another way predicts the same
-    after it is refitted on shuffled labels; constant predictions are no evidence of that.
+    Each fit is started only if `has_time` allows it. Frozen parts are found by their type. A model
+    that is fixed in another way predicts the same after it is refitted on shuffled labels; constant
+    predictions are no evidence of that.
     """
     frozen = list(_find_frozen(inputs.estimator))
     supervised = [name for name, part in frozen if _uses_labels(part)]
@@ -57,7 +60,7 @@ def check_fitted_before(inputs: Inputs, root: SeedSequence) -> list[Caution]:
             "target, so the effect on the error is usually small. Unfreeze it to measure this."
         )
         return [Caution("fitted-before", text)]
-    if _ignores_labels(inputs, root):
+    if _ignores_labels(inputs, root, has_time):
         text = (
             "Model fitted before: the predictions do not change if the model is refitted on "
             "shuffled labels, so it was not trained within the folds. If these samples were used "
@@ -83,7 +86,7 @@ def _uses_labels(part: Any) -> bool:
     return tags.estimator_type in ("classifier", "regressor") or tags.target_tags.required
 
 
-def _ignores_labels(inputs: Inputs, root: SeedSequence) -> bool:
+def _ignores_labels(inputs: Inputs, root: SeedSequence, has_time: Callable[[], bool]) -> bool:
     """Whether a model predicts the same, but not a constant, after its labels are shuffled."""
     if isinstance(inputs.estimator, DummyClassifier | DummyRegressor):
         return False  # by design, it depends only on the frequencies of the labels
@@ -95,6 +98,8 @@ def _ignores_labels(inputs: Inputs, root: SeedSequence) -> bool:
 
     def refit(labels: np.ndarray) -> np.ndarray:
         """Return the predictions of a model fitted to the labels of these samples, in order."""
+        if not has_time():
+            raise TimeoutError
         order = np.arange(n)
         order[rows] = labels
         block = PlanBlock(used.astype(np.intp), used, order[None])
@@ -108,7 +113,7 @@ def _ignores_labels(inputs: Inputs, root: SeedSequence) -> bool:
         return bool(np.any(before != before[0])) and all(
             np.array_equal(before, refit(rng.permutation(rows))) for _ in range(N_SHUFFLES)
         )
-    except Exception:  # for example too few samples of a class, which other checks report
+    except Exception:  # no time, or for example too few samples, which other checks report
         return False
 
 

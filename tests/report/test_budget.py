@@ -1,9 +1,15 @@
 """Evaluations of large tables within a limited time."""
 
+from time import monotonic, sleep
+from typing import ClassVar
+
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 import skeval
@@ -63,9 +69,54 @@ def test_a_report_names_what_the_budget_left_out(table):
     report = skeval.evaluate(LinearDiscriminantAnalysis(), *table, budget=0.01, random_state=0)
     assert report.answer.n_fits == 1
     assert report.answer.value == pytest.approx(0.25, abs=0.05)
-    assert {"resubstitution", "cross_validation"} <= report.omitted.keys()
+    assert {"resubstitution", "fits to shuffled labels"} <= report.omitted.keys()
     (unchecked,) = (text for text in report.warnings if text.code == "unchecked")
     assert "6250 random rows of 10000" in unchecked
     assert any(text.startswith("Few folds: one fit takes about") for text in report.warnings)
     assert "resubstitution (1 fit, more than the time limit allows)" in str(report)
     report.to_html()
+
+
+class Slow(ClassifierMixin, BaseEstimator):
+    """Predict the sign of the first feature, after a while."""
+
+    starts: ClassVar[list[float]] = []
+
+    def fit(self, X, y):
+        self.starts.append(monotonic())
+        sleep(0.05)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 0).astype(int)]
+
+
+def test_no_fit_but_those_of_the_main_estimate_begins_after_the_budget(table):
+    X, y = (part[:200] for part in table)
+    Slow.starts.clear()
+    start = monotonic()
+    report = skeval.evaluate(Slow(), X, y, budget=0.3, random_state=0)
+    assert sum(begun > start + 0.3 for begun in Slow.starts[10:]) == 0
+    assert "cross_validation" in report.omitted
+    assert "fits to shuffled labels" in report.omitted
+
+
+@pytest.mark.parametrize("budget", [1e-3, 100.0])
+def test_time_order_is_reported_whatever_the_budget(budget):
+    walks = np.cumsum(np.random.default_rng(0).normal(size=(200, 3)), axis=0)
+    dates = {"day": np.datetime64("2024-01-01") + np.arange(200)}
+    model = KNeighborsRegressor()
+    report = skeval.evaluate(
+        model, walks[:, :2], walks[:, 2], left_out=dates, budget=budget, cv=5, random_state=0
+    )
+    assert "time-order" in [text.code for text in report.warnings if text.headline]
+
+
+@pytest.mark.parametrize("n_columns", [1000, 12_000, 60_000])
+def test_tables_with_too_many_columns_for_the_budget_are_not_checked(n_columns):
+    X, y = np.random.default_rng(0).normal(size=(120, n_columns)), np.arange(120) % 2
+    report = skeval.evaluate(RidgeClassifier(), X, y, cv=3, budget=1e-3, random_state=0)
+    (text,) = (text for text in report.warnings if text.code == "unchecked")
+    assert f"{n_columns} columns" in text
+    assert not any(text.headline for text in report.warnings)

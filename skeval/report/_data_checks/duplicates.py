@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from skeval._resampling.target import Target
 from skeval.report._data_checks.grouping import NEARLY_CONSTANT, spread_target
 from skeval.report._data_checks.table import UNCHECKED, Finding, TableDescription
+from skeval.report._data_checks.traces import ROUNDING, get_rounding_error
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
 """Minimum share of samples that equal another one, and minimum number of copies."""
@@ -192,27 +193,46 @@ def has_continuous_column(columns: np.ndarray) -> bool:
         ranks = ranks.reshape(-1)
         if len(values) < 3:
             continue
-        with np.errstate(over="ignore"):  # the exponential of a large value is on no grid
-            candidates = [transform(values) for transform in TRANSFORMS]
-        if any(_are_ties_by_chance(candidate, counts) for candidate in candidates):
+        unit = 2 * get_rounding_error(values)
+        if unit > 3 * ROUNDING * np.abs(values).max():
+            by_chance = _are_ties_by_chance(values, counts, unit)
+        else:
+            with np.errstate(over="ignore"):  # the exponential of a large value is on no grid
+                candidates = [transform(values) for transform in TRANSFORMS]
+            by_chance = any(_are_ties_by_chance(candidate, counts, 0.0) for candidate in candidates)
+        if by_chance:
             chance_orders |= {ranks.tobytes(), (len(values) - 1 - ranks).tobytes()}
         elif len(values) >= MIN_UNIQUE * n_rows:
             continuous.append(ranks.tobytes())
     return any(order not in chance_orders for order in continuous)
 
 
-def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray) -> bool:
-    """Whether pairs of equal values are no more frequent than pairs at the next distance.
+def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> bool:
+    """Whether pairs of equal values are no more frequent than pairs one or two steps apart.
 
-    Sorted values on a grid, however it was converted and rounded, have about twice as many pairs
-    that are one step apart.
+    Sorted values on a grid have more such pairs than equal ones, by chance. The step is that of
+    the smallest gap, if all gaps are multiples of it up to rounding, or else the unit of rounding;
+    without either the values are on no grid.
     """
     gaps = np.diff(values)
     if not np.isfinite(gaps).all() or not gaps.min() > 0:
         return False
-    nearest = gaps <= 2.05 * gaps.min()  # steps of 1/60, rounded to hundredths, are .01 and .02
+    single = gaps[gaps < 1.5 * gaps.min()]
+    total, n_steps = float(single.sum()), float(len(single))
+    step = total / n_steps
+    for gap in np.sort(gaps):
+        multiple = round(gap / step)
+        error = unit * (1 + ROUNDING) * (1 + multiple / (1 + n_steps**0.5))
+        if abs(gap - multiple * step) > max(error, 1e-3 * step):
+            if not unit:
+                return False
+            step = unit
+            break
+        total, n_steps = total + gap, n_steps + multiple
+        step = total / n_steps  # more precise with every gap
     n_equal = np.sum(counts * (counts - 1)) / 2
-    return bool(n_equal <= np.sum((counts[1:] * counts[:-1])[nearest]) + 2)
+    n_near = np.sum((counts[1:] * counts[:-1])[gaps <= 2 * step + unit])
+    return bool(n_equal <= n_near + 2)
 
 
 def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
@@ -347,7 +367,6 @@ def _are_classes(
 
 MAX_SYNTHETIC_QUERIES = 300
 N_NEIGHBORS = 20
-ROUNDING = 1e-9
 MAX_ANGLE = 1e-9
 """One minus the cosine of the angle below which three samples lie on a line."""
 MIN_SHARE_ON_LINES, MIN_ON_LINES = 0.1, 7
