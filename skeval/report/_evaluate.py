@@ -352,7 +352,8 @@ def _run_all(
     # the baseline; for a rare class, the metric that replaces the error
     weighted_sizes = _predictions.count_classes(target, inputs.weight)
     rare = _findings.find_rare_class(weighted_sizes, metrics, loss)
-    baseline = _findings.find_baseline(predictions, loss, find_earlier(evaluation, predictions))
+    earlier = find_earlier(evaluation, predictions)
+    baseline = _findings.find_baseline(predictions, loss, metrics, earlier)
     better = bool(rare.better if rare is not None else baseline is not None and baseline.better)
     main = replace(main, better=better, metric=None if rare is None else rare.metric)
 
@@ -384,7 +385,8 @@ def _run_all(
     first = []
     if clock.stopped:
         first.append(Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
-    if baseline and not baseline.better:
+    # after a grave warning nothing is said of the baseline
+    if baseline and not baseline.better and not list_grave(cautions):
         n_classes = 1 if target.classes is None else len(target.classes)
         other, _ = _findings.find_better_metric(metrics, n_classes)
         first.append(Caution("baseline", _sentences.write_baseline(baseline, loss, other)))

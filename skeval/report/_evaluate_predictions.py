@@ -228,7 +228,7 @@ def evaluate_predictions(
         hard_samples=find_worst(scored, _predictions.name_rows(y_true)),
         subgroups=subgroups,
         out_of_fold=scored,
-        baseline=_findings.find_baseline(scored, parsed.loss),
+        baseline=_findings.find_baseline(scored, parsed.loss, metrics),
         rare_class=_findings.find_rare_class(sizes, metrics, "zero_one"),
         never_predicted=_findings.list_never_predicted(scored),
         confidence_level=float(confidence_level),
@@ -430,7 +430,8 @@ class PredictionsReport(SystemReport):
                 chance = "worse than chance (0.5)"
             return f"{text}: {chance}."
         other = _sentences.write_better_metric(self)
-        chance = _sentences.write_chance(self.baseline, self._rare, None, self._loss, other)
+        by = _sentences.name_deciding_loss(self, self._loss)
+        chance = _sentences.write_chance(self.baseline, self._rare, None, self._loss, other, by)
         return f"{text}. {chance}".rstrip()
 
     @property
@@ -450,6 +451,7 @@ class PredictionsReport(SystemReport):
             rare_class=self._rare,
             never_predicted=self.never_predicted,
             width=self._width,
+            other=_sentences.write_better_metric(self),
         )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,7 +102,10 @@ class RareClass:
 
 
 def find_baseline(
-    predictions: Predictions, loss: str, earlier: Iterable[tuple[str, np.ndarray]] = ()
+    predictions: Predictions,
+    loss: str,
+    metrics: Mapping[str, Any],
+    earlier: Iterable[tuple[str, np.ndarray]] = (),
 ) -> Baseline | None:
     """Return the best baseline prediction for the tested samples.
 
@@ -110,7 +113,8 @@ def find_baseline(
     tested, so it has a slight advantage over predictions made without seeing them. For samples in
     time order, each `earlier` baseline has a name and, for each prediction, the row of the target
     to predict; it is used if it is better. Custom losses, and scores without predicted labels, have
-    no baseline.
+    no baseline. The squared error is below that of the mean if the explained share of the variance
+    is above 0, so both have the interval of this share.
     """
     if not predictions.has_values:
         return None
@@ -142,7 +146,12 @@ def find_baseline(
             (name, LOSSES[loss](predictions.look_up(targets), targets[before]), "predicting")
         )
     best = min(baselines, key=lambda row: float(weight @ row[1]))
-    return make_baseline(predictions, *best, limit=1.0 if loss == "zero_one" else np.inf)
+    baseline = make_baseline(predictions, *best, limit=1.0 if loss == "zero_one" else np.inf)
+    if baseline.prediction == "the mean" and "r2" in metrics:
+        explained = metrics["r2"].confidence_interval(1 - ALPHA)
+        low, high = -baseline.error * explained.high, -baseline.error * explained.low
+        return replace(baseline, low=low, high=high)
+    return baseline
 
 
 def make_baseline(
@@ -220,10 +229,17 @@ def choose_chance_metric(metrics: Mapping[str, Any], n_classes: int) -> tuple[st
     return name, candidates.get(name, np.nan)
 
 
-def find_better_metric(metrics: Mapping[str, Any], n_classes: int) -> tuple[str, float]:
-    """Return the metric of `choose_chance_metric` if it is significantly above chance, or ""."""
+def find_better_metric(
+    metrics: Mapping[str, Any], n_classes: int, level: float = 1 - ALPHA / 2
+) -> tuple[str, float]:
+    """Return the metric of `choose_chance_metric` if it is significantly above chance, or "".
+
+    It is the second metric that is tested, after the error, so its level is stricter.
+    """
+    if n_classes < 2:
+        return "", np.nan
     name, chance = choose_chance_metric(metrics, n_classes)
-    if name and metrics[name].confidence_interval(1 - ALPHA).low > chance:
+    if name and metrics[name].confidence_interval(level).low > chance:
         return name, chance
     return "", np.nan
 

@@ -500,6 +500,7 @@ class EvaluationReport(ScoredReport):
             never_predicted=self.never_predicted,
             permutation=self.permutation,
             width=_sentences.find_width(self.answer, self.answer.loss),
+            other=_sentences.write_better_metric(self),
         )
 
     @property

@@ -31,6 +31,7 @@ from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
 from skeval.model_selection._tuning import TuningOptimism
 from skeval.report._exports import describe_exchange
 from skeval.report._findings import (
+    ALPHA,
     Baseline,
     RareClass,
     find_better_metric,
@@ -88,10 +89,9 @@ def write_metric(name: str, estimate: Estimate) -> str:
 def write_verdict(report: Any) -> str:
     """Return the verdict: grave warnings, the error with its interval, baseline and chance."""
     grave = forbid_quoting(report.warnings)
-    other = write_better_metric(report)
-    chance = write_chance(
-        report.baseline, report.rare_class, report.permutation, report.answer.loss, other
-    )
+    loss, other = report.answer.loss, write_better_metric(report)
+    by = name_deciding_loss(report, loss)
+    chance = write_chance(report.baseline, report.rare_class, report.permutation, loss, other, by)
     if grave and chance:
         chance = "With this problem we cannot say whether the model beats chance."
     explained = report._main_metrics["r2"].value if "r2" in report._main_metrics else None
@@ -115,11 +115,12 @@ def write_headline(
     never_predicted: tuple[str, ...] = (),
     permutation: PermutationTest | None = None,
     width: float = np.nan,
+    other: str = "",
 ) -> str:
     """Return the error and the most important finding in one sentence.
 
-    The `amount` is the error with its interval, which has this `width`. Only the verdict reports if
-    the tests disagree.
+    The `amount` is the error with its interval, which has this `width`. The `other` metric decides
+    if the error is not better than the baseline. Only the verdict reports if the tests disagree.
     """
     if grave := list_grave(warnings):
         quoted = amount.removeprefix("Estimated ").replace(" on new samples:", " of")
@@ -152,6 +153,8 @@ def write_headline(
     shown = "worse than" if baseline.worse else shown
     if baseline.better and read == "denied":
         shown = f"no evidence that it beats shuffled labels ({counted}), only that it beats"
+    if other and not baseline.better:
+        shown = f"better than chance by the {other}, but not better than"
     return f"{amount}: {shown} {baseline} ({write_amount(baseline.error, loss, width)}){never}."
 
 
@@ -249,10 +252,12 @@ def write_chance(
     test: PermutationTest | None,
     loss: str = "zero_one",
     other: str = "",
+    by: str = "",
 ) -> str:
     """Return whether the model is better than chance, by the interval and the permutation test.
 
-    The `other` metric, with its interval, shows it although the error may not.
+    If the error does not show it, the `other` metric, with its interval, decides; otherwise `by`
+    may name the error.
     """
     if rare is not None:
         start = (
@@ -277,9 +282,13 @@ def write_chance(
             doubt = "it does the same as this baseline"
         shown = "significantly lower error on the same samples"
         if baseline.better or not other:
-            return _join_tests(baseline.better, shown, doubt, test)
-        text = _join_tests(False, shown, doubt, test, by=f" by the {mean_loss_name(loss)}")
-        return f"{text} It does by the {other}."
+            return _join_tests(baseline.better, shown, doubt, test, "" if baseline.better else by)
+        read, counted = judge_permutation(test)
+        denied = f" and that of shuffled labels ({counted})" if read == "denied" else ""
+        return (
+            f"Better than chance by the {other}, although the {mean_loss_name(loss)} is not below "
+            f"that of this baseline{denied}."
+        )
     read, counted = judge_permutation(test)
     return {
         "shown": f"Better than chance ({counted}).",
@@ -291,9 +300,8 @@ def write_chance(
 
 def write_better_metric(report: Any) -> str:
     """Return the metric that is better than chance where the error may not be, or ""."""
-    if report.class_sizes is None:
-        return ""
-    name, chance = find_better_metric(report.metrics, len(report.class_sizes))
+    n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
+    name, chance = find_better_metric(report.metrics, n_classes)
     if not name:
         return ""
     value, (low, high) = report.metrics[name].value, report.metrics[name].confidence_interval(0.95)
@@ -301,6 +309,13 @@ def write_better_metric(report: Any) -> str:
         f"{name_metric(name)}: {value:.2f} (95 % CI {low:.2f} to {high:.2f}; chance gives "
         f"{chance:.2g})"
     )
+
+
+def name_deciding_loss(report: Any, loss: str) -> str:
+    """Return " by the error rate" if the 95 % interval of another metric excludes chance."""
+    n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
+    excludes = find_better_metric(report.metrics, n_classes, 1 - ALPHA)[0]
+    return f" by the {mean_loss_name(loss)}" if excludes else ""
 
 
 def list_rates(rare: RareClass) -> list[str]:
@@ -342,7 +357,8 @@ def _join_tests(
 def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
     """Compare the error with that of the baseline; unless it is better, begin with a warning title.
 
-    The `other` metric is better than chance although the error is not below that of the baseline.
+    The `other` metric decides whether the model is better than chance, if the error is not below
+    that of the baseline.
     Differences of mean squared errors are divided by the sum of both roots, which makes them
     differences of the roots.
     """
@@ -380,8 +396,8 @@ def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
     if other:
         above, name = "above" if baseline.worse else "not below", mean_loss_name(loss)
         return (
-            f"{name[0].upper()}{name[1:]} {above} the baseline: {text} By the {name_metric(other)} "
-            f"the model is still better than chance, because {EXPLAINED[other]}. {ADVISED[other]}"
+            f"{name[0].upper()}{name[1:]} {above} the baseline: {text} The "
+            f"{name_metric(other)} decides, because {EXPLAINED[other]}. {ADVISED[other]}"
         )
     if baseline.worse:
         advice = "Use the model only if errors on rare classes cost more than others."
