@@ -371,7 +371,15 @@ def collect_notes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tu
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         result = function(*args, **kwargs)
-    return result, sorted({f"note: {' '.join(str(item.message).split())}" for item in caught})
+    texts = {" ".join(str(item.message).split()) for item in caught}
+    return result, sorted({f"note: {FEW_MEMBERS.sub(FEW_IN_FOLDS, text)}" for text in texts})
+
+
+FEW_MEMBERS = re.compile(
+    r"The least populated class in y has only (\d+) members?, which is less than n_splits=(\d+)\."
+)
+FEW_IN_FOLDS = r"the smallest class has \1 samples, so some of the \2 test sets have none of it."
+"""A warning of scikit-learn, and its replacement."""
 
 
 MAX_LISTED, MAX_CLASSES = 4, 6

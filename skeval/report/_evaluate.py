@@ -29,7 +29,7 @@ from skeval._resampling.splitters import (
     resolve_splitter,
     seed_splitter,
 )
-from skeval._resampling.target import has_outputs
+from skeval._resampling.target import Target, has_outputs
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO
 from skeval.report import _findings, _predictions, _sentences
@@ -39,6 +39,7 @@ from skeval.report._data_checks import (
     check_split_order,
     name_columns,
     warn_of_order,
+    warn_of_perfection,
     write_data_warnings,
 )
 from skeval.report._estimate_checks import check_estimates
@@ -55,7 +56,7 @@ from skeval.report._parts import (
 )
 from skeval.report._report import EvaluationReport
 from skeval.report._run import RUN_OPTIONS, describe_run, name_steps, write_estimator
-from skeval.report._sections import Caution
+from skeval.report._sections import Caution, list_grave
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
@@ -291,6 +292,7 @@ def evaluate(
     inputs = validate_inputs(
         estimator, X, y, groups, method=AUTO, **{name: options[name] for name in RUN_OPTIONS}
     )
+    _refuse_single_members(inputs.target)
     names = _predictions.check_feature_names(inputs.X, feature_names)
     seed, n_samples = _checks.small_seed(random_state), len(inputs.target)
     request = _predictions.request_search_notes(_predictions.resolve_scorers(scoring), estimator)
@@ -371,8 +373,11 @@ def _run_all(
 
     # warnings about the table, the order of its rows, the model and the estimates
     estimates = finished.estimates
+    data = clock.finish(_check_table, evaluation, clock, left_out)
+    if _findings.is_perfect(predictions, metrics):
+        data += clock.finish(warn_of_perfection, X, target, evaluation.feature_names)
     cautions = [
-        *clock.finish(_check_table, evaluation, clock, left_out),
+        *data,
         *cautions,
         *clock.finish(_check_order, evaluation, predictions, left_out),
         *clock.finish(_predictions.warn_of_scores, predictions, metrics, inputs.estimator),
@@ -466,6 +471,23 @@ def _evaluate_each(
         warnings=tuple(collect_cautions(reports)),
         **describe_run("skeval.evaluate", arguments, seed),
     )
+
+
+def _refuse_single_members(target: Target) -> None:
+    """Raise if a class has one member, which no model can be trained on and tested with."""
+    if target.classes is None:
+        return
+    single = target.classes[np.bincount(target.codes) == 1]
+    if len(single):
+        listed = ", ".join(map(repr, single[:MAX_LISTED].tolist()))
+        raise ValueError(
+            f"y must have at least two samples of each class, got one of class {listed}: it cannot "
+            "be in the training and the test set. Merge such classes, or remove their samples."
+        )
+
+
+MAX_LISTED = 3
+"""Maximum number of classes in an error message."""
 
 
 def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:

@@ -18,6 +18,8 @@ from skeval.utils._text import name_label
 
 ALPHA = 0.05
 """Level of the tests against chance."""
+MAX_PERFECT, MIN_PERFECT = 0.0005, 0.999
+"""Error rate that is written as 0.0 %, and share of the variance, of perfect predictions."""
 RARE, UNEQUAL = 0.2, 0.5
 """A class is rare if it has less than a fifth of the samples and less than half of the largest
 class."""
@@ -147,7 +149,8 @@ def find_baseline(
         )
     best = min(baselines, key=lambda row: float(weight @ row[1]))
     baseline = make_baseline(predictions, *best, limit=1.0 if loss == "zero_one" else np.inf)
-    if baseline.prediction == "the mean" and "r2" in metrics:
+    is_mean = baseline.prediction == "the mean" and "r2" in metrics
+    if is_mean and np.isfinite(metrics["r2"].interval.low):
         explained = metrics["r2"].confidence_interval(1 - ALPHA)
         low, high = -baseline.error * explained.high, -baseline.error * explained.low
         return replace(baseline, low=low, high=high)
@@ -251,6 +254,16 @@ def list_never_predicted(predictions: Predictions) -> tuple[str, ...]:
         return ()
     times = np.bincount(predictions.predicted.astype(np.intp, copy=False), minlength=len(classes))
     return tuple(name_label(classes[code]) for code in np.flatnonzero(times == 0))
+
+
+def is_perfect(predictions: Predictions, metrics: Mapping[str, Any]) -> bool:
+    """Whether the error is 0.0 %, or nearly all of the variance is explained."""
+    if not predictions.has_values or np.ndim(predictions.target.codes) > 1:
+        return False
+    if predictions.target.classes is None:
+        return "r2" in metrics and metrics["r2"].value > MIN_PERFECT
+    wrong = predictions.predicted != predictions.look_up(predictions.target.codes)
+    return bool(wrong.mean() < MAX_PERFECT)
 
 
 def judge_permutation(test: PermutationTest | None) -> tuple[str, str]:

@@ -540,7 +540,8 @@ class ReportsByName(Report, Mapping):
 def _make_plain(value: Any) -> Any:
     """Return a result, or nested results, as plain Python objects."""
     if isinstance(value, Caution):
-        return {"code": value.code, "text": str(value)}
+        severity = "serious" if value.headline else "note"
+        return {"code": value.code, "severity": severity, "text": str(value)}
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):

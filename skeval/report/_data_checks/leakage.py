@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.tree import DecisionTreeClassifier
 
 from skeval.report._data_checks.table import Finding, TableDescription, find_runs, list_features
 from skeval.report._data_checks.time_order import are_alike
-from skeval.report._data_checks.traces import ROUNDING, get_rounding_error
+from skeval.report._data_checks.traces import ROUNDING, agrees_up_to, get_rounding_error
 
 MAX_CHANCE = 1e-3
 MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
@@ -19,8 +21,9 @@ MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
 the target, overall and in each class."""
 MIN_CORRELATION, MAX_SCREENED = 0.25, 500
 """Minimum rank correlation of a copy with a numeric target, and rows for which it is computed."""
-MAX_ERROR = 0.1
-"""Maximum rounding error of a copy, in standard deviations of the target."""
+MAX_SUFFICIENT, N_HELD_OUT, MIN_CORRECT, MIN_EXPLAINED = 3, 5, 0.98, 0.999
+"""Maximum number of features that predict the target without error, number of folds, and minimum
+share of held-out rows that they predict, or of the variance that they explain."""
 N_TRIMS, SLACK = 5, 1.5
 """Number of least squares fits, and factor of the rounding error for the error of their slope."""
 MIN_DISTINCT = 10
@@ -159,10 +162,10 @@ def _is_linear(
         return False
     rough = get_rounding_error(column) / column.std() > get_rounding_error(y) / y.std()
     slope, intercept = _fit_line(x, y, errors_in_x=rough)
-    error = SLACK * (get_rounding_error(y) + np.abs(slope) * np.abs(high - low) / 2)
-    if np.quantile(error, MIN_EXACT) > MAX_ERROR * y.std():
-        return False
-    return bool(np.mean(np.abs(intercept + slope * x - y) <= error) >= MIN_EXACT)
+    residual = intercept + slope * x - y
+    exact = np.full(len(y), 10 * ROUNDING * y.std())
+    rounded = get_rounding_error(y) + np.abs(slope) * np.abs(high - low) / 2
+    return any(agrees_up_to(error, residual, y) for error in (exact, SLACK * rounded))
 
 
 def _fit_line(x: np.ndarray, y: np.ndarray, *, errors_in_x: bool) -> tuple[float, float]:
@@ -222,6 +225,42 @@ def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int]
 def _log_choose(n: int, k: int) -> float:
     """Return the logarithm of the number of subsets of `k` of `n`."""
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+
+
+def list_sufficient_features(table: TableDescription) -> list[int]:
+    """Return up to three features that predict the target without error, or none.
+
+    A tree of the few most important features must predict the class of held-out rows; for a numeric
+    target, the features are added to a linear combination by their correlation with its residual.
+    """
+    n, kept = len(table.columns), np.flatnonzero(table.runs.n_values > 1)
+    columns, target = table.columns[:, kept], table.target
+    with np.errstate(invalid="ignore"):
+        middle = np.nanmedian(np.where(np.isfinite(columns), columns, np.nan), axis=0)
+    columns = np.where(np.isfinite(columns), columns, middle)
+    if n < 2 * N_HELD_OUT or not len(kept):
+        return []
+    chosen: list[int] = []
+    if target.classes is None:
+        y = target.y.astype(float) - target.y.mean()
+        standardized = (columns - columns.mean(axis=0)) / columns.std(axis=0)
+        residual = y
+        for _ in range(min(MAX_SUFFICIENT, len(kept))):
+            chosen.append(int(np.abs(residual @ standardized).argmax()))
+            part = standardized[:, chosen]
+            residual = y - part @ np.linalg.lstsq(part, y, rcond=None)[0]
+            if residual @ residual < (1 - MIN_EXPLAINED) * (y @ y):
+                return kept[chosen].tolist()
+        return []
+    tree = DecisionTreeClassifier(random_state=0)
+    order = np.argsort(-tree.fit(columns, target.codes).feature_importances_)
+    folds = KFold(N_HELD_OUT, shuffle=True, random_state=0)
+    for n_features in range(1, min(MAX_SUFFICIENT, len(kept)) + 1):
+        chosen = order[:n_features].tolist()
+        predicted = cross_val_predict(tree, columns[:, chosen], target.codes, cv=folds)
+        if np.mean(predicted == target.codes) >= MIN_CORRECT:
+            return kept[chosen].tolist()
+    return []
 
 
 def _log_count_orders(codes: np.ndarray) -> float:

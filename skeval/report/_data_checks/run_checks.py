@@ -20,6 +20,7 @@ from skeval.report._data_checks.leakage import (
     check_row_numbers,
     check_target_copies,
     check_target_encodings,
+    list_sufficient_features,
 )
 from skeval.report._data_checks.table import (
     UNCHECKED,
@@ -28,6 +29,7 @@ from skeval.report._data_checks.table import (
     convert_rows,
     describe_table,
     is_table,
+    list_features,
 )
 from skeval.report._data_checks.traces import (
     check_decimals_by_class,
@@ -77,6 +79,25 @@ def write_data_warnings(
         advice = "Such problems would not be reported."
         findings.append(Finding(UNCHECKED, "Not checked", "; ".join(unchecked), advice))
     return [finding.to_caution() for finding in findings]
+
+
+def warn_of_perfection(
+    X: Any, target: Target, feature_names: Sequence[str] | None
+) -> list[Caution]:
+    """Return a warning about predictions without error, with the features that give them."""
+    table = describe_table(X, target, None, feature_names, {})
+    features = list_sufficient_features(table) if table.columns.shape[1] else []
+    what = "every prediction" if target.classes is not None else "nearly every number"
+    cause = ""
+    if features:
+        listed = list_features(features, table.names).removeprefix("each of the ")
+        verb = "predicts" if len(features) == 1 else "together predict"
+        cause = f" {listed[0].upper()}{listed[1:]} {verb} the target without error."
+    text = (
+        f"Perfect predictions: {what} is correct.{cause} Check that no feature is derived from the "
+        "target, or known only after it."
+    )
+    return [Caution("perfect", text)]
 
 
 def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.ndarray]:

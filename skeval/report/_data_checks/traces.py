@@ -19,7 +19,7 @@ ROWS_PER_COLUMN, MIN_SPARE_ROWS = 2, 10
 """Number of rows required for an exact linear combination: per column, and in addition."""
 MIN_KNOWN, MIN_EXACT = 0.9, 0.95
 """Minimum share of known values of a part, and of rows that agree up to rounding."""
-MAX_ERROR = 0.05
+MAX_ERROR = 0.1
 """Maximum rounding error of a combination, in standard deviations of the target."""
 N_TRIMS, MAX_PARTS = 5, 20
 MAX_DIGITS, ROUNDING = 6, 1e-9
@@ -180,10 +180,10 @@ def find_parts(columns: np.ndarray, y: np.ndarray, *, logarithms: bool) -> list[
     n, p = columns.shape
     if not 2 <= p <= MAX_COLUMNS or n < ROWS_PER_COLUMN * p + MIN_SPARE_ROWS or not y.std() > 0:
         return []
-    error = np.full(n, get_rounding_error(y))
+    unit = np.full(n, get_rounding_error(y))
     errors = np.array([get_rounding_error(column) for column in columns.T])[None]
     if logarithms:
-        errors, error = errors / columns, error / y
+        errors, unit = errors / columns, unit / y
         columns, y = np.log(columns), np.log(y)
     spread = columns.std(axis=0)
     if not np.all(spread > 0):
@@ -193,9 +193,10 @@ def find_parts(columns: np.ndarray, y: np.ndarray, *, logarithms: bool) -> list[
     def fits(parts: np.ndarray) -> tuple[bool, np.ndarray]:
         """Return whether nearly all rows agree up to rounding, and the weights."""
         weights, residual = _fit_most_rows(columns[:, parts], y)
-        tolerance = error + np.broadcast_to(errors, columns.shape)[:, parts] @ np.abs(weights)
-        precise = np.quantile(tolerance, MIN_EXACT) <= MAX_ERROR * y.std()
-        return bool(precise and np.mean(np.abs(residual) <= tolerance) >= MIN_EXACT), weights
+        of_columns = np.broadcast_to(errors, columns.shape)[:, parts] @ np.abs(weights)
+        exact = np.full(n, 10 * ROUNDING * y.std())
+        agree = any(agrees_up_to(error, residual, y) for error in (exact, unit, unit + of_columns))
+        return agree, weights
 
     agree, weights = fits(np.arange(p))
     if not agree:
@@ -203,6 +204,12 @@ def find_parts(columns: np.ndarray, y: np.ndarray, *, logarithms: bool) -> list[
     order = np.argsort(-np.abs(weights))
     enough = next((k for k in range(1, min(p, MAX_PARTS)) if fits(order[:k])[0]), p)
     return np.sort(order[:enough]).tolist()
+
+
+def agrees_up_to(error: np.ndarray, residual: np.ndarray, y: np.ndarray) -> bool:
+    """Whether nearly all residuals are within errors that are small beside the spread of `y`."""
+    small = np.quantile(error, MIN_EXACT) <= MAX_ERROR * y.std()
+    return bool(small and np.mean(np.abs(residual) <= error) >= MIN_EXACT)
 
 
 def _fit_most_rows(columns: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

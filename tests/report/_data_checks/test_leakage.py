@@ -147,3 +147,86 @@ def test_waiting_times_that_give_the_choice_of_a_flight_away():
     assert grave_codes(X[:, 1:], flew) == []
     at_the_end = np.where(X == 64, 200, np.where(X == 69, 210, X))  # an ordinary good feature
     assert grave_codes(at_the_end, flew) == []
+
+
+@pytest.mark.parametrize("kind", ["category", "indicators", "difference"])
+def test_predictions_without_error_are_reported_with_the_features_that_give_them(kind):
+    rng = np.random.default_rng(0)
+    X, group = rng.normal(size=(90, 4)), rng.integers(0, 6, 90)
+    model, names = DecisionTreeClassifier(random_state=0), list("abcd")
+    if kind == "category":  # of six levels, which determine two classes
+        X[:, 2], y = group, group % 2
+    elif kind == "indicators":
+        y = group % 3
+        X[:, 1], X[:, 2] = y == 0, y == 1
+    else:
+        model, y = LinearRegression(), X[:, 1] - X[:, 2] + 0.001 * rng.normal(size=90)
+    report = skeval.evaluate(model, X, y, feature_names=names, include=(), **FEW)
+    (warning,) = [text for text in report.warnings if text.code == "perfect"]
+    assert [f"'{name}'" in warning for name in names] == [False, kind != "category", True, False]
+    entry = next(one for one in report.to_dict()["warnings"] if one["code"] == "perfect")
+    assert entry["severity"] == "note"
+    assert "perfect" not in [
+        text.code
+        for text in skeval.evaluate(model, X, rng.permutation(y), include=(), **FEW).warnings
+    ]
+
+
+@pytest.mark.parametrize("n_rows", [60, 200])
+@pytest.mark.parametrize(
+    "spoil", [None, "missing", "deviating", "rounded", "other units", "recoded", "text"]
+)
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_rounding_missing_values_and_exceptions_hide_no_copy(kind, spoil, n_rows):
+    rng = np.random.default_rng(n_rows)
+    noise = rng.normal(size=(n_rows, 2)).round(2)
+    if kind == "numbers":
+        if spoil in ("recoded", "text"):
+            pytest.skip("codes of classes")
+        y = rng.gamma(4, 10, n_rows).round(1)
+        copy = (2.54 * y).round(1) if spoil == "other units" else y.copy()
+        copy = np.log(y).round(3) if spoil == "rounded" else copy
+        target = Target(y, None, y)
+    else:
+        y = rng.integers(0, 3, n_rows)
+        copy = 7.0 * y if spoil == "recoded" else y.astype(float)
+        target = Target(y, np.arange(3), y)
+    copy[:2] = np.nan if spoil == "missing" else copy[:2] + (spoil == "deviating")
+    X = pd.DataFrame({"a": noise[:, 0], "b": noise[:, 1], "f": copy})
+    if spoil == "text":
+        X["f"] = [f"level {value:.0f}" for value in copy]
+        X.loc[3, "f"] = None
+    found = write_data_warnings(X, target, None, list(X), {})
+    assert [text.headline for text in found if text.headline] == [
+        "feature 'f' is a copy of the target"
+    ]
+
+
+def test_a_rare_class_is_no_copy_of_a_rare_value():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y, other = (np.random.default_rng(rng.integers(1 << 30)).random((2, 300)) < 0.02).astype(
+            int
+        )
+        if y.sum() > 1 and other.any():
+            X = np.column_stack([rng.normal(size=300), other])
+            assert not any(text.headline for text in warnings_of(X, y))
+
+
+@pytest.mark.parametrize("kept", [1.0, 0.9, 0.5])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_row_numbers_with_gaps(kept, shuffled):
+    """Rows may have been removed, for example those without a target."""
+    rng = np.random.default_rng(0)
+    number = np.flatnonzero(rng.random(200) < kept) + 1
+    y = (number > 100).astype(int)
+    X = np.column_stack([rng.normal(size=(len(number), 2)), number])
+    order = rng.permutation(len(y)) if shuffled else np.arange(len(y))
+    codes = [text.code for text in warnings_of(X[order], y[order]) if text.headline]
+    assert ("row-number" in codes) == (kept > 0.5 or not shuffled)
+
+
+def test_names_are_no_row_numbers():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"name": [f"S{k:03d}" for k in range(60)], "a": rng.normal(size=60)})
+    assert warnings_of(X, rng.integers(0, 2, 60), names=list(X)) == []
