@@ -1,13 +1,15 @@
 """Copies of samples, and near-duplicates."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.crossed import each_value
 from helpers.tables import FEW, warnings_of
 from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
-from skeval.report._data_checks import table
+from skeval._resampling.target import Target
+from skeval.report._data_checks import table, write_data_warnings
 
 
 def test_tripled_samples_are_told_loudly_and_no_interval_is_a_point(noise):
@@ -66,3 +68,77 @@ def test_indicators_of_one_variable_are_no_copies(n_levels, first):
         rng = np.random.default_rng(seed)
         X = np.eye(n_levels)[rng.integers(0, n_levels, 120)][:, first:]
         assert not any(w.headline for w in warnings_of(X, rng.integers(0, 2, 120)))
+
+
+def grave_codes(X, y):
+    return [text.code for text in warnings_of(X, y) if text.headline]
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda x: x,
+        lambda x: (x / 3600).round(6),
+        lambda x: x / 3600,
+        lambda x: (x / 60).round(2),
+        lambda x: (x / 10 * 0.45359).round(2),
+        lambda x: ((x / 10 - 32) / 1.8).round(2),
+        np.log,
+    ],
+)
+@pytest.mark.parametrize("n", [60, 150])
+def test_chance_copies_of_converted_units_are_not_grave(convert, n):
+    n_grave = 0
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([convert(np.round(rng.normal(8000, 250, n))), rng.integers(0, 2, n)])
+        n_grave += "copies" in grave_codes(X, (rng.random(n) < 0.2).astype(int))
+        n_grave += "copies" in [
+            text.code
+            for y in [rng.normal(size=n)]
+            for text in write_data_warnings(X, Target(y, None, y), None, None, {})
+            if text.headline
+        ]
+    assert n_grave <= 1
+
+
+def test_a_pair_of_equal_rows_an_arm_coded_twice_and_other_targets_are_no_copies():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
+    X[1], y[1] = X[0], y[0]
+    assert grave_codes(X, y) == []  # one pair
+    arm = rng.integers(0, 3, 90)
+    coded = np.column_stack([arm, 10 * arm, np.array([2.0, 7.0, 1.0])[arm]])
+    assert grave_codes(coded, rng.integers(0, 2, 90)) == []
+    X = np.vstack([rng.normal(size=(30, 3))] * 2)
+    first = rng.integers(0, 2, 30)
+    assert grave_codes(X, np.r_[first, first]) == ["copies"]
+    assert grave_codes(X, np.r_[first, 1 - first]) == []
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Float64", "double[pyarrow]"])
+def test_missing_values_of_any_type_put_no_samples_on_lines(dtype):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        data = pd.DataFrame(
+            {"visit": rng.integers(1, 5, 320), "age": rng.normal(62, 11, 320).round(1)}
+        )
+        data["crp"] = rng.lognormal(size=320)
+        data.loc[rng.random(320) < 0.14, "crp"] = np.nan
+        if dtype != "float64":
+            pytest.importorskip("pyarrow" if "pyarrow" in dtype else "pandas")
+            data["crp"] = data["crp"].astype(dtype)
+        target = (rng.random(320) < 0.12).astype(int)
+        assert [t.code for t in warnings_of(data, target, names=list(data)) if t.headline] == []
+
+
+@pytest.mark.parametrize("n", [80, 400])
+def test_whole_numbers_lie_on_lines_by_chance(n):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x = np.sort(rng.permutation(4 * n)[:n])
+        halves = np.round(500 + 100 * rng.normal(size=(n, 1)) + 30 * rng.normal(size=(n, 2)))
+        days = np.column_stack([np.sort(rng.integers(1, 8 * n, n)), rng.integers(20, 80, n)])
+        for X in (np.column_stack([x, x + rng.integers(0, 3, n)]), halves, days):
+            for unit in (1.0, 0.4536):
+                assert "synthetic" not in grave_codes(unit * X, (rng.random(n) < 0.1).astype(int))

@@ -7,7 +7,7 @@ from helpers.tables import FEW, warnings_of
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._resampling.target import validate_data
+from skeval._resampling.target import Target, validate_data
 from skeval.report._data_checks import write_data_warnings
 
 
@@ -90,3 +90,70 @@ def test_persons_whose_rows_repeat():
     assert "copies" not in grave_codes(X[order], visits[order])
     order = np.random.default_rng(0).permutation(len(X))
     assert "copies" not in grave_codes(X[order], visits[order])
+
+
+def judge(X, y, name, **options):
+    """Return the grave codes of a table whose last column has a name."""
+    names = [f"a{k}" for k in range(X.shape[1] - 1)] + [name]
+    return [text.code for text in warnings_of(X, y, names=names, **options) if text.headline]
+
+
+@pytest.mark.parametrize("n_rows", [3, 5, 30])
+@pytest.mark.parametrize("flipped", [0.0, 0.1, 0.2])
+@pytest.mark.parametrize("name", ["patient", "Subject_ID", "number"])
+def test_persons_numbered_group_by_group_are_identifiers(n_rows, flipped, name):
+    rng = np.random.default_rng(n_rows)
+    person = rng.permutation(np.repeat(np.arange(1, 41), n_rows))
+    y = ((np.arange(41) > 20) ^ (rng.random(41) < flipped)).astype(int)[person]
+    X = np.column_stack([rng.normal(size=(len(y), 3)), person])
+    assert "identifier" in judge(X, y, name)
+    assert "identifier" not in judge(X, rng.permutation(y), name)
+
+
+@pytest.mark.parametrize("outside", [True, False])
+def test_persons_with_many_rows_are_identifiers(outside):
+    rng = np.random.default_rng(0)
+    person = rng.permutation(np.repeat(np.arange(15), 30))
+    y, X = rng.permutation(np.arange(15) % 2)[person], rng.normal(size=(450, 3))
+    names = np.array([f"P{k}" for k in person])
+    target = Target(y, np.array([0, 1]), y)
+    table = pd.DataFrame(X, columns=list("abc"))
+    left_out = {"person": names} if outside else {}
+    table = table if outside else table.assign(person=names)
+    found = write_data_warnings(table, target, None, list(table), left_out)
+    assert [text.code for text in found if text.headline] == ["identifier"]
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+@pytest.mark.parametrize("outside", [True, False])
+def test_time_points_and_doses_of_a_balanced_design_are_not_blamed(as_text, outside):
+    """Each of ten days has every rat, and so every class."""
+    rng = np.random.default_rng(0)
+    day, rat = (part.reshape(-1) for part in np.meshgrid(np.arange(10), np.arange(12)))
+    y, X = rat % 3, rng.normal(size=(120, 2)) + rat[:, None]
+    days = np.array([f"day {k}" for k in day]) if as_text else day
+    table = pd.DataFrame(X, columns=list("ab"))
+    left_out = {"day": days} if outside else {}
+    table = table if outside else table.assign(day=days)
+    target = Target(y, np.arange(3), y)
+    found = write_data_warnings(table, target, None, list(table), left_out)
+    assert "identifier" not in [text.code for text in found if text.headline]
+
+
+def test_a_rare_class_makes_no_opposite_classes():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        value, y = np.round(rng.normal(100, 60, 1600)), np.zeros(1600, dtype=int)
+        y[rng.choice(np.flatnonzero(np.abs(value - 100) < 24), 32, replace=False)] = 1
+        for column in (value, value.astype(str)):
+            X = pd.DataFrame({"shell": column, "other": rng.normal(size=1600)})
+            found = warnings_of(X, y, names=list(X))
+            assert "identifier" not in [text.code for text in found if text.headline]
+
+
+def test_names_that_are_the_same_number_are_different_names():
+    name = np.array([f"{i}.{j}" for i in range(1, 11) for j in range(1, 12)], dtype=object)
+    y = np.repeat(np.arange(10) % 2, 11)
+    X = np.random.default_rng(0).normal(size=(110, 2))
+    target = Target(y, np.array([0, 1]), y)
+    assert write_data_warnings(X, target, None, None, {"sample": name}) == []
