@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
+from dataclasses import replace
 from typing import Any
 
 from skeval._commands import _shared
@@ -105,6 +105,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
     from sklearn.pipeline import make_pipeline
 
     from skeval.report import evaluate_clusterer
+    from skeval.report._data_checks import warn_of_points
 
     data = _shared.describe_data(options.data, table)
     options.progress.headline = f"{data}; {options.algorithm}"
@@ -124,19 +125,12 @@ def _run_cluster(options: argparse.Namespace) -> None:
     scaled = "features scaled to variance 1" if options.scale else "unscaled features"
     prepared = _shared.describe_preparation(table).removesuffix(_shared.IN_FOLDS)
     procedure = f"{options.algorithm}, {scaled}{prepared}, seed {options.seed}"
-    table_notes = [f"note: {note}" for note in [*table.notes, *_note_row_numbers(table)]]
+    # the checks read the table before scaling
+    table_warnings = warn_of_points(table.X, table.feature_names)
+    others = [text for text in report.warnings if not hasattr(text, "code")]
+    report = replace(report, warnings=(*table_warnings, *others))
+    table_notes = [f"note: {note}" for note in table.notes]
     _shared.deliver(report, options, table, procedure, [*table_notes, *notes], summary=False)
-
-
-def _note_row_numbers(table: Any) -> list[str]:
-    """Return a note on each feature that counts the rows."""
-    from skeval._commands._data import counts_rows
-
-    return [
-        f"column {name!r} counts the rows and is a feature; --drop {shlex.quote(name)} removes it."
-        for name, values in zip(table.feature_names, table.X.T, strict=True)
-        if counts_rows(values)
-    ]
 
 
 def parse_range(text: str) -> range:

@@ -20,7 +20,7 @@ from skeval.cluster import ClusteringComparison, NClustersChoice, ParetoDisplay,
 from skeval.cluster._n_clusters_choice import SEQUENTIAL
 from skeval.cluster._stability import PREDICTION_STRENGTH, SMALLEST
 from skeval.metrics.cluster import silhouette_samples
-from skeval.report._sections import Figure, Report, Section, Table
+from skeval.report._sections import Figure, Report, Section, Table, list_grave
 from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
 
 MAX_SIZES = 12
@@ -140,8 +140,10 @@ class ClusteringReport(Report):
 
     @property
     def verdict(self) -> str:
-        """The choice, its P-value, and the number of other rules that agree."""
-        return write_verdict(self.choices)
+        """Serious problems of the table, the choice, its P-value, and which rules agree."""
+        grave = list_grave(self.warnings)
+        start = f"Do not rely on these clusters: {'; '.join(grave)}. " if grave else ""
+        return start + write_verdict(self.choices)
 
     @property
     def _facts(self) -> list[str]:
@@ -418,17 +420,21 @@ def write_verdict(choices: Mapping[str, NClustersChoice]) -> str:
     if choice.n_clusters > 1:
         text = count(choice.n_clusters, "cluster")
         text = text if is_clear else f"Probably {text}"
+        if others and not n_agree:
+            text = f"Undecided: {count(choice.n_clusters, 'cluster')} by the sequential tests"
     else:
         text = "No evidence of clusters" if is_clear else "No clear evidence of clusters"
     if choice.edge:
         text += ", a narrow decision"
-    verb = "agrees" if n_agree == 1 else "agree"
     text += f" (P = {write_pvalue(choice.pvalue)} for structure); "
+    span = " or ".join(map(str, deviating))
+    if len(deviating) > 2:
+        span = f"{deviating[0]} to {deviating[-1]}"
+    if not n_agree and others:
+        return f"{text}all {len(others)} other rules choose {span}."
+    verb = "agrees" if n_agree == 1 else "agree"
     text += f"{n_agree} of {len(others)} other rules {verb}"
     if deviating:
-        span = " or ".join(map(str, deviating))
-        if len(deviating) > 2:
-            span = f"{deviating[0]} to {deviating[-1]}"
         text += f", the rest choose {span}"
     return f"{text}."
 

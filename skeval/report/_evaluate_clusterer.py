@@ -29,6 +29,7 @@ from skeval.cluster._stability import (
 from skeval.metrics.cluster import external_indices
 from skeval.report import _clustering
 from skeval.report._clustering import ClusteringReport
+from skeval.report._data_checks import warn_of_points
 from skeval.report._run import describe_run, write_estimator
 from skeval.utils._checks import (
     RandomStateLike,
@@ -152,6 +153,7 @@ def evaluate_clusterer(
     check_option("stability", stability, AGREEMENTS)
     check_option("reference", reference, REFERENCES)
     check_same_length(X=X, labels_true=labels_true)
+    table_warnings = warn_of_points(X, getattr(X, "columns", None))
     X = check_points(clusterer, X)
     candidates = _check_range(n_clusters, X.shape[0])
     seed = small_seed(random_state)
@@ -190,10 +192,11 @@ def evaluate_clusterer(
         external=external,
         partitions=partitions,
         shown=_clustering.show_clusters(X, partitions, choices[SEQUENTIAL], seed, n_jobs),
-        warnings=tuple(
-            _clustering.write_warnings(
+        warnings=(
+            *table_warnings,
+            *_clustering.write_warnings(
                 comparison, choices[SEQUENTIAL], choices[stability], X.shape[0]
-            )
+            ),
         ),
         n_samples=X.shape[0],
         n_features=X.shape[1],

@@ -73,7 +73,8 @@ def forbid_quoting(warnings: Iterable[Caution]) -> str:
 
 def list_grave(warnings: Iterable[Caution]) -> list[str]:
     """Return the headlines of the grave warnings, without duplicates."""
-    return list(dict.fromkeys(one.headline for one in warnings if one.headline))
+    headlines = (getattr(one, "headline", "") for one in warnings)  # others are plain strings
+    return list(dict.fromkeys(filter(None, headlines)))
 
 
 def write_gravest(grave: list[str]) -> str:

@@ -259,8 +259,8 @@ def test_bad_input(options, message):
             3,
             0.05,
             [1, 2, 5, 6],
-            "Probably 3 clusters, a narrow decision (P = 0.05 for structure); 0 of 4 other rules "
-            "agree, the rest choose 1 to 6.",
+            "Undecided: 3 clusters by the sequential tests, a narrow decision (P = 0.05 for "
+            "structure); all 4 other rules choose 1 to 6.",
         ),
         (
             1,
@@ -292,3 +292,27 @@ def test_a_gap_that_still_increases_does_not_agree():
 def test_several_clusterers_are_refused():
     with pytest.raises(TypeError, match="clusterer must be one clusterer, got a dict"):
         evaluate_clusterer({"kmeans": KMEANS}, BLOBS)
+
+
+@pytest.mark.parametrize("kind", ["year", "slow", "copies", "row number", "constant", None])
+def test_the_table_is_checked_without_a_target(kind):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 4)).round(3), columns=list("abcd"))
+    if kind == "year":
+        X["year"] = np.repeat(np.arange(1950, 1980), 2)
+    elif kind == "slow":
+        X = X.cumsum()
+    elif kind == "copies":
+        X.iloc[40:] = X.iloc[:20].to_numpy()
+    elif kind == "row number":
+        X["nr"] = rng.permutation(60)
+    elif kind == "constant":
+        X["b"] = 1.0
+    report = evaluate_clusterer(KMeans(n_init=1), X, n_clusters=(2, 3), n_repeats=2, random_state=0)
+    codes = {getattr(text, "code", None): text for text in report.warnings}
+    expected = {"year": "time-order", "slow": "time-order", "row number": "row-number"}.get(
+        kind, kind
+    )
+    assert {code for code in codes if code} == ({expected} if kind else set())
+    grave = kind in ("year", "slow", "copies")
+    assert report.verdict.startswith("Do not rely on these clusters") == grave

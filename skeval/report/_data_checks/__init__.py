@@ -3,6 +3,7 @@
 from skeval.report._data_checks.run_checks import (
     name_columns,
     warn_of_perfection,
+    warn_of_points,
     write_data_warnings,
 )
 from skeval.report._data_checks.time_order import check_split_order, warn_of_order
@@ -12,5 +13,6 @@ __all__ = [
     "name_columns",
     "warn_of_order",
     "warn_of_perfection",
+    "warn_of_points",
     "write_data_warnings",
 ]

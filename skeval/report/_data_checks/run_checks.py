@@ -31,6 +31,7 @@ from skeval.report._data_checks.table import (
     is_table,
     list_features,
 )
+from skeval.report._data_checks.time_order import check_series
 from skeval.report._data_checks.traces import (
     check_decimals_by_class,
     check_missing_by_class,
@@ -79,6 +80,24 @@ def write_data_warnings(
         advice = "Such problems would not be reported."
         findings.append(Finding(UNCHECKED, "Not checked", "; ".join(unchecked), advice))
     return [finding.to_caution() for finding in findings]
+
+
+def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[Caution]:
+    """Return the warnings about a table that is clustered: those that need no target.
+
+    They are copies, row numbers, constants, and rows in time order.
+    """
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    names = None if feature_names is None else [str(name) for name in feature_names]
+    table = describe_table(X, Target(np.zeros(n), None, np.zeros(n)), None, names, {})
+    with np.errstate(all="ignore"):  # infinite and missing values
+        findings = [finding for check in WITHOUT_TARGET for finding in check(table)]
+    columns = dict(zip(table.names, table.columns.T, strict=False))
+    named = table.columns.shape[1] > 0
+    return [one.to_caution() for one in [*findings, *(check_series(columns) if named else ())]]
+
+
+WITHOUT_TARGET: tuple[Check, ...] = (check_copies, check_row_numbers, check_constants)
 
 
 def warn_of_perfection(

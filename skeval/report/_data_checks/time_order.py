@@ -143,6 +143,27 @@ def warn_of_order(
     return [finding.to_caution() for finding in findings]
 
 
+def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[Finding]:
+    """Report rows in time order by the columns of a table that has no target."""
+    n = len(next(iter(columns.values())))
+    if n < MIN_ROWS:
+        return
+    reason = _find_rising_time(columns, _read_all_times(columns))
+    others = {name: column for name, column in columns.items() if f"{name!r} rises" != reason}
+    alone = np.zeros(n, dtype=np.intp)
+    if not reason and _change_slowly(others, set(others), alone, classes=True):
+        reason = "most columns change slowly from row to row"
+    if reason:
+        yield Finding(
+            "time-order",
+            "Time order",
+            f"the rows seem to be a series ({reason})",
+            "Clusters of a series may be its stretches of time. Remove the trend and the time, or "
+            "use a method for changes in a series.",
+            grave=True,
+        )
+
+
 def _find_units(n_samples: int, groups: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the first row of each group, in order, and the group of each row."""
     if groups is None:
