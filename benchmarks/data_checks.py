@@ -321,6 +321,21 @@ def draw_parts(rng: Rng, n: int, combine: Callable[..., np.ndarray], noise: floa
     return Sample(X, y + noise * y.std() * rng.normal(size=n))
 
 
+def draw_converted(rng: Rng, n: int) -> Sample:
+    """Seconds converted to hours with six decimals, and sex; a rare class."""
+    hours = (rng.normal(8000, 250, n).round() / 3600).round(6)
+    return Sample(np.column_stack([hours, rng.integers(0, 2, n)]), draw_labels(rng, n, 0.2))
+
+
+def draw_days(rng: Rng, n: int) -> Sample:
+    """A balanced design: every animal, each of one of three arms, on each of ten days."""
+    day, animal = np.arange(n) % 10, np.arange(n) // 10
+    X = rng.normal(size=(n // 10, 3))[animal] + rng.normal(size=(n, 3))
+    order = rng.permutation(n)
+    days = np.array([f"day {k}" for k in day])
+    return Sample(pd.DataFrame(X).add_prefix("f").assign(day=days).iloc[order], (animal % 3)[order])
+
+
 CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "Gaussian classes": draw_gaussian,
     "Gaussian noise, 2 columns": lambda r, n: with_labels(r.normal(size=(n, 2)), r),
@@ -367,6 +382,8 @@ CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "rounded alike": lambda r, n: draw_rounded(r, n, (1, 1)),
     "three significant digits": draw_significant,
     "target, noisy sum of features": lambda r, n: draw_parts(r, n, np.add, 0.01),
+    "converted units": draw_converted,
+    "days of a balanced design": draw_days,
 }
 
 
@@ -401,6 +418,13 @@ def draw_objects(
     if "feature" in kind:
         return Sample(pd.DataFrame(X).add_prefix("f").assign(patient=name), y)
     return Sample(X, y, {"patient": name} if "outside" in kind else {})
+
+
+def draw_patients_in_order(rng: Rng, n: int) -> Sample:
+    """Five visits of each patient; patients are numbered from 1, cases first."""
+    patient = rng.permutation(np.arange(n) // 5 + 1)
+    X = pd.DataFrame(rng.normal(size=(n, 3))).add_prefix("f").assign(patient=patient)
+    return Sample(X, (patient > n / 10).astype(int))
 
 
 def draw_smote(rng: Rng, n: int, p: int = 5) -> Sample:
@@ -501,6 +525,7 @@ TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
     ),
     "patients, outside X": (lambda r, n: draw_objects(r, n, 4, 1.0, "outside"), "identifier"),
     "patients, a feature": (lambda r, n: draw_objects(r, n, 4, 1.0, "feature"), "identifier"),
+    "patients numbered, cases first": (draw_patients_in_order, "identifier"),
     "SMOTE, 5 columns": (draw_smote, "synthetic"),
     "SMOTE, 30 columns": (partial(draw_smote, p=30), "synthetic"),
     "target, recoded": (
