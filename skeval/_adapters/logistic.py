@@ -23,15 +23,17 @@ from skeval._adapters.column_steps import (
     has_plain_columns,
     make_column_steps,
 )
-from skeval._adapters.registry import Adapter, Difference, NoSolver, adapter_for
-from skeval._adapters.svc import last_step
+from skeval._adapters.registry import Adapter, Agreement, NoSolver, adapter_for
 from skeval._adapters.svc_problems import TIED, Boxes, make_boxes
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.plans import PlanBlock, whole_plan
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
 from skeval._resampling.target import Target
 from skeval._solvers.lbfgs import CONVERGED, UNFINISHED
 from skeval._solvers.logistic import Columns, LogisticOptions, LogisticSolution, solve_logistic
 from skeval.utils._checks import warn_user
+
+MAX_DIFFERENCE = 1e-2
+"""Largest difference of the probabilities of a solver and of the estimator."""
 
 MAX_COEFFICIENTS = 20_000
 """Largest number of coefficients of a fit, of all classes."""
@@ -43,18 +45,8 @@ MAX_RATIO = 3000.0
 # times more for each further GROWTH iterations.
 ROUNDING, LONG, GROWTH, MAX_NOISE = 5e-7, 50, 10, 0.01
 
-# Seconds of a fit by scikit-learn on one core: a call, an iteration, and per iteration and class a
-# sample, an element of X and a coefficient.
-_CALL, _STEP, _SAMPLE, _NUMBER, _COEFFICIENT = 2.5e-3, 1.2e-4, 4.5e-8, 5e-10, 8e-8
-# Seconds of a transformer, per call and per element of X.
-_TRANSFORM, _TRANSFORMED = 8e-4, 1e-8
-# Seconds of a batch: the start with trial fits, an iteration of all fits, and per fit in an
-# iteration: a call, a sample, an element of X and a coefficient.
-_BATCH, _ROUND, _OUR_STEP, _OUR_SAMPLE, _OUR_NUMBER, _OUR_COEFFICIENT = (
-    5e-3, 5e-4, 5e-6, 1.2e-8, 4e-10, 1.2e-7,
-)  # fmt: skip
-# A batch must be faster by this factor.
-_MARGIN = 1.2
+MIN_FITS = 5
+"""Minimum number of fits for which the solver and a trial fit are faster than a loop."""
 
 
 @adapter_for.register
@@ -114,8 +106,6 @@ def count_rows(target: Target) -> int:
 class LogisticAdapter:
     """Fits of a LogisticRegression and of the transformers before it."""
 
-    fit_one = None
-
     def __init__(
         self,
         pipeline: Pipeline,
@@ -143,33 +133,11 @@ class LogisticAdapter:
         """Columns of fits without transformers."""
         return Columns.of_rows(self.steps.X)
 
-    def pays(
-        self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
-    ) -> bool:
-        """Return whether a batch is at least `times` as fast as a loop, given the iterations of
-        `model`.
+    def gain(self, plan: ResamplingPlan) -> float:
+        """Return how many times as fast as the loop the solver is at least, 0 if it is slower."""
+        return 2.0 if plan.n_fits >= MIN_FITS else 0.0
 
-        Without a model, assume that each fit takes `max_iter` iterations.
-        """
-        n, p, K = len(self.target), self.steps.n_columns, count_rows(self.target)
-        n_iter, left = float(self.pipeline[-1].max_iter), 0.0
-        if model is not None:
-            n_iter = float(np.max(last_step(model).n_iter_))
-            # share of fits left to the estimator because one of their n / 10 tested samples is
-            # uncertain
-            left = rounding_error(n_iter) * n / 5
-            if rounding_error(n_iter) > MAX_NOISE:
-                return False
-        numbers = np.array([n, n * p, p])
-        call = _CALL + (len(self.pipeline) - 1) * (_TRANSFORM + _TRANSFORMED * n * p)
-        loop = call + n_iter * (_STEP + K * numbers @ [_SAMPLE, _NUMBER, _COEFFICIENT])
-        if not self.steps.changes and 2 * n <= p:  # in a basis of the rows
-            numbers = np.array([n, n * n + n * p / 2, n])
-        ours = _OUR_STEP + K * numbers @ [_OUR_SAMPLE, _OUR_NUMBER, _OUR_COEFFICIENT]
-        batch = self.steps.seconds_of_reduction + n_iter * (ours + _ROUND / n_fits)
-        return bool(_MARGIN * times * (batch + _BATCH / n_fits) <= (1.0 - left) * loop)
-
-    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
+    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return the difference between the probabilities of one fit and of its model."""
         if not self._erratic:
             return compare_probabilities(self(block), model, samples, self.target)
@@ -223,7 +191,7 @@ class LogisticAdapter:
 
 def compare_probabilities(
     output: FitOutput, model: Any, samples: Any, target: Target, *, optimum: bool = False
-) -> Difference | None:
+) -> Agreement | None:
     """Return the difference between the probabilities of one fit and of a model.
 
     Labels are compared at the `optimum` only.
@@ -233,7 +201,7 @@ def compare_probabilities(
     expected = model.predict_proba(samples)
     largest = float(np.abs(output.probability - expected).max())
     labels = target.encode(model.predict(samples), len(expected)) if optimum else output.predicted
-    return Difference(largest, float(np.mean(output.predicted != labels)))
+    return Agreement(largest <= MAX_DIFFERENCE, float(np.mean(output.predicted != labels)))
 
 
 def make_output(block: PlanBlock, solution: LogisticSolution, noise: float) -> FitOutput:

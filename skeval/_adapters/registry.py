@@ -12,30 +12,28 @@ from sklearn.pipeline import Pipeline
 
 import skeval._adapters
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.fit_worker import OneFit
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 
 
 class NoSolver(NamedTuple):
-    """Reason why no adapter supports a procedure, and a function for single fits."""
+    """Reason why no adapter supports a procedure."""
 
     why: str
-    fit_one: OneFit | None = None
 
 
-class Difference(NamedTuple):
-    """Difference between two models of one fit on all samples.
+class Agreement(NamedTuple):
+    """Comparison of a solver's fit with the estimator's, on all samples.
 
     Attributes
     ----------
-    largest : float
-        Largest difference of probabilities, or of decision values in units of 1 + their size.
+    agrees : bool
+        Whether they differ by no more than the tolerance of the estimator.
     share : float
         Share of predicted labels that differ.
     """
 
-    largest: float
+    agrees: bool
     share: float
 
 
@@ -51,31 +49,18 @@ class Adapter(Protocol):
 
 
 @runtime_checkable
-class CostedAdapter(Protocol):
-    """Adapter that reaches an optimum, and is not always faster than the loop.
+class TriedAdapter(Adapter, Protocol):
+    """Adapter that reaches the optimum that the estimator approaches up to a tolerance."""
 
-    The estimator stops at a tolerance `tol`, and does the fits with a tested sample within `noise`
-    of the boundary; the noise is infinite if the tolerance does not bound the difference. Unless
-    `fit_one` is None, it does the fits that are not solved in blocks.
-    """
+    def gain(self, plan: ResamplingPlan) -> float:
+        """Return how many times as fast as the loop the solver is at least, 0 if it is slower.
 
-    noise: float
-    tol: float
-    fit_one: OneFit | None
-
-    def pays(
-        self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
-    ) -> bool:
-        """Return whether the solver is faster than the loop by a factor of at least `times`.
-
-        `model` is one of the fits, by the estimator; with None, the result is whether it is
-        possible for any model. `trial` is a block of one of the fits. Nothing is timed: the result
-        depends on the data and the number of fits, so numbers are the same on every machine and for
-        any `n_jobs`.
+        The result depends on the sizes of the data and of the plan. Nothing is timed, so numbers
+        are the same on every machine and for any `n_jobs`.
         """
 
-    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
-        """Return the difference of the fit of a block from a model; None if it is not solved."""
+    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
+        """Return the agreement of the fit of a block with a model; None if it is not solved."""
 
 
 @runtime_checkable

@@ -1,9 +1,9 @@
 """Adapter for SVC, alone or after transformers of its columns.
 
-Batches compute decision values at the optimum; ``SVC`` itself does the other fits. The cost model
-at the end of the file decides whether a batch is faster than libsvm. Its constants are times in
-seconds on one core, fitted to the results of ``benchmarks/solver_cost.py``; their ratios are
-similar on other machines. Nothing is timed at run time, so the choice depends only on the data.
+The solver computes decision values at the optimum. libsvm stops at a tolerance `tol`, so it does
+not know the label of a sample whose decision value is about `tol` or less: with its rows in another
+order, or with another `tol`, it predicts another one. Trial fits are compared with the estimator on
+all other samples.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -20,9 +20,8 @@ from sklearn.svm import SVC
 from sklearn.utils import check_array
 
 from skeval._adapters import svc_problems
-from skeval._adapters.column_steps import ColumnSteps, has_plain_columns, make_column_steps
-from skeval._adapters.libsvm import count_pair_votes, make_libsvm_fits
-from skeval._adapters.registry import Adapter, Difference, NoSolver, adapter_for
+from skeval._adapters.column_steps import has_plain_columns, make_column_steps
+from skeval._adapters.registry import Adapter, Agreement, NoSolver, adapter_for
 from skeval._adapters.svc_problems import (
     Boxes,
     GramPairSolver,
@@ -32,12 +31,16 @@ from skeval._adapters.svc_problems import (
     PairSolver,
 )
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.fit_worker import OneFit
-from skeval._resampling.plans import PlanBlock
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.kernel_svm import KernelForm, is_positive
-from skeval._solvers.newton import uses_features
+
+TOLERANCES = 10.0
+"""Decision values of libsvm beyond this multiple of `tol` have the sign of the optimum."""
+
+MAX_UNCLEAR = 0.01
+"""Largest share of samples within the tolerance that a solver labels differently."""
 
 MOST_SAMPLES = 4096
 """Maximum number of samples of a stored Gram matrix: 128 MB, and the same again for its parts."""
@@ -61,12 +64,10 @@ def svc_adapter(
     boxes = svc_problems.make_boxes(estimator.C, estimator.class_weight, target)
     if boxes is None:
         return NoSolver("class_weight does not give every class a positive weight")
-    fit_one = make_libsvm_fits(estimator, X, target, boxes, transformers)
-    pipeline = make_pipeline(*transformers, estimator)
     solver = make_pair_solver(estimator, X, target, transformers)
     if isinstance(solver, str):
-        return NoSolver(solver, fit_one)
-    return SVCAdapter(pipeline, X, target, boxes, solver, fit_one)
+        return NoSolver(solver)
+    return SVCAdapter(make_pipeline(*transformers, estimator), target, boxes, solver)
 
 
 def make_pair_solver(
@@ -94,8 +95,10 @@ def make_pair_solver(
     steps = make_column_steps(transformers, X if transformers else checked, target)
     if isinstance(steps, str):
         return steps
+    if steps.pca is not None or (steps.reduces and estimator.kernel != "linear"):
+        return "features are selected or projected before the kernel"
     if estimator.kernel == "linear":
-        return LinearPairSolver(steps, float(estimator.tol))
+        return LinearPairSolver(steps)
     return (
         make_kernel_solver(estimator, checked, steps if transformers else None) if few else too_many
     )
@@ -106,7 +109,7 @@ def make_kernel_solver(estimator: SVC, X: Any, steps: Any) -> PairSolver | str:
     form = KernelForm(estimator.kernel, estimator.degree, float(estimator.coef0))
     if not form.positive:
         return INDEFINITE
-    return KernelPairSolver(X, steps, form, estimator.gamma, float(estimator.tol))
+    return KernelPairSolver(X, steps, form, estimator.gamma)
 
 
 def compute_gram(estimator: SVC, X: Any) -> np.ndarray | str:
@@ -145,53 +148,36 @@ class SVCAdapter:
     """Fits of an SVC and of the transformers before it."""
 
     def __init__(
-        self,
-        pipeline: Pipeline,
-        X: Any,
-        target: Target,
-        boxes: Boxes,
-        solver: PairSolver,
-        fit_one: OneFit | None = None,
+        self, pipeline: Pipeline, target: Target, boxes: Boxes, solver: PairSolver
     ) -> None:
-        self.pipeline, self.X, self.target, self.fit_one = pipeline, X, target, fit_one
+        self.pipeline, self.classifier, self.target = pipeline, pipeline[-1], target
         self.boxes, self.solver = boxes, solver
-        self.classifier = pipeline[-1]
-        self.noise, self.tol = 0.0, float(pipeline[-1].tol)
         self._n_classes = int(target.codes.max()) + 1
-        self._gamma = getattr(solver, "gamma", None)
 
-    def pays(
-        self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
-    ) -> bool:
-        """Return whether a batch of fits is faster than single ones."""
-        n, p = len(self.target), shape_of(self.X)[-1]
-        steps: ColumnSteps | None = getattr(self.solver, "steps", None)
-        reduces = steps is not None and steps.reduces
-        shuffled = trial is not None and trial.order is not None
-        counts = trial is None or trial.train.dtype.kind in "iu"
-        scaled = len(self.pipeline) > 1 + reduces
-        grams = not isinstance(self.solver, LinearPairSolver)
-        own_gamma = scaled or (counts and self._gamma == "scale")
-        shape = FitShape(
-            n,
-            p,
-            p if steps is None else steps.n_columns,
-            reduces=reduces,
-            scaled=scaled,
-            grams=grams,
-            own_kernels=grams and (reduces or (own_gamma and not shuffled)),
-            n_classes=self._n_classes,
-            shuffled=shuffled,
-        )
-        saved = 0.0 if self.fit_one is None else _VALIDATION
-        if steps is not None and reduces:
-            loop = _PROJECTION if steps.selection is None else _SELECTION + _SELECTED * n * p
-            saved += _MARGIN * times * steps.seconds_of_reduction - loop
-        return batch_pays(shape, n_fits, model, times, saved)
+    def gain(self, plan: ResamplingPlan) -> float:
+        """Return how many times as fast as the loop the solver is at least, 0 if it is slower."""
+        return self.solver.gain(plan, self._n_classes)
 
-    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
-        """Return the difference of the decision values of all pairs of classes from a model's."""
-        return compare_decisions(self, block, model, samples)
+    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
+        """Return whether decision values beyond the tolerance have the signs of a model's."""
+        pairs, svc = copy(self), copy(last_step(model))
+        # compare the decision values of pairs, not their votes
+        pairs.classifier, svc.decision_function_shape = copy(self.classifier), "ovo"
+        pairs.classifier.decision_function_shape = "ovo"
+        output = pairs(block)
+        if output.failed[0]:
+            return None
+        before = fitted_pipeline(model)[:-1]
+        samples = before.transform(samples) if len(before) else samples
+        expected = svc.decision_function(samples)
+        differs = (output.decision > 0) != (expected > 0)
+        clear = np.abs(expected) > TOLERANCES * self.classifier.tol
+        labels = expected >= 0
+        if self._n_classes > 2:
+            labels = count_pair_votes(expected, pairs.classifier)[0]
+        wrong = output.predicted != labels
+        few = np.count_nonzero(wrong) <= max(1, MAX_UNCLEAR * len(wrong))
+        return Agreement(bool(few and not (clear & differs).any()), float(np.mean(wrong)))
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return decision values for two classes, or votes for more than two."""
@@ -200,7 +186,7 @@ class SVCAdapter:
             return self._vote(block, box)
         codes = self._codes(block)
         rows = np.arange(len(self.target))
-        values, solved, noise = self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box, -1.0))
+        values, solved, noise = self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
         return replace(FitOutput.of_decisions(block, values, solved), noise=noise)
 
     def _codes(self, block: PlanBlock) -> np.ndarray:
@@ -211,9 +197,12 @@ class SVCAdapter:
     def _solve(self, problems: PairProblems) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return decision values of all samples, a mask of the solved fits, and their noise."""
         values, alpha = self.solver.solve(problems)
-        settled = self.boxes.settles(problems.box, alpha)
-        certain = settled & svc_problems.are_certain(values, problems.block.test, self.noise)
-        return values, certain, find_noise(problems, values, alpha)
+        solved = self.boxes.settles(problems.box, alpha) & np.isfinite(values).all(axis=1)
+        noise = find_noise(problems, values, alpha)
+        # rounding errors must not decide a label
+        largest = np.abs(values).max(axis=1, keepdims=True)
+        values[np.abs(values) <= svc_problems.TIED * np.minimum(1.0, largest)] = 0.0
+        return values, solved, noise
 
     def _vote(self, block: PlanBlock, box: np.ndarray) -> FitOutput:
         """Solve the problems of all pairs of classes, and count their votes."""
@@ -226,7 +215,7 @@ class SVCAdapter:
             rows = np.flatnonzero(member.any(axis=0) if member.ndim == 2 else member)
             signs = np.where(codes == first, 1.0, -1.0)[..., rows]
             pair_box = np.where(member, box, 0.0)[:, rows]
-            of_pair, settled, off = self._solve(PairProblems(block, rows, signs, pair_box, 1.0))
+            of_pair, settled, off = self._solve(PairProblems(block, rows, signs, pair_box))
             solved &= settled
             if not solved.any():
                 return FitOutput(block.test, ~solved)
@@ -235,26 +224,6 @@ class SVCAdapter:
         of_solved = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
         predicted, decision = count_pair_votes(np.stack(values, 1)[of_solved], self.classifier)
         return FitOutput(block.test, ~solved, predicted, decision, noise=noise)
-
-
-def compare_decisions(
-    adapter: SVCAdapter, block: PlanBlock, model: Any, samples: Any
-) -> Difference | None:
-    """Return the difference of decision values of one fit from a model's, for pairs of classes."""
-    pairs, svc = copy(adapter), copy(last_step(model))
-    # compare the decision values of pairs, not their votes
-    pairs.classifier, svc.decision_function_shape = copy(adapter.classifier), "ovo"
-    pairs.classifier.decision_function_shape = "ovo"
-    output = pairs(block)
-    if output.failed[0]:
-        return None
-    before = fitted_pipeline(model)[:-1]
-    samples = before.transform(samples) if len(before) else samples
-    expected = svc.decision_function(samples)
-    largest = np.max(np.abs(output.decision - expected) / (1 + np.abs(expected)))
-    svc.decision_function_shape = last_step(model).decision_function_shape
-    labels = adapter.target.encode(svc.predict(samples), len(expected))
-    return Difference(float(largest), float(np.mean(output.predicted != labels)))
 
 
 def fitted_pipeline(model: Any) -> Pipeline:
@@ -284,95 +253,31 @@ def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) ->
     return np.minimum(ROUNDED * worst, LARGEST_NOISE)
 
 
+def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, np.ndarray]:
+    """Return predicted codes and decision values, computed from pairs of classes as in SVC.
+
+    `values` has the shape (n_tested, n_pairs); positive values favor the first class of a pair. The
+    prediction is the first class with the most votes. The decision value of a class against the
+    rest is its number of votes plus the sum of its values, scaled to less than half a vote. With
+    `break_ties`, the largest decision value gives the prediction. A value of 0 is a vote for the
+    second class in libsvm's prediction, but for the first one in scikit-learn's decision values.
+    """
+    n_classes = int(0.5 + np.sqrt(0.25 + 2 * values.shape[1]))
+    votes, rest, sums = np.zeros((3, len(values), n_classes))
+    for value, (first, second) in zip(values.T, combinations(range(n_classes), 2), strict=True):
+        votes[:, first] += value > 0
+        votes[:, second] += value <= 0
+        rest[:, first] += value >= 0
+        rest[:, second] += value < 0
+        sums[:, first] += value
+        sums[:, second] -= value
+    rest += sums / (3.0 * (np.abs(sums) + 1.0))
+    one_to_rest = classifier.decision_function_shape == "ovr"
+    ranked = rest if classifier.break_ties and one_to_rest else votes
+    return ranked.argmax(axis=1), rest if one_to_rest else values
+
+
 def shape_of(X: Any) -> tuple[int, ...]:
     """Return the numbers of samples and features of an array or list."""
     shape: tuple[int, ...] = X.shape if hasattr(X, "shape") else np.asarray(X).shape
     return shape
-
-
-# Seconds of a fit and a prediction of an SVC on the smallest data sets.
-_CALL = 2.5e-3
-# Part of this time that is spent outside of libsvm.
-_VALIDATION = 2.2e-3
-# Seconds of a PCA apart from linear algebra; seconds per selection, and per element of X.
-_PROJECTION, _SELECTION, _SELECTED = 5e-4, 2e-3, 1.2e-8
-# Seconds of libsvm per product in a kernel value; its other costs, as a number of products.
-_KERNEL, _CELL = 7e-10, 15
-# Seconds per sample in a step of libsvm.
-_STEP = 3.5e-9
-# A batch must be faster by this factor.
-_MARGIN = 1.1
-
-
-class FitShape(NamedTuple):
-    """The size of one fit.
-
-    The SVM uses `n_solved` of `n_features` columns. Each fit may scale its columns (`scaled`),
-    select or project them (`reduces`), use Gram matrices (`grams`), and have a kernel of its own
-    (`own_kernels`). Each pair of the `n_classes` is a problem on the samples of the pair, or on all
-    samples if labels are `shuffled` for each fit.
-    """
-
-    n_samples: int
-    n_features: int
-    n_solved: int
-    reduces: bool = False
-    scaled: bool = False
-    grams: bool = False
-    own_kernels: bool = False
-    n_classes: int = 2
-    shuffled: bool = False
-
-    @property
-    def _pair_samples(self) -> int:
-        """Number of samples of two classes."""
-        return max(2, 2 * self.n_samples // self.n_classes)
-
-    def batch_seconds(self, n_fits: int, n_steps: float = 0.0) -> float:
-        """Return the time per fit: Newton systems in features or in samples, or libsvm's steps."""
-        if self.n_classes > 2:
-            n_pairs = self.n_classes * (self.n_classes - 1) // 2
-            n_samples = self.n_samples if self.shuffled else self._pair_samples
-            pair = self._replace(n_samples=n_samples, n_classes=2)
-            return n_pairs * pair.batch_seconds(n_fits, n_steps / n_pairs)
-        n, k = float(self.n_samples), float(self.n_solved)
-        start = 2e-4 + 8e-3 / n_fits
-        on_features = uses_features(self.n_samples, self.n_solved)
-        if self.own_kernels or ((self.reduces or self.scaled) and not (self.grams or on_features)):
-            product = 5e-10 * n**2 * k if self.reduces or self.scaled else 0.0
-            return start + 1.5e-8 * n**2 + product + _STEP * n_steps * n
-        if self.grams:
-            return 5e-5 + 1.2e-6 * n + 4e-9 * n**2 + (8e-3 + 4e-10 * n**3) / n_fits
-        if on_features:
-            system = n * (1.35e-6 + 4e-8 * k + 1.25e-9 * k**2)
-            # Where all fits share the columns, the problem of mean weights is solved first.
-            system *= 2.5 if self.reduces else 1.0 + 8.0 / n_fits
-        else:
-            system = 1.5e-7 * n**2 + 2.5e-10 * n**3
-        return start + system
-
-    def loop_seconds(self, n_support: float, n_steps: float) -> float:
-        """Return the time of one fit by scikit-learn, for numbers of support vectors and steps."""
-        cells = float(self.n_samples * self.n_features)
-        transform = 8e-4 + 2e-8 * cells if self.scaled else 0.0
-        n_pair, n_shared = float(self._pair_samples), self.n_classes - 1  # problems per sample
-        kernel = _KERNEL * n_shared * n_support * n_pair * (self.n_solved + _CELL)
-        return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n_pair
-
-
-def batch_pays(
-    shape: FitShape, n_fits: int, model: Any, times: float = 1.0, saved: float = 0.0
-) -> bool:
-    """Return whether a batch of fits is at least `times` as fast as a loop.
-
-    A loop that calls libsvm directly saves `saved` seconds per fit.
-
-    libsvm takes from ten steps, if classes are far apart, to millions. A fitted model has its
-    number of steps; None means the slowest fits.
-    """
-    if model is None:
-        return True
-    svc = last_step(model)
-    n_support, n_steps = float(svc.n_support_.sum()), float(np.sum(svc.n_iter_))
-    loop = shape.loop_seconds(n_support, n_steps) - saved
-    return _MARGIN * times * shape.batch_seconds(n_fits, n_steps) <= loop

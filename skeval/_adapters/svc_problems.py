@@ -6,31 +6,37 @@ Everything that the fits share is prepared once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from math import comb
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.class_weight import compute_class_weight
 
 from skeval._adapters.column_steps import ColumnMaps, ColumnSteps
-from skeval._resampling.plans import PlanBlock, whole_plan
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.kernel_svm import KernelForm, Kernels, KernelSVMBatch, squared_distances
-from skeval._solvers.libsvm import solve_each
-from skeval._solvers.linear_svm import LinearSVMBatch, solve_feature_svms
+from skeval._solvers.linear_svm import LinearSVMBatch, solve_feature_svms, solve_gram_svms
 from skeval._solvers.newton import uses_features
 
-FITS_OF_KERNEL = 10
-"""Average number of fits that must share a Gram matrix for a batch to be faster than libsvm."""
+MIN_FITS, MANY_FITS, MAX_CLASSES = 10, 50, 5
+"""Fits per pair of classes from which on a solver is faster, and much faster, and most classes."""
+
+LARGE = 1000
+"""Number of samples from which on even a single linear fit in feature space is faster."""
+
+MAX_GRAM, MAX_OWN = 600, 200
+"""Most samples for Gram matrices, and for a matrix of each fit, which needs two classes."""
 
 KEPT_KERNELS = 2**23
 """Maximum size of the Gram matrices in memory at a time, in numbers."""
 
 TIED = 1e-8
-"""Largest decision value whose sign may be a rounding error."""
+"""Largest decision value whose sign may be a rounding error; such a value counts as 0."""
 
 
 def make_boxes(C: float, class_weight: Any, target: Target) -> Boxes | None:
@@ -105,15 +111,12 @@ class PairProblems(NamedTuple):
         The samples of the two classes.
     signs : ndarray of shape (m,) or (n_fits, m)
     box : ndarray of shape (n_fits, m)
-    lower : float
-        Sign of the class with the lower code.
     """
 
     block: PlanBlock
     rows: np.ndarray
     signs: np.ndarray
     box: np.ndarray
-    lower: float = 1.0
 
     def restrict(self, maps: ColumnMaps) -> PairProblems:
         """Return the problems with no training samples in fits that have no usable columns."""
@@ -127,29 +130,20 @@ class Solutions(NamedTuple):
     alpha: np.ndarray
 
 
-def are_certain(values: np.ndarray, test: np.ndarray, noise: float = 0.0) -> np.ndarray:
-    """Return a mask of the fits (n_fits,) whose labels rounding and `noise` cannot change.
-
-    Decision values (n_fits, n_samples) of unsolved fits are nan. The estimator does the other fits,
-    so that samples on the boundary are predicted as in a loop.
-    """
-    doubtful = np.isnan(values) | ((np.abs(values) <= max(TIED, noise)) & test)
-    return np.asarray(~doubtful.any(axis=1))
-
-
-class PairSolver(Protocol):
-    """Solves two-class problems."""
-
-    def solve(self, problems: PairProblems) -> Solutions:
-        """Return the solutions."""
-
-
 class LinearPairSolver:
-    """Solves linear SVMs, on columns that each fit may scale, select or project."""
+    """Solves linear SVMs, on columns that each fit may scale or select."""
 
-    def __init__(self, steps: ColumnSteps, tol: float = 1e-3) -> None:
-        self.steps, self._tol = steps, tol
+    def __init__(self, steps: ColumnSteps) -> None:
+        self.steps = steps
         self._batches: dict[bytes, LinearSVMBatch] = {}
+
+    def gain(self, plan: ResamplingPlan, n_classes: int) -> float:
+        """Return how many times as fast as libsvm the solver is at least, 0 if it is slower."""
+        n, enough = len(self.steps.X), has_enough_fits(plan, n_classes)
+        gain = 4.0 if plan.n_fits >= MANY_FITS else 1.2
+        if uses_features(n, self.steps.n_columns):
+            return gain if enough or (n >= LARGE and n_classes == 2) else 0.0
+        return min(gain, 1.5) if enough and n <= MAX_GRAM else 0.0
 
     def solve(self, problems: PairProblems) -> Solutions:
         steps = self.steps
@@ -163,13 +157,7 @@ class LinearPairSolver:
         # A column that is constant in a fit changes nothing there and need not be dropped.
         if on_features or (steps.scaler is None and not steps.reduces):
             return self._solve_scaled(problems, None if steps.scaler is None else maps.scale)
-
-        def gram_of(fit: int) -> np.ndarray:
-            columns = maps.transform(steps.X, fit)
-            columns -= columns.mean(axis=0)
-            return np.asarray(columns[problems.rows] @ columns.T)
-
-        return solve_own_grams(problems, gram_of, len(steps.X), self._tol)
+        return self._solve_on_grams(problems, maps)
 
     def _solve_scaled(self, problems: PairProblems, scales: np.ndarray | None) -> Solutions:
         """Return the solutions on all columns, divided by scales (n_fits, p)."""
@@ -182,7 +170,7 @@ class LinearPairSolver:
 
     def _solve_reduced(self, problems: PairProblems, maps: ColumnMaps) -> Solutions:
         """Return the solutions on few columns of each fit, a stack of fits at a time."""
-        _, rows, signs, box, _ = problems
+        _, rows, signs, box = problems
         X, n_fits = self.steps.X, len(box)
         # samples of other classes have boxes of 0
         all_signs, all_boxes = np.ones((n_fits, len(X))), np.zeros((n_fits, len(X)))
@@ -195,6 +183,28 @@ class LinearPairSolver:
                 solution.decision,
                 solution.alpha[:, rows],
             )
+        return solutions
+
+    def _solve_on_grams(self, problems: PairProblems, maps: ColumnMaps) -> Solutions:
+        """Return the solutions on many columns; fits with the same columns share a Gram matrix."""
+        X, rows, n_fits = self.steps.X, problems.rows, len(problems.box)
+        solutions = Solutions(np.full((n_fits, len(X)), np.nan), np.zeros(problems.box.shape))
+        for groups in divide_groups(group_equal(maps), len(X)):
+            K = np.empty((len(groups), len(X), len(X)))
+            for gram, fits in zip(K, groups, strict=True):
+                columns = maps.transform(X, fits[0])
+                columns -= columns.mean(axis=0)
+                np.matmul(columns, columns.T, out=gram)
+            fits, which = np.concatenate(groups), number_groups(groups)
+            part = take_fits(problems, fits)
+            inner = K if len(rows) == len(X) else K[:, rows[:, None], rows]
+            solution = solve_gram_svms(inner, which, part.signs, part.box)
+            solutions.alpha[fits] = solution.alpha
+            beta = part.signs * solution.alpha
+            for number, gram in enumerate(K):
+                at = which == number
+                decision = beta[at] @ gram[rows] + solution.intercept[at, None]
+                solutions.decision[fits[at]] = decision
         return solutions
 
     def _prepare(self, rows: np.ndarray) -> LinearSVMBatch:
@@ -212,6 +222,10 @@ class GramPairSolver:
         self._K = 0.5 * (K + K.T)
         self._batches: dict[bytes, KernelSVMBatch] = {}
 
+    def gain(self, plan: ResamplingPlan, n_classes: int) -> float:
+        """Return how many times as fast as libsvm the solver is at least, 0 if it is slower."""
+        return gain_of_kernels(plan, n_classes, shared=True)
+
     def solve(self, problems: PairProblems) -> Solutions:
         kernels = Kernels(self._K[None], np.zeros(len(problems.box), dtype=np.intp))
         return self.solve_with(kernels, problems)
@@ -228,16 +242,27 @@ class GramPairSolver:
 
 
 class KernelPairSolver:
-    """Solves SVMs with a kernel of scikit-learn, on columns that each fit may transform.
+    """Solves SVMs with a kernel of scikit-learn, on columns that each fit may scale.
 
     `gamma` is the parameter of the estimator: a number, "scale" or "auto".
     """
 
-    def __init__(
-        self, X: Any, steps: ColumnSteps | None, form: KernelForm, gamma: Any, tol: float = 1e-3
-    ) -> None:
-        self._X, self.steps, self._form, self.gamma, self._tol = X, steps, form, gamma, tol
+    def __init__(self, X: Any, steps: ColumnSteps | None, form: KernelForm, gamma: Any) -> None:
+        self._X, self.steps, self._form, self.gamma = X, steps, form, gamma
         self._n, self._p = X.shape
+
+    def gain(self, plan: ResamplingPlan, n_classes: int) -> float:
+        """Return how many times as fast as libsvm the solver is at least, 0 if it is slower."""
+        # active sets of a kernel with few dimensions take many rounds
+        degree = int(self._form.degree)
+        if self._form.name == "poly" and uses_features(self._n, comb(self._p + degree, degree)):
+            return 0.0
+        # the first and the last draw have kernels in common unless each fit has its own
+        block = concatenate_blocks([plan.draw(0), plan.draw(plan.n_draws - 1)])
+        maps = None if self.steps is None else self.steps.maps(block)
+        n_kernels = len(group_equal(maps, self._gammas(block, maps)))
+        shared = plan.n_draws > 1 and n_kernels < len(block)
+        return gain_of_kernels(plan, n_classes, shared=shared)
 
     def solve(self, problems: PairProblems) -> Solutions:
         maps = None
@@ -245,22 +270,10 @@ class KernelPairSolver:
             maps = self.steps.maps(problems.block)
             problems = problems.restrict(maps)
         gamma = self._gammas(problems.block, maps)
-        groups = group_equal(gamma, maps)
-        # kernels of selected or projected columns are too different for a common factorization
-        reduces = self.steps is not None and self.steps.reduces
-        if reduces or (len(groups) > 1 and len(groups) * FITS_OF_KERNEL > len(gamma)):
-
-            def gram_of(fit: int) -> np.ndarray:
-                return self._gram(fit, gamma, maps, problems.rows)
-
-            return solve_own_grams(problems, gram_of, self._n, self._tol)
         solutions = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
-        size = max(1, KEPT_KERNELS // self._n**2)
-        for start in range(0, len(groups), size):
-            part = groups[start : start + size]
-            K = np.stack([self._gram(fits[0], gamma, maps) for fits in part])
-            kernels = Kernels(K, np.repeat(np.arange(len(part)), [len(fits) for fits in part]))
-            fits = np.concatenate(part)
+        for groups in divide_groups(group_equal(maps, gamma), self._n):
+            K = np.stack([self._gram(fits[0], gamma, maps) for fits in groups])
+            kernels, fits = Kernels(K, number_groups(groups)), np.concatenate(groups)
             solved = self._near.solve_with(kernels, take_fits(problems, fits))
             solutions.decision[fits], solutions.alpha[fits] = solved
         return solutions
@@ -272,17 +285,15 @@ class KernelPairSolver:
         maps = None if self.steps is None else self.steps.maps(block)
         return GramPairSolver(self._gram(0, self._gammas(block, maps), maps))
 
-    def _gram(
-        self, fit: int, gamma: np.ndarray, maps: ColumnMaps | None, rows: Any = slice(None)
-    ) -> np.ndarray:
-        """Return the kernel values (r, n) of some samples with all, in one of the fits."""
+    def _gram(self, fit: int, gamma: np.ndarray, maps: ColumnMaps | None) -> np.ndarray:
+        """Return the Gram matrix (n, n) of all samples in one of the fits."""
         if maps is None:
-            return self._form.apply(self._pairs[rows], gamma[fit])
+            return self._form.apply(self._pairs, gamma[fit])
         columns = maps.transform(self._X, fit)
-        pairs = columns[rows] @ columns.T
+        pairs = columns @ columns.T
         if self._form.takes_distances:
             squares = np.sum(columns**2, axis=1)
-            pairs = squared_distances(pairs, squares[rows], squares)
+            pairs = squared_distances(pairs, squares, squares)
         return self._form.apply(pairs, gamma[fit])
 
     @cached_property
@@ -310,12 +321,7 @@ class KernelPairSolver:
         if self.gamma != "scale":
             return np.full(len(block), float(self.gamma))
         counts = block.train if block.train.dtype.kind in "iu" else block.train > 0
-        if maps is not None and self.steps is not None and self.steps.reduces:
-            fits = np.flatnonzero(maps.usable).tolist()
-            variance = np.zeros(len(block))
-            variance[fits] = [self._direct_variance(counts[fit], maps, fit) for fit in fits]
-        else:
-            variance = self._variances(counts.astype(float), maps, kept)
+        variance = self._variances(counts.astype(float), maps, kept)
         flat = variance == 0
         return np.where(flat, 1.0, 1.0 / (kept * np.where(flat, 1.0, variance)))
 
@@ -358,41 +364,49 @@ class KernelPairSolver:
         rows = np.flatnonzero(counts)
         part = self._X[rows]
         part = part.toarray() if issparse(part) else part
-        if maps is not None and self.steps is not None:
-            part = maps.transform(part, fit)
-            part = part if self.steps.reduces else part[:, np.isfinite(maps.scale[fit])]
+        if maps is not None:
+            part = maps.transform(part, fit)[:, np.isfinite(maps.scale[fit])]
         return (
             float(np.repeat(part, counts[rows].astype(np.intp), axis=0).var()) if part.size else 0.0
         )
 
 
-def solve_own_grams(
-    problems: PairProblems, gram_of: Callable[[int], np.ndarray], n_samples: int, tol: float
-) -> Solutions:
-    """Return the solutions of problems that each have a Gram matrix, by libsvm.
-
-    ``gram_of(fit)`` returns the kernel values (m, n_samples) of `problems.rows` with all samples.
-    """
-    block, rows, signs, box, lower = problems
-    counts = block.train[:, rows]
-    # libsvm takes the steps of SVC if the lower class is positive
-    decision, alpha = solve_each(
-        gram_of, lower * signs, box, counts, rows=rows, n_samples=n_samples, tol=tol
-    )
-    # without a free sample, rounding errors decide the intercept
-    decision[~strictly_free(box, alpha).any(axis=1)] = np.nan
-    return Solutions(lower * decision, alpha)
+def has_enough_fits(plan: ResamplingPlan, n_classes: int) -> bool:
+    """Return whether a plan has enough fits for every pair of classes to be a batch."""
+    n_pairs = n_classes * (n_classes - 1) // 2
+    return n_classes <= MAX_CLASSES and plan.n_fits >= MIN_FITS * n_pairs
 
 
-def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:
-    """Return groups of fits that share a kernel."""
+def gain_of_kernels(plan: ResamplingPlan, n_classes: int, *, shared: bool) -> float:
+    """Return the gain of a solver if fits share kernels, or if each fit has its own."""
+    if not has_enough_fits(plan, n_classes) or plan.n_samples > MAX_GRAM:
+        return 0.0
+    if shared:
+        return 2.0 if plan.n_fits >= MANY_FITS else 1.2
+    return 1.2 if n_classes == 2 and plan.n_samples <= MAX_OWN else 0.0
+
+
+PairSolver = LinearPairSolver | GramPairSolver | KernelPairSolver
+
+
+def group_equal(maps: ColumnMaps | None, gamma: np.ndarray | None = None) -> list[np.ndarray]:
+    """Return groups of fits that share their columns and gamma (n_fits,), so their kernel."""
+    parts = [part for part in (gamma, *(maps or ())) if part is not None]
     groups: dict[bytes, list[int]] = {}
-    for fit, value in enumerate(gamma):
-        parts = (
-            [value] if maps is None else [value, *(rows[fit] for rows in maps if rows is not None)]
-        )
-        groups.setdefault(b"".join(part.tobytes() for part in parts), []).append(fit)
+    for fit, rows in enumerate(zip(*parts, strict=True)):
+        groups.setdefault(b"".join(row.tobytes() for row in rows), []).append(fit)
     return [np.array(fits) for fits in groups.values()]
+
+
+def divide_groups(groups: list[np.ndarray], n_samples: int) -> Iterator[list[np.ndarray]]:
+    """Yield groups of fits whose Gram matrices (n_samples, n_samples) are kept together."""
+    size = max(1, KEPT_KERNELS // n_samples**2)
+    return (groups[start : start + size] for start in range(0, len(groups), size))
+
+
+def number_groups(groups: list[np.ndarray]) -> np.ndarray:
+    """Return the number of the group of each fit, group after group."""
+    return np.repeat(np.arange(len(groups)), [len(fits) for fits in groups])
 
 
 def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:

@@ -1,59 +1,40 @@
-"""Choice between a solver and the loop, by trial fits.
+"""Choice between a solver and the loop, for all fits of a plan.
 
-The user's estimator may stop before its optimum, or suffer from columns of very different scales.
-Some fits of the plan are therefore done by the estimator itself and compared with the solver. They
-are results of the plan, so a loop does not repeat them.
+A solver must be faster for the sizes of the data and the number of fits, and it must agree with the
+estimator in a few trial fits, which are made once for all plans of a call. The estimator may stop
+before its optimum, for example on columns of very different scales; the loop then does all fits.
+Trial fits are results of a plan, so the loop does not repeat them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from skeval._adapters.registry import (
-    Adapter,
-    CostedAdapter,
-    Difference,
-    NoSolver,
-    PlannedAdapter,
-    ask_steps,
-)
+from skeval._adapters.registry import Adapter, NoSolver, PlannedAdapter, TriedAdapter, ask_steps
 from skeval._resampling.fit_errors import explaining_errors
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.fit_worker import FitWorker, make_worker
 from skeval._resampling.inputs import Inputs
-from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.progress import tell
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import has_valid_params, limit_threads
 
-MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 5, 6000
+MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 20, 2000
 """Maximum number of trial fits, fits of the plan per trial fit, and samples of all trial fits."""
 
-MAX_DIFFERENCE = 1e-2
-"""Largest difference of a probability, or of a decision value in units of 1 + its size."""
-
-NOISE_MARGIN = 2.0
-"""The estimator does a fit if a tested sample is within this many differences of the boundary."""
-
-N_PILOTS, MIN_FITS_PER_PILOT, MAX_FAILED = 8, 4, 0.3
-"""Number of pilot fits, fits of the plan per pilot fit, and the share of them that may fail."""
+MIN_FITS, MAX_TESTED = 5, 1000
+"""Fewest fits of a plan that are worth a trial fit, and number of samples that it is tested on."""
 
 SLOWER = NoSolver("a loop is as fast as a solver for these data and this number of fits")
-
-
-class TrialResult(NamedTuple):
-    """The largest difference of trial fits, and the share of labels that differ under true y."""
-
-    difference: float
-    share: float
 
 
 @dataclass(eq=False, repr=False)
@@ -64,7 +45,6 @@ class BlockSolver:
     """
 
     worker: FitWorker
-    noise: float = 0.0
     max_fits: int | None = None
     stays_here: bool = False
 
@@ -72,12 +52,7 @@ class BlockSolver:
     def of_adapter(cls, adapter: Adapter, worker: FitWorker) -> BlockSolver:
         """Return the solver that uses an adapter in this process."""
         # an adapter with its own block size reuses results from block to block
-        solver = cls(
-            worker,
-            getattr(adapter, "noise", 0.0),
-            getattr(adapter, "max_fits", None),
-            hasattr(adapter, "max_fits"),
-        )
+        solver = cls(worker, getattr(adapter, "max_fits", None), hasattr(adapter, "max_fits"))
         solver.adapter = adapter
         return solver
 
@@ -90,8 +65,6 @@ class BlockSolver:
             raise RuntimeError(
                 "the solver used by the main process is not available in this worker process."
             )
-        if isinstance(adapter, CostedAdapter):
-            adapter.noise = self.noise
         return adapter
 
     def __getstate__(self) -> dict[str, Any]:
@@ -100,11 +73,12 @@ class BlockSolver:
     def __call__(self, block: PlanBlock) -> FitOutput:
         return self.worker.complete(self.solve(block), block)
 
+    # The many matrix products of a block are too small to gain from several threads.
+    @limit_threads(limits=1, user_api="blas")
     def solve(self, block: PlanBlock) -> FitOutput:
         """Return the requested outputs of the fits that the adapter completes."""
         worker = self.worker
-        output = solve_block(self.adapter, block)
-        return worker.request.keep(output, block, worker.estimator, worker.target)
+        return worker.request.keep(self.adapter(block), block, worker.estimator, worker.target)
 
 
 def choose_solver(
@@ -113,14 +87,16 @@ def choose_solver(
     """Return the solver for the fits of a plan, None if a loop does them.
 
     The solver must be at least `times` as fast as the loop. The worker keeps the models of trial
-    fits, and a function of the adapter that does single fits.
+    fits.
     """
     adapter: Adapter | NoSolver = NoSolver("the call requires each model, or more than X and y")
     if not worker.params and worker.request.need_no_model(inputs):
         adapter = find_adapter(inputs)
-        worker.fit_one = getattr(adapter, "fit_one", None)
-        if not isinstance(adapter, NoSolver):
-            adapter = try_adapter(adapter, worker, plan, times)
+        if isinstance(adapter, PlannedAdapter):
+            adapter = adapter.prepare(plan) or SLOWER
+        elif isinstance(adapter, TriedAdapter):
+            fast = adapter.gain(plan) >= max(1.0, times)
+            adapter = find_trusted(adapter, inputs, worker, plan) if fast else SLOWER
     if not isinstance(adapter, NoSolver):
         return BlockSolver.of_adapter(adapter, worker)
     if reports_progress(inputs, plan):
@@ -168,109 +144,70 @@ def is_served(
         return choose_solver(inputs.with_options(verbose=0), worker, plan, times) is not None
 
 
-def try_adapter(
-    adapter: Adapter, worker: FitWorker, plan: ResamplingPlan, times: float = 1.0
+def find_trusted(
+    adapter: TriedAdapter, inputs: Inputs, worker: FitWorker, plan: ResamplingPlan
 ) -> Adapter | NoSolver:
-    """Return the adapter for a plan, or the reason why a loop does its fits.
+    """Return the adapter if its trial fits agree, or the reason for a loop.
 
-    An adapter with a cost must be at least `times` as fast as a loop, and its fits must agree with
-    those of the estimator.
+    Plans of the same inputs share the trials, but shuffled labels are tried separately.
     """
-    if isinstance(adapter, PlannedAdapter):
-        return adapter.prepare(plan) or SLOWER
-    if not isinstance(adapter, CostedAdapter):
-        return adapter
-    adapter.noise = 0.0
-    trials = draw_trials(plan)
-    # no trial fit where even the slowest loop is as fast
-    if not adapter.pays(plan.n_fits, None, times, trials[0]):
-        return SLOWER
-    try:
-        # the last fit first: the first one of a permutation test has the true labels
-        model = worker.keep_model(trials[-1][0])
-        if not adapter.pays(plan.n_fits, model, times, trials[0]):
+    key = "shuffled" if plan.draw(plan.n_draws - 1).order is not None else "tried"
+    if key not in inputs.shared:
+        if plan.n_fits < MIN_FITS:
             return SLOWER
-        result = compare_fits(adapter, worker, trials)
-    except Exception:  # the loop raises the same error or leaves the fit out
-        return NoSolver("a trial fit failed")
-    if result is None:
-        return NoSolver("the solver can complete only few of these fits")
-    if not result.difference <= MAX_DIFFERENCE:
-        if result.share > 0:
-            warn_user(explain_difference(worker.estimator, result), ConvergenceWarning)
-        return NoSolver("the estimator stops before its optimum, which a solver reaches")
-    # other fits may stop farther from the optimum, but within the tolerance
-    adapter.noise = NOISE_MARGIN * max(result.difference, adapter.tol)
-    if not settles(adapter, plan):
-        return NoSolver("the solver can complete only few of these fits")
-    return adapter
+        inputs.shared[key] = try_adapter(adapter, worker, plan)
+    trusted: Adapter | NoSolver = inputs.shared[key]
+    return trusted
+
+
+def try_adapter(
+    adapter: TriedAdapter, worker: FitWorker, plan: ResamplingPlan
+) -> Adapter | NoSolver:
+    """Return the adapter if its trial fits agree with the estimator's, or the reason for a loop."""
+    solved, shares = False, [0.0]
+    for block in draw_trials(plan):
+        fit = block[0]
+        try:
+            agreement = compare(adapter, block, worker.keep_model(fit), worker.read_samples(fit))
+        except Exception:  # the loop raises the same error or leaves the fit out
+            return NoSolver("a trial fit failed")
+        if agreement is None:
+            continue
+        solved = True
+        # for shuffled labels, distance from the optimum is irrelevant to users
+        if fit.order is None or np.array_equal(fit.order, np.arange(len(fit.order))):
+            shares.append(agreement.share)
+        if not agreement.agrees:
+            if max(shares) > 0:
+                warn_user(explain_difference(worker.estimator, max(shares)), ConvergenceWarning)
+            return NoSolver("the estimator stops before its optimum, which a solver reaches")
+    return adapter if solved else NoSolver("the solver completes none of the trial fits")
 
 
 def draw_trials(plan: ResamplingPlan) -> list[PlanBlock]:
-    """Return the trial fits of a plan, spread over repetitions and folds, tested on all samples."""
+    """Return the trial fits of a plan, spread over repetitions and folds, and over the samples."""
     n_trials = min(MAX_TRIALS, plan.n_fits // FITS_PER_TRIAL, SAMPLES_OF_TRIALS // plan.n_samples)
+    # the last fit is one of them: the first fit of a permutation test has the true labels
     chosen = np.linspace(plan.n_fits - 1, 0, max(1, n_trials)).astype(int)[::-1]
+    tested = np.zeros((1, plan.n_samples), dtype=bool)
+    tested[:, :: -(-plan.n_samples // MAX_TESTED)] = True
     trials = []
     for repetition, fit in zip(*np.divmod(chosen, plan.fits_per_draw), strict=True):
         block = plan.draw(int(repetition)).take(np.array([fit]))
-        trials.append(replace(block, test=np.ones_like(block.test)))
+        trials.append(replace(block, test=tested))
     return trials
 
 
-def compare_fits(
-    adapter: CostedAdapter, worker: FitWorker, trials: list[PlanBlock]
-) -> TrialResult | None:
-    """Return how far a solver's fits are from the estimator's; None if it completes none."""
-    differences: list[Difference] = []
-    shares: list[float] = []
-    for block in trials:
-        fit = block[0]
-        difference = measure(adapter, block, worker.keep_model(fit), worker.read_samples(fit))
-        if difference is not None:
-            differences.append(difference)
-            # for shuffled labels, distance from the optimum is irrelevant to users
-            if fit.order is None or np.array_equal(fit.order, np.arange(len(fit.order))):
-                shares.append(difference.share)
-            if not difference.largest <= MAX_DIFFERENCE:
-                break
-    if not differences:
-        return None
-    # np.max keeps nan, which no comparison passes
-    largest = float(np.max([difference.largest for difference in differences]))
-    return TrialResult(largest, max(shares, default=0.0))
-
-
-def explain_difference(estimator: Any, result: TrialResult) -> str:
-    """Return the warning about a model that does not reach its optimum."""
-    return (
-        f"{type(estimator).__name__} does not reach its optimum on these samples: at the optimum, "
-        f"{100 * result.share:.1f} % of its predictions would differ. The results are from the "
-        "estimator as it is. Scale the features (StandardScaler), or change tol or max_iter."
-    )
-
-
-def settles(adapter: Adapter, plan: ResamplingPlan) -> bool:
-    """Whether an adapter completes most of a sample of the fits of a plan."""
-    if plan.n_fits < MIN_FITS_PER_PILOT * N_PILOTS:
-        return True
-    # pilot fits, spread over repetitions and folds
-    some = np.linspace(0, plan.n_draws - 1, min(N_PILOTS, plan.n_draws)).astype(int)
-    block = concatenate_blocks([plan.draw(repetition) for repetition in some.tolist()])
-    pilots = np.linspace(0, len(block) - 1, N_PILOTS).astype(int)
-    failed = solve_block(adapter, block.take(pilots)).failed
-    return bool(np.mean(failed) <= MAX_FAILED)
-
-
 @limit_threads(limits=1, user_api="blas")
-def measure(
-    adapter: CostedAdapter, block: PlanBlock, model: Any, samples: Any
-) -> Difference | None:
-    """Return how far a solver's fit is from a model."""
+def compare(adapter: TriedAdapter, block: PlanBlock, model: Any, samples: Any) -> Any:
+    """Return the agreement of a solver's fit with a model, None if the fit is not solved."""
     return adapter.compare(block, model, samples)
 
 
-# The many matrix products of a block are too small to gain from several threads.
-@limit_threads(limits=1, user_api="blas")
-def solve_block(adapter: Adapter, block: PlanBlock) -> FitOutput:
-    """Return the outputs of the fits of a block, by an adapter."""
-    return adapter(block)
+def explain_difference(estimator: Any, share: float) -> str:
+    """Return the warning about a model that does not reach its optimum."""
+    return (
+        f"{type(estimator).__name__} does not reach its optimum on these samples: at the optimum, "
+        f"{100 * share:.1f} % of its predictions would differ. The results are from the "
+        "estimator as it is. Scale the features (StandardScaler), or change tol or max_iter."
+    )

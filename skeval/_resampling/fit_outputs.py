@@ -131,7 +131,8 @@ class FitOutput:
     def tie_decision(self) -> np.ndarray:
         """Return decision values; values of a fit that differ by rounding only are made equal."""
         noise = np.zeros(len(self)) if self.noise is None else self.noise
-        columns = self.decision.reshape(len(self.decision), -1)  # (n_predictions, n_columns)
+        n_columns = int(np.prod(self.decision.shape[1:]))  # also where there is no prediction
+        columns = self.decision.reshape(len(self.decision), n_columns)
         tied = np.empty_like(columns)
         for fits, at in group_by_size(self.sizes):
             values = columns[at].swapaxes(1, 2)  # (n_fits_of_size, n_columns, size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -20,12 +19,6 @@ from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target, permute_labels
 from skeval.utils._compat import safe_split
 
-OneFit = Callable[[Fit, Any, Any, Any], FitOutput]
-"""Function that does one fit, given its training samples and labels, and its test samples.
-
-It returns the same output as the estimator. If it fails, the estimator does the fit.
-"""
-
 
 @dataclass(eq=False, repr=False)
 class FitWorker:
@@ -41,7 +34,6 @@ class FitWorker:
     request: FitRequest
     error_score: float | str
     models: dict[bytes, Any] = field(default_factory=dict)
-    fit_one: OneFit | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"models": {}}  # results do not depend on models
@@ -56,8 +48,8 @@ class FitWorker:
         return self.models[key]
 
     def read_samples(self, fit: Fit) -> Any:
-        """Return all samples as input of the model of a fit; a kernel loses columns."""
-        return self._split(self.target.given, np.arange(len(self.target)), fit.training_rows)[0]
+        """Return the tested samples as input of the model of a fit; a kernel loses columns."""
+        return self._split(self.target.given, np.flatnonzero(fit.test), fit.training_rows)[0]
 
     def _fit(self, fit: Fit, rows: np.ndarray, train: Any, train_labels: Any) -> Any:
         """Return a clone of the estimator, fitted."""
@@ -72,12 +64,8 @@ class FitWorker:
         train, train_labels = self._split(labels, rows)
         # the test part of a kernel has the columns of the training rows
         test, test_labels = self._split(labels, tested, rows)
-        # a trial fit is not repeated, and the adapter may do single fits faster
+        # a trial fit is not repeated
         model = self.models.get(identify(fit)) if self.models else None
-        if model is None and self.fit_one is not None:
-            output = self.fit_one(fit, train, train_labels, test)
-            if not output.failed[0]:
-                return self.request.keep(output, fit.as_block(), self.estimator, self.target)
         try:
             if model is None:
                 model = self._fit(fit, rows, train, train_labels)

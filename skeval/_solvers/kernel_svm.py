@@ -33,6 +33,8 @@ _MANY, _WORTHWHILE = 8, 0.6
 # Active sets omit samples with a margin above the first number. In a solution, the margins of these
 # samples must be above minus the second.
 _NEAR, _MARGIN = 0.3, 1e-6
+# Average number of problems that must share a matrix, or each takes a copy of its own.
+_SHARING = 4
 # Eigenvalues above minus this multiple of the mean diagonal count as 0.
 _INDEFINITE = 1e-9
 
@@ -90,13 +92,19 @@ class Kernels:
     which: np.ndarray
 
     def groups(self, problems: np.ndarray) -> list[np.ndarray]:
-        """Return positions in `problems`, one array for each matrix."""
+        """Return positions in `problems`: one array for each matrix, or one if few share any."""
         which = self.which[problems]
-        return [np.flatnonzero(which == number) for number in np.unique(which)]
+        numbers = np.unique(which)
+        if _SHARING * len(numbers) > len(problems):
+            return [np.arange(len(problems))]
+        return [np.flatnonzero(which == number) for number in numbers]
 
-    def of(self, problem: int, rows: np.ndarray) -> np.ndarray:
-        """Return the kernel values (r, n) of some samples with all."""
-        return self.K[self.which[problem], rows]
+    def of(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the kernel values of some samples with all, (r, n) if shared, else (b, r, n)."""
+        which = self.which[problems]
+        if (which == which[0]).all():
+            return self.K[which[0], rows]
+        return self.K[which[:, None], rows]
 
 
 def squared_distances(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -200,8 +208,8 @@ class _Block:
 
     def _solve_sets(self, fraction: np.ndarray) -> tuple[SetSolution, np.ndarray]:
         """Return solutions from the sets of alpha / C (b, r), and beta (b, r), 0 if unsettled."""
-        K, unit = standardize(self.kernels.of(self.problems[0], self.rows)[:, self.rows])
-        duals = Duals(GramSystem(K), self.signs, unit * self.box)
+        K, unit = standardize(self.kernels.of(self.problems, self.rows)[..., self.rows])
+        duals = Duals(GramSystem(K), self.signs, np.reshape(unit, (-1, 1)) * self.box)
         sets = ActiveSets(fraction <= 0, fraction >= 1, fraction, np.zeros(len(fraction)))
         solved = active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
         solved.settled &= optimum.are_optimal(duals, solved)
@@ -214,8 +222,8 @@ class _Block:
     ) -> None:
         """Store the solutions that leave no other sample inside its margin."""
         support = beta.any(axis=0)
-        K = self.kernels.of(self.problems[0], self.rows[near[support]])
-        scores = beta[:, support] @ K  # (b, n)
+        K = self.kernels.of(self.problems, self.rows[near[support]])
+        scores = np.matmul(beta[:, None, support], K)[:, 0]  # (b, n)
         inner = self.signs[:, near] * (solved.margin + 1.0)
         intercept = (inner - scores[:, self.rows[near]]).mean(axis=1)  # eq. (9) of splitting
         decision = scores + intercept[:, None]
@@ -233,11 +241,11 @@ class _Block:
 
 
 def standardize(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a centered Gram matrix over a power of 2, and this power, eq. (8) of splitting."""
-    K = K - K.mean(axis=1, keepdims=True)
-    K -= K.mean(axis=0)
-    unit = optimum.unit_of(np.mean(np.diagonal(K)))
-    K /= unit
+    """Return centered Gram matrices over powers of 2, and these powers, eq. (8) of splitting."""
+    K = K - K.mean(axis=-1, keepdims=True)
+    K -= K.mean(axis=-2, keepdims=True)
+    unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
+    K /= unit[..., None, None]
     return K, unit
 
 

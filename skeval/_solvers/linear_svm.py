@@ -68,7 +68,8 @@ class LinearSVMBatch:
         system = self._system
         if isinstance(system, GramSystem):
             assert scales is None, "problems with scales of their own have no common Gram matrix"
-            return _solve_on_gram(system, signs, self._unit * box).in_units(self._unit, box)
+            solution = _solve_on_grams(system.take, True, signs, self._unit * box)
+            return solution.in_units(self._unit, box)
         ridge = None if scales is None else self._columns.ridge_of(scales)
         unit = self._unit if ridge is None else 1.0
 
@@ -103,6 +104,21 @@ def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Bat
     system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
     size = _GRAM_BLOCK // (X.shape[1] * X.shape[2])
     solution = FeatureProblems(system.take, signs, unit * box, size).solve_all()
+    return solution.in_units(unit, box)
+
+
+@np.errstate(all="ignore")
+def solve_gram_svms(
+    K: np.ndarray, which: np.ndarray, signs: np.ndarray, box: np.ndarray
+) -> BatchSolution:
+    """Solve SVMs on Gram matrices K (g, n, n); `which` (B,) is the index of the one of each."""
+    unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=1, axis2=2), axis=1))
+    K, unit = K / unit[:, None, None], unit[which][:, None]
+
+    def system_of(problems: np.ndarray) -> GramSystem:
+        return GramSystem(K[which[problems]] if len(K) > 1 else K[0])
+
+    solution = _solve_on_grams(system_of, len(K) == 1, signs, unit * box)
     return solution.in_units(unit, box)
 
 
@@ -176,8 +192,15 @@ class FeatureProblems:
         return screen(self.signs[done] * self.solution.decision[done] - 1.0)
 
 
-def _solve_on_gram(system: GramSystem, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
+def _solve_on_grams(
+    system_of: Callable[[np.ndarray], GramSystem],
+    same_gram: bool,
+    signs: np.ndarray,
+    box: np.ndarray,
+) -> BatchSolution:
     """Solve problems on many features by active sets.
+
+    `system_of` returns the system of some problems; `same_gram` says that they share one matrix.
 
     If all problems have the same labels, the first guess are the sets for the mean box. Otherwise
     all samples are assumed to be on their margins.
@@ -186,13 +209,14 @@ def _solve_on_gram(system: GramSystem, signs: np.ndarray, box: np.ndarray) -> Ba
     solution = BatchSolution.empty(*box.shape)
     left = optimum.find_solvable(signs, box)
     guess = None
-    if same_labels and len(left):
-        _solve_loosest(system, signs, box, left, solution)
+    if same_labels and same_gram and len(left):
+        _solve_loosest(system_of(left[:1]), signs, box, left, solution)
         left = left[~solution.converged[left]]
     if same_labels and len(left):
-        guess = _solve_from_margins(Duals(system, signs[:1], box[left].mean(axis=0)[None]))
+        mean = box[left].mean(axis=0)[None]
+        guess = _solve_from_margins(Duals(system_of(left[:1]), signs[:1], mean))
     for at in newton.divide(left, max(8, _GRAM_BLOCK // box.shape[1] ** 2)):
-        duals = Duals(system, signs[at], box[at])
+        duals = Duals(system_of(at), signs[at], box[at])
         if guess is None:
             solved = _solve_from_margins(duals)
         else:

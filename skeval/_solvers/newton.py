@@ -222,9 +222,9 @@ class SelectedFeatures(FeatureSystem):
 
 
 class GramSystem:
-    """System on the Gram matrix K (n, n) of all problems, with coefficients beta.
+    """System on one Gram matrix K (n, n) of all problems, or one each (B, n, n).
 
-    The methods correspond to `FeatureSystem`.
+    The coefficients are beta. The methods correspond to `FeatureSystem`.
     """
 
     stiffness, min_steps = 1e11, 1
@@ -233,10 +233,10 @@ class GramSystem:
         self.K = K
 
     def take(self, problems: np.ndarray) -> GramSystem:
-        return self
+        return self if self.K.ndim == 2 else GramSystem(self.K[problems])
 
     def zeros(self, n_problems: int) -> np.ndarray:
-        return np.zeros((n_problems, len(self.K)))
+        return np.zeros((n_problems, self.rank))
 
     def moments(self, beta: np.ndarray) -> np.ndarray:
         return beta.sum(axis=1, keepdims=True)
@@ -245,17 +245,17 @@ class GramSystem:
         return beta
 
     def scores(self, v: np.ndarray) -> np.ndarray:
-        return v @ self.K
+        return v @ self.K if self.K.ndim == 2 else np.matmul(v[:, None, :], self.K)[:, 0]
 
     @property
     def rank(self) -> int:
-        return len(self.K)
+        return self.K.shape[-1]
 
     def squared_norm(self, v: np.ndarray) -> np.ndarray:
         return np.einsum("bi,bi->b", v, self.scores(v))
 
     def kernel_scale(self) -> np.ndarray:
-        return np.asarray(np.mean(np.diagonal(self.K)))
+        return np.asarray(np.mean(np.diagonal(self.K, axis1=-2, axis2=-1), axis=-1))
 
     def factor(self, D: np.ndarray) -> StepFunction:
         count = int(np.count_nonzero(D, axis=1).max())
@@ -340,11 +340,12 @@ def solve_each(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
     )
 
 
-def take_each(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the submatrices (B, m, m) of the same rows and columns (B, m) of a matrix (n, n)."""
+def take_each(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the same rows and columns (B, m) of matrices (B, n, n), or of one (n, n)."""
     parts = np.empty((*rows.shape, rows.shape[1]))
+    whole = np.broadcast_to(matrices, (len(rows), *matrices.shape[-2:]))
     # one call for all, with indices of every element, takes twice as long
-    for at, part in zip(rows, parts, strict=True):
+    for matrix, at, part in zip(whole, rows, parts, strict=True):
         matrix.take(at, axis=0).take(at, axis=1, out=part, mode="clip")
     return parts
 

@@ -700,7 +700,7 @@ def perturb_error(
     sample_weight = np.ones(n) if inputs.weight is None else inputs.weight
     n_resamples, draw = choose_draws(weights, n_resamples, root, n)
     intervals.check_enough_draws(n_resamples, inputs.confidence_level, form)
-    plans = {"resubstitution": whole_plan(n), "cross_validation": fold_plan(n, folds)}
+    plans = {"cross_validation": fold_plan(n, folds), "resubstitution": whole_plan(n)}
 
     def losses(base: ResamplingPlan, n_draws: int, draw: Draw) -> Iterator[np.ndarray]:
         """Yield the mean loss of each sample in each repetition, nan where it is not tested."""

@@ -49,13 +49,6 @@ except ImportError:  # scikit-learn 1.6 lacks it; its place in SciPy depends on 
     except ImportError:
         from scipy._lib.array_api_compat.array_api_compat import array_namespace, device
 
-try:
-    from sklearn.svm import _libsvm as libsvm
-except ImportError:
-    libsvm = None
-if not {"fit", "decision_function", "set_verbosity_wrap"} <= set(dir(libsvm)):
-    libsvm = None
-
 Scorer = type(make_scorer(accuracy_score))
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -229,18 +229,9 @@ def test_warnings_of_fits_that_stop_early():
     assert not any(output.failed[0] for output in outputs)
 
 
-def test_long_runs_are_left_to_the_estimator():
-    """Rounding errors grow with the number of iterations."""
+def test_rounding_errors_grow_with_the_number_of_iterations():
     errors = rounding_error(np.array([1, 50, 70, 100]))
     assert_allclose(errors, [5e-7, 5e-7, 5e-5, 5e-2])
-    X, y = load_breast_cancer(return_X_y=True)
-    model = LogisticRegression()
-    given, target, _ = validate_data(model, X, y)
-    adapter = ask_steps(model, given, target)
-    model.n_iter_ = np.array([30])
-    assert adapter.pays(100, model)
-    model.n_iter_ = np.array([100])
-    assert not adapter.pays(100, model)
 
 
 NOT_SERVED = {
@@ -328,21 +319,6 @@ def test_public_functions_agree_with_the_loop(n_classes):
     options = {"cv": 3, "n_permutations": 9, "random_state": 0}
     test = permutation_test(served, X, y, scoring="roc_auc_ovr", **options)
     assert np.isfinite(test.null_distribution).all()
-
-
-@pytest.mark.parametrize(
-    "steps", [[], [StandardScaler()], [SelectKBest(k=90)]], ids=["raw", "scaled", "selected"]
-)
-def test_few_fits_with_few_steps_are_left_to_scikit_learn(steps):
-    X, y = classes(np.random.default_rng(0), 1000, 100)
-    model = make_pipeline(*steps, LogisticRegression(max_iter=1000))
-    given, target, _ = validate_data(model, X, y)
-    adapter = ask_steps(model, given, target)
-    assert adapter.pays(1000, None)
-    model.fit(X, y)
-    model[-1].n_iter_ = np.array([10])
-    assert adapter.pays(100, model)
-    assert not adapter.pays(2, model)
 
 
 def test_fits_that_max_iter_ends_are_left_to_scikit_learn(capsys):

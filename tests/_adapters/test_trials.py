@@ -4,10 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -15,8 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._adapters import fits
+from skeval import evaluate
+from skeval._adapters import fits, trials
 from skeval._adapters.fits import fit_plan
+from skeval._adapters.registry import NoSolver, ask_steps
 from skeval._adapters.trials import BlockSolver
 from skeval._resampling.fit_loop import NoFitLeftError
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
@@ -25,7 +29,13 @@ from skeval._resampling.fit_worker import make_worker
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
 from skeval._resampling.target import validate_data
-from skeval.model_selection import error_interval
+from skeval.model_selection import (
+    bootstrap_error,
+    error_interval,
+    permutation_test,
+    perturbation_interval,
+    score_interval,
+)
 
 KINDS = ("plain", "scales", "shifted", "huge column", "time", "integers", "copied columns")
 
@@ -216,3 +226,121 @@ def test_a_block_that_a_solver_leaves_is_done_by_the_estimator():
     (block,) = whole_plan(300).blocks()
     assert solver.solve(block).scores == [None]
     assert solver(block).scores[0] >= 0.5
+
+
+def count_svc_fits(monkeypatch):
+    """Record the numbers of samples of the fits of an SVC."""
+    sizes, fit = [], SVC.fit
+
+    def counted(self, X, y, sample_weight=None):
+        sizes.append(len(X))
+        return fit(self, X, y, sample_weight)
+
+    monkeypatch.setattr(SVC, "fit", counted)
+    return sizes
+
+
+def two_classes(n=120, p=4):
+    y = np.arange(n) % 2
+    X = np.random.default_rng(0).normal(size=(n, p))
+    X[:, 0] += y
+    return X, y
+
+
+@pytest.mark.parametrize("steps", [[], [StandardScaler()], [SelectKBest(k=2)]], ids=str)
+def test_no_fit_of_a_trusted_solver_is_left_to_the_estimator(steps, monkeypatch):
+    """Whatever the distance of a sample from the boundary."""
+    X, y = two_classes()
+    sizes = count_svc_fits(monkeypatch)
+    model = make_pipeline(*steps, SVC(kernel="linear"))
+    permutation_test(model, X, y, n_permutations=60, random_state=0)
+    assert 1 <= len(sizes) <= 3  # trial fits
+
+
+def test_plans_of_a_call_share_the_trial_fits(monkeypatch):
+    X, y = two_classes()
+    sizes = count_svc_fits(monkeypatch)
+    perturbation_interval(SVC(kernel="linear"), X, y, n_resamples=40, random_state=0)
+    assert sorted(sizes) == [108, 120]  # a trial, and the single fit to all samples
+
+
+def test_labels_that_differ_within_the_tolerance_are_few():
+    """A kernel that hardly relates samples: all test samples are within the tolerance."""
+    X, y = load_digits(return_X_y=True)
+    rows = np.flatnonzero(y < 3)[:150]
+    options = {"cv": StratifiedKFold(5, shuffle=True, random_state=0)}
+    model, options["scoring"] = SVC(gamma=1.0), "accuracy"
+    expected = cross_val_score(model, X[rows], y[rows], **options).mean()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        test = permutation_test(
+            model, X[rows], y[rows], n_permutations=9, random_state=0, **options
+        )
+    assert test.statistic == pytest.approx(expected)
+
+
+SIZES = [
+    # model, samples, features, classes, draws of 10 folds, whether the folds are the same, served
+    (SVC(kernel="linear"), 60, 5, 2, 1, True, True),
+    (SVC(kernel="linear"), 60, 5, 3, 1, True, False),
+    (SVC(kernel="linear"), 60, 5, 3, 3, True, True),
+    (SVC(kernel="linear"), 600, 5, 6, 50, True, False),
+    (SVC(kernel="linear"), 700, 500, 2, 5, True, False),
+    (SVC(kernel="linear"), 2000, 20, 2, 5, True, True),
+    (SVC(), 60, 5, 2, 1, True, True),
+    (SVC(), 200, 5, 2, 5, False, True),
+    (SVC(), 300, 5, 2, 5, False, False),
+    (SVC(), 200, 5, 2, 5, True, True),
+    (SVC(), 700, 5, 2, 5, True, False),
+    (make_pipeline(StandardScaler(), SVC()), 200, 5, 2, 5, True, True),
+    (make_pipeline(StandardScaler(), SVC()), 200, 5, 3, 5, False, False),
+    (SVC(kernel="poly"), 300, 4, 2, 5, True, False),
+    (SVC(kernel="poly"), 300, 20, 2, 5, True, True),
+    (SVC(gamma=0.1), 300, 5, 2, 5, False, True),
+]
+
+
+@pytest.mark.parametrize(("model", "n", "p", "n_classes", "n_draws", "same", "served"), SIZES)
+def test_a_solver_is_chosen_by_size(model, n, p, n_classes, n_draws, same, served):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, p)), np.arange(n) % n_classes
+    _, target, _ = validate_data(model, X, y)
+
+    def draw(number):
+        seed = np.random.default_rng(0 if same else number)
+        test = seed.permutation(np.arange(n) % 10) == np.arange(10)[:, None]
+        return PlanBlock((~test).astype(np.intp), test)
+
+    plan = ResamplingPlan(n, n_draws, draw, 10)
+    assert (ask_steps(model, X, target).gain(plan) >= 1) == served
+
+
+class Refusing:
+    """An adapter that completes no fit."""
+
+    def __call__(self, block):
+        return FitOutput(block.test, np.ones(len(block), dtype=bool))
+
+
+@pytest.mark.parametrize("model", [SVC(), make_pipeline(StandardScaler(), SVC(C=1e-4))], ids=str)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda *a: evaluate(*a, cv=3, random_state=0).verdict,
+        lambda *a: score_interval(*a, scoring="roc_auc", n_repeats=2, random_state=0).value,
+        lambda *a: (
+            permutation_test(*a, cv=3, scoring="roc_auc", n_permutations=9, random_state=0).pvalue
+        ),
+        lambda *a: bootstrap_error(*a, n_resamples=20, random_state=0).value,
+    ],
+    ids=["evaluate", "score_interval", "permutation_test", "bootstrap_error"],
+)
+def test_a_solver_that_completes_no_fit(model, call, monkeypatch):
+    X, y = two_classes(60)
+    adapters = []
+    for adapter in (NoSolver("the loop"), Refusing()):
+        monkeypatch.setattr(trials, "find_adapter", lambda _, adapter=adapter: adapter)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            adapters.append(call(model, X, y))
+    assert adapters[0] == adapters[1]
