@@ -1,52 +1,51 @@
-"""Adapter for LogisticRegression, alone or after transformers of its columns.
+"""Adapter for LogisticRegression, alone or after transformers that scale its columns.
 
-The solver follows scikit-learn's default solver "lbfgs" step by step, with the same tolerance and
-limit of iterations. The two differ by rounding errors, which grow with the number of iterations.
-The estimator itself does a fit if such an error may change the label of a tested sample.
+The solver reaches the optimum, which scikit-learn's solver "lbfgs" approaches up to its tolerance.
+Trial fits show whether the probabilities agree.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
 
-from skeval._adapters.column_steps import (
-    ColumnMaps,
-    ColumnSteps,
-    has_plain_columns,
-    make_column_steps,
-)
+from skeval._adapters.column_steps import ColumnSteps, has_plain_columns, make_column_steps
 from skeval._adapters.registry import Adapter, Agreement, NoSolver, adapter_for
-from skeval._adapters.svc_problems import TIED, Boxes, make_boxes
+from skeval._adapters.svc_problems import Boxes, make_boxes
+from skeval._adapters.transformers import uses_only
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
-from skeval._solvers.lbfgs import CONVERGED, UNFINISHED
-from skeval._solvers.logistic import Columns, LogisticOptions, LogisticSolution, solve_logistic
-from skeval.utils._checks import warn_user
+from skeval._solvers.logistic import LogisticSolution, solve_logistic
+from skeval._solvers.splits import Products
 
-MAX_DIFFERENCE = 1e-2
-"""Largest difference of the probabilities of a solver and of the estimator."""
-
-MAX_COEFFICIENTS = 20_000
-"""Largest number of coefficients of a fit, of all classes."""
-
-MAX_RATIO = 3000.0
-"""Maximum ratio of column sizes; beyond it, the path of lbfgs depends on rounding errors."""
-
-# Probabilities differ from scikit-learn's by less than ROUNDING up to LONG iterations, and by ten
-# times more for each further GROWTH iterations.
-ROUNDING, LONG, GROWTH, MAX_NOISE = 5e-7, 50, 10, 0.01
+MAX_COEFFICIENTS, MAX_PRODUCTS = 40, 2**20
+"""Maximum number of coefficients of a fit, unless it has fewer products of pairs of columns."""
 
 MIN_FITS = 5
 """Minimum number of fits for which the solver and a trial fit are faster than a loop."""
+
+LARGEST = 1e8
+"""Largest scale of a column; the coefficient of a column that is dropped is 0."""
+
+MAX_DIFFERENCE = 1e-2
+"""Largest difference of the probabilities of a trial fit."""
+
+MAX_REACH = 0.7
+"""Bound on the difference of probabilities beyond which the estimator does a fit.
+
+It is conservative: differences are about a hundredth of it.
+"""
+
+PARAMETERS = (
+    "penalty C l1_ratio tol fit_intercept class_weight solver max_iter multi_class "
+    "dual intercept_scaling random_state verbose warm_start n_jobs"
+)
+"""Parameters of the estimator that the solver takes into account."""
 
 
 @adapter_for.register
@@ -56,8 +55,9 @@ def logistic_adapter(
     """Return the adapter of a LogisticRegression and the transformers before it."""
     if type(estimator) is not LogisticRegression or target.classes is None:
         return None
-    n_classes = target.n_classes
-    penalized = find_penalty(estimator, n_classes)
+    if not uses_only(estimator, PARAMETERS):
+        return NoSolver("the solver does not know a parameter of the estimator")
+    penalized = find_penalty(estimator, target.n_classes)
     if isinstance(penalized, str):
         return NoSolver(penalized)
     boxes = make_boxes(float(estimator.C) if penalized else 1.0, estimator.class_weight, target)
@@ -65,19 +65,18 @@ def logistic_adapter(
         return NoSolver("class_weight does not give every class a positive weight")
     if issparse(X) or np.ndim(X) != 2 or not has_plain_columns(X):
         return NoSolver("the solver requires a table of finite numbers in double precision")
-    options = LogisticOptions(
-        float(estimator.tol),
-        int(estimator.max_iter),
-        ridge=float(penalized),
-        intercept=bool(estimator.fit_intercept),
-    )
-    pipeline = make_pipeline(*transformers, estimator)
+    if transformers and not estimator.fit_intercept:
+        return NoSolver("without an intercept, transformers are not supported")
     steps = make_column_steps(transformers, X, target)
-    if isinstance(steps, str):
-        return NoSolver(steps)
-    if count_rows(target) * (steps.n_columns + 1) > MAX_COEFFICIENTS:
-        return NoSolver(f"a fit has more than {MAX_COEFFICIENTS} coefficients")
-    return LogisticAdapter(pipeline, target, boxes, steps, options)
+    if isinstance(steps, str) or steps.reduces:
+        return NoSolver("only transformers that scale columns are supported")
+    n, p = steps.X.shape
+    size = (1 if target.n_classes == 2 else target.n_classes) * (
+        (p if transformers else min(n, p)) + 1
+    )
+    if size > MAX_COEFFICIENTS and n * size**2 > MAX_PRODUCTS:
+        return NoSolver("a loop is as fast as a solver for this number of coefficients")
+    return LogisticAdapter(estimator, target, boxes, steps, float(penalized))
 
 
 def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
@@ -98,148 +97,84 @@ def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
     return penalty is not None and bool(np.isfinite(estimator.C))
 
 
-def count_rows(target: Target) -> int:
-    """Return the number of rows of coefficients: 1 for two classes."""
-    return 1 if target.n_classes == 2 else target.n_classes
-
-
 class LogisticAdapter:
     """Fits of a LogisticRegression and of the transformers before it."""
 
     def __init__(
         self,
-        pipeline: Pipeline,
+        estimator: LogisticRegression,
         target: Target,
         boxes: Boxes,
         steps: ColumnSteps,
-        options: LogisticOptions,
+        penalty: float,
     ) -> None:
-        self.pipeline, self.target = pipeline, target
-        self.boxes, self.steps, self.options = boxes, steps, options
-        # fits shift and scale standardized columns, which keeps rounding errors small
-        self._center, deviations = steps.X.mean(axis=0), steps.X.std(axis=0)
-        self._unit = np.where(deviations > 0, deviations, 1.0)
-        self._standard = (steps.X - self._center) / self._unit
-        # the path depends on rounding errors if columns differ much in size
-        block = whole_plan(len(target)).draw(0)
-        whole = (steps.scale if steps.pca is None else steps.maps)(block).transform(steps.X, 0)
-        spreads = whole.std(axis=0)
-        sizes = np.hypot(whole.mean(axis=0), spreads)
-        self._erratic = sizes.max() > MAX_RATIO * np.min(spreads[spreads > 0], initial=np.inf)
-        self.noise, self.tol = 0.0, np.inf if self._erratic else ROUNDING
-
-    @cached_property
-    def _columns(self) -> Columns:
-        """Columns of fits without transformers."""
-        return Columns.of_rows(self.steps.X)
+        self.target, self.boxes, self.steps, self.penalty = target, boxes, steps, penalty
+        self.stop = float(estimator.tol)
+        X = steps.X
+        # columns of variance 1 keep rounding errors small; an intercept absorbs their centers
+        self.center = X.mean(axis=0) if estimator.fit_intercept else np.zeros(X.shape[1])
+        deviation = X.std(axis=0)
+        self.unit = np.where(deviation > 0, deviation, 1.0)
+        columns = (X - self.center) / self.unit
+        self.wide = not steps.changes and len(X) < X.shape[1]
+        if self.wide:  # few rows have as many coefficients, eq. (6) of logistic
+            columns = np.linalg.qr((X - self.center).T)[1].T
+        if estimator.fit_intercept:
+            columns = np.column_stack([columns, np.ones(len(X))])
+        self.products, self.intercept = Products(columns), bool(estimator.fit_intercept)
 
     def gain(self, plan: ResamplingPlan) -> float:
         """Return how many times as fast as the loop the solver is at least, 0 if it is slower."""
-        return 2.0 if plan.n_fits >= MIN_FITS else 0.0
+        return plan.n_fits / MIN_FITS
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
-        """Return the difference between the probabilities of one fit and of its model."""
-        if not self._erratic:
-            return compare_probabilities(self(block), model, samples, self.target)
-        if self.steps.reduces:
+        """Return the agreement of the probabilities of one fit with those of its model."""
+        output = self(block)
+        if output.failed[0]:
             return None
-        # lbfgs depends on rounding errors: return how far from the optimum it stops
-        weights, options = self.boxes(block), self.options
-        ridge = options.ridge * (self.steps.maps(block).scale[0] / self._unit) ** 2
-        # equal curvatures of all columns speed up the search for the optimum
-        size = np.sqrt(1.0 + 4.0 * ridge / weights.sum())
-        columns = Columns(self._standard, np.zeros((1, len(size))), size[None])
-        exact = LogisticOptions(1e-7, 300, ridge / size**2, options.intercept)
-        solution = solve_logistic(columns, block.order_labels(self.target.codes), weights, exact)
-        output = make_output(block, solution, 0.0)
-        return compare_probabilities(output, model, samples, self.target, optimum=True)
+        expected = model.predict_proba(samples)
+        labels = self.target.encode(model.predict(samples), len(expected))
+        share = float(np.mean(output.predicted != labels))
+        largest = float(np.abs(output.probability - expected).max())
+        return Agreement(largest <= MAX_DIFFERENCE, share)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return log odds and probabilities."""
         if not self.boxes.serves_logistic(block):
             return FitOutput(block.test, np.ones(len(block), dtype=bool))
-        codes = self.target.codes if block.order is None else self.target.codes[block.order]
-        weights = self.boxes(block)
-        if not self.steps.changes:
-            solution = solve_logistic(self._columns, codes, weights, self.options)
-            return make_output(block, solution, self.noise)
+        return self._make_output(block, self._solve(block))
+
+    def _solve(self, block: PlanBlock) -> LogisticSolution:
+        """Return the solutions of the fits of a block."""
+        weights, codes = self.boxes(block), block.order_labels(self.target.codes)
+        total = weights.sum(axis=1, keepdims=True)
         maps = self.steps.maps(block)
-        if self.steps.reduces:
-            solution = self._solve_reduced(maps, codes, weights)
+        weights = np.where(maps.usable[:, None], weights, 0.0)
+        if self.wide:
+            ridge = np.ones((len(block), self.products.columns.shape[1] - self.intercept))
+            units = ridge * self.steps.X.shape[1] ** 0.5
         else:
-            shift, scale = (maps.shift - self._center) / self._unit, maps.scale / self._unit
-            columns = Columns(self._standard, shift, scale)
-            weights = np.where(maps.usable[:, None], weights, 0.0)
-            solution = solve_logistic(columns, codes, weights, self.options)
-        return make_output(block, solution, self.noise)
+            # the columns of the fits are those of the solver, moved and divided by these scales
+            ridge = np.minimum(maps.scale / self.unit, LARGEST) ** 2
+            away = np.abs(self.center - maps.shift) if self.intercept else 0.0
+            units = np.minimum((maps.scale + away) / self.unit, LARGEST)
+        ridge = self.penalty * ridge
+        if self.intercept:
+            ridge, units = (
+                np.column_stack([a, np.full(len(a), b)]) for a, b in ((ridge, 0.0), (units, 1.0))
+            )
+        return solve_logistic(self.products, ridge, codes, weights, units * total * self.stop)
 
-    def _solve_reduced(
-        self, maps: ColumnMaps, codes: np.ndarray, weights: np.ndarray
-    ) -> LogisticSolution:
-        """Return the solutions on few columns of each fit, a stack of fits at a time."""
-        codes = np.broadcast_to(codes, weights.shape)
-        (B, n), K = weights.shape, count_rows(self.target)
-        result = LogisticSolution(
-            np.full((B, n, K), np.nan), np.zeros(B, dtype=np.intp), np.full(B, UNFINISHED)
-        )
-        for fits, columns in maps.stack(self.steps.X):
-            solution = solve_logistic(Columns(columns), codes[fits], weights[fits], self.options)
-            for whole, part in zip(result, solution, strict=True):
-                whole[fits] = part
-        return result
-
-
-def compare_probabilities(
-    output: FitOutput, model: Any, samples: Any, target: Target, *, optimum: bool = False
-) -> Agreement | None:
-    """Return the difference between the probabilities of one fit and of a model.
-
-    Labels are compared at the `optimum` only.
-    """
-    if output.failed[0]:
-        return None
-    expected = model.predict_proba(samples)
-    largest = float(np.abs(output.probability - expected).max())
-    labels = target.encode(model.predict(samples), len(expected)) if optimum else output.predicted
-    return Agreement(largest <= MAX_DIFFERENCE, float(np.mean(output.predicted != labels)))
-
-
-def make_output(block: PlanBlock, solution: LogisticSolution, noise: float) -> FitOutput:
-    """Return the outputs of the fits whose labels rounding errors cannot change.
-
-    `noise` is an additional error of all probabilities.
-    """
-    values = solution.decision  # (n_fits, n, K)
-    if values.shape[2] == 1:
-        gap = np.abs(np.tanh(values[..., 0] / 2))  # difference of the two probabilities
-    else:
-        ranked = np.sort(softmax(values, axis=2), axis=2)
-        gap = ranked[..., -1] - ranked[..., -2]
-    rounding = 2 * np.maximum(noise, rounding_error(solution.n_iter))
-    certain = gap > np.maximum(TIED, rounding)[:, None]
-    solved = (solution.status != UNFINISHED) & (certain | ~block.test).all(axis=1)
-    warn_unconverged(solution.status[solved])
-    decision = values[block.test & solved[:, None]]
-    if values.shape[2] == 1:
-        decision = decision[:, 0]
-        predicted = (decision > 0).astype(np.intp)
-        probability = np.column_stack([1.0 - expit(decision), expit(decision)])
-    else:
-        predicted, probability = decision.argmax(axis=1), softmax(decision, axis=1)
-    return FitOutput(block.test, ~solved, predicted, decision, probability)
-
-
-def rounding_error(n_iter: Any) -> Any:
-    """Return a bound of the rounding errors of probabilities after a number of iterations."""
-    return ROUNDING * 10.0 ** np.maximum(0.0, (n_iter - LONG) / GROWTH)
-
-
-def warn_unconverged(status: np.ndarray) -> None:
-    """Warn as scikit-learn does, once for a block."""
-    n_stopped = np.count_nonzero(status != CONVERGED)
-    if n_stopped:
-        warn_user(
-            f"lbfgs failed to converge in {n_stopped} of {len(status)} fits. Increase max_iter, "
-            "or scale the features (StandardScaler).",
-            ConvergenceWarning,
-        )
+    def _make_output(self, block: PlanBlock, solution: LogisticSolution) -> FitOutput:
+        """Return the outputs of the fits whose probabilities hardly depend on the stopping rule."""
+        near = np.max(solution.reach, axis=1, where=block.test, initial=0.0) <= MAX_REACH
+        solved = solution.solved & near
+        values = solution.decision  # (n_fits, n, K)
+        decision = values[block.test & solved[:, None]]
+        if values.shape[2] == 1:
+            decision = decision[:, 0]
+            predicted = (decision > 0).astype(np.intp)
+            probability = np.column_stack([1.0 - expit(decision), expit(decision)])
+        else:
+            predicted, probability = decision.argmax(axis=1), softmax(decision, axis=1)
+        return FitOutput(block.test, ~solved, predicted, decision, probability)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
@@ -95,6 +96,19 @@ def is_deterministic(step: PCA, n_samples: int, n_features: int) -> bool:
         step.n_components < 0.8 * min(n_samples, n_features)
     )
     return tall or max(n_samples, n_features) <= 500 or not few
+
+
+def uses_only(estimator: Any, known: str) -> bool:
+    """Whether all parameters except the `known` ones have their default values.
+
+    Versions of scikit-learn add parameters, whose effect a solver does not know.
+    """
+    parameters = signature(type(estimator)).parameters
+    values = estimator.get_params(deep=False)
+    return all(
+        values[name] is parameters[name].default or values[name] == parameters[name].default
+        for name in values.keys() - set(known.split())
+    )
 
 
 def are_affine(steps: tuple) -> bool:

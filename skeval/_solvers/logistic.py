@@ -1,251 +1,149 @@
-"""Many logistic regressions on the same samples, fitted together by L-BFGS.
+"""Many logistic regressions on the same samples, fitted together by Newton's method.
 
 The problems differ in their weights (0 leaves a sample out, an integer multiple repeats it), in
-their labels, and in the shifts and scales of the columns. An evaluation of all objectives is two
-products of matrices, which all problems share unless each selects its own columns.
+their labels, and in the penalties of the columns. The second derivatives of all problems are one
+product of their weights with the products of all pairs of columns.
+Derivation: doc/derivations/logistic.rst.
 """
 
 from __future__ import annotations
 
-import copy
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 
-from skeval._solvers.lbfgs import N_CORRECTIONS, UNFINISHED, minimize_each
+from skeval._solvers.newton import solve_each
+from skeval._solvers.splits import Products
 
-# Maximum size of a (problems, samples, classes) array, and of the corrections, of a block.
-_BLOCK, _CORRECTIONS = 2**16, 2**22
-# Largest decision value whose exponential is finite.
-_LARGEST = 700.0
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Columns ``(X - shift) / scale`` of B problems, eq. (1) of logistic.
-
-    X (n, p) or (B, n, p). shift, scale (B, p), or None for the columns of X. basis (p_0, p) or
-    None: orthonormal columns, where X @ basis.T are the columns of the estimator.
-    """
-
-    X: np.ndarray
-    shift: np.ndarray | None = None
-    scale: np.ndarray | None = None
-    basis: np.ndarray | None = None
-
-    @classmethod
-    def of_rows(cls, X: np.ndarray) -> Columns:
-        """Return the columns of X (n, p), in a basis of its rows if there are few rows."""
-        if 2 * len(X) > X.shape[1]:
-            return cls(X)
-        basis, triangle = np.linalg.qr(X.T)  # eq. (6) of logistic
-        return cls(np.ascontiguousarray(triangle.T), basis=basis)
-
-    def take(self, problems: np.ndarray) -> Columns:
-        """Return the columns of some of the problems."""
-        X = self.X if self.X.ndim == 2 else self.X[problems]
-        if self.shift is None or self.scale is None:
-            return Columns(X, basis=self.basis)
-        return Columns(X, self.shift[problems], self.scale[problems])
-
-    def decide(self, v: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Return decision values (B, K, n) of coefficients (B, K, p) and intercepts (B, K)."""
-        if self.shift is not None and self.scale is not None:
-            v = v / self.scale[:, None]  # eq. (1) of logistic
-            b = b - np.matmul(v, self.shift[:, :, None])[:, :, 0]
-        if self.X.ndim == 3:
-            return np.matmul(v, self.X.transpose(0, 2, 1)) + b[:, :, None]
-        B, K, p = v.shape
-        f = (v.reshape(B * K, p) @ self.X.T).reshape(B, K, -1)
-        f += b[:, :, None]
-        return f
-
-    def sum(self, beta: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        """Return sums of samples (B, K, p) weighted by beta (B, K, n), which sums to totals."""
-        if self.X.ndim == 3:
-            g = np.matmul(beta, self.X)
-        else:
-            B, K, n = beta.shape
-            g = (beta.reshape(B * K, n) @ self.X).reshape(B, K, -1)
-        if self.shift is not None and self.scale is not None:
-            # right side of eq. (3) of logistic
-            g = (g - self.shift[:, None] * totals[:, :, None]) / self.scale[:, None]
-        return g
+# Maximum size of a (problems, samples, classes) array, and of the matrices, of a block.
+_BLOCK = 2**16, 2**19
+# A step that changes no decision value by more than this is the last one: the error of Newton's
+# method is of the order of the squared step.
+_LAST_STEP = 1e-4
+# Maximum number of steps and of halvings; a problem that needs more is not solved.
+_MAX_STEPS = 40
+# Fraction of second derivatives that is added to them; relative rounding error of a loss.
+_DIAGONAL = 1e-13
+# Smallest probability of the own class of a sample.
+_TINY = 1e-300
 
 
 class LogisticSolution(NamedTuple):
     """Results of B fits over n samples.
 
     decision (B, n, K): decision values; for two classes K = 1, the log odds of the second class.
-    n_iter and status (B,): as in `Minima`; a fit that lacks a class is unfinished.
+    reach (B, n): bounds on the changes of probabilities by gradients of size 1; solved (B,).
     """
 
     decision: np.ndarray
-    n_iter: np.ndarray
-    status: np.ndarray
-
-
-@dataclass(frozen=True)
-class LogisticOptions:
-    """Options of a LogisticRegression. ridge: the penalty of each column (p,), or of all."""
-
-    tol: float = 1e-4
-    max_iter: int = 100
-    ridge: float | np.ndarray = 1.0
-    intercept: bool = True
+    reach: np.ndarray
+    solved: np.ndarray
 
 
 def solve_logistic(
-    columns: Columns, codes: np.ndarray, weights: np.ndarray, options: LogisticOptions
+    products: Products, ridge: np.ndarray, codes: np.ndarray, weights: np.ndarray, units: np.ndarray
 ) -> LogisticSolution:
-    """Fit logistic regressions as scikit-learn's solver "lbfgs" does.
+    """Fit logistic regressions to the columns (n, q) of `products`, of which one is constant.
 
-    `codes` (n,) or (B, n) of the classes 0 to K - 1; `weights` (B, n), C times the sample weight.
+    `ridge` (B, q) are the penalties of squared coefficients, `codes` (B, n) the classes 0 to K - 1,
+    `weights` (B, n) are C times the sample weight, and `units` (B, q) the sizes of the derivatives
+    of which the solution has the reach. A fit that lacks a class is not solved.
     """
     (B, n), n_classes = weights.shape, int(codes.max()) + 1
     K = 1 if n_classes == 2 else n_classes
     solution = LogisticSolution(
-        np.full((B, n, K), np.nan), np.zeros(B, dtype=np.intp), np.full(B, UNFINISHED)
+        np.full((B, n, K), np.nan), np.full((B, n), np.inf), np.zeros(B, dtype=bool)
     )
-    of_fit = np.broadcast_to(codes, weights.shape)
-    present = [((of_fit == code) & (weights > 0)).any(axis=1) for code in range(n_classes)]
+    present = [((codes == code) & (weights > 0)).any(axis=1) for code in range(n_classes)]
     complete = np.flatnonzero(np.all(present, axis=0))
-    n_coef = K * (columns.X.shape[-1] + options.intercept)
-    size = max(8, min(_BLOCK // (n * K), _CORRECTIONS // (2 * N_CORRECTIONS * n_coef)))
+    size = max(8, min(_BLOCK[0] // (n * K), _BLOCK[1] // (K * ridge.shape[1]) ** 2))
     for start in range(0, len(complete), size):
         block = complete[start : start + size]
-        part = columns.take(block)
-        labels = codes if codes.ndim == 1 else codes[block]
-        make = TwoClasses if K == 1 else ManyClasses
-        objective = make(part, labels, weights[block], n_classes, options)
-        minima = minimize_each(
-            objective, len(block), n_coef, tol=options.tol, max_iter=options.max_iter
-        )
-        f = part.decide(*objective.split(minima.coef))
-        solution.decision[block] = f.transpose(0, 2, 1)
-        solution.n_iter[block], solution.status[block] = minima.n_iter, minima.status
+        members = np.stack([codes[block] == code for code in range(n_classes)][-K:], axis=1)
+        parts = _solve_block(products, ridge[block], members, weights[block], units[block])
+        for whole, part in zip(solution, parts, strict=True):
+            whole[block] = part
     return solution
 
 
-class LogisticLoss(ABC):
-    """Mean log loss and penalty of B problems with K rows of coefficients, eq. (2) of logistic."""
-
-    def __init__(
-        self,
-        columns: Columns,
-        codes: np.ndarray,
-        weights: np.ndarray,
-        n_classes: int,
-        options: LogisticOptions,
-    ) -> None:
-        total = weights.sum(axis=1)
-        self.columns, self.intercept = columns, options.intercept
-        self.weights = weights / total[:, None]
-        self.penalty = np.broadcast_to(options.ridge, columns.X.shape[-1:]) / total[:, None]
-        self.K = 1 if n_classes == 2 else n_classes
-        self.set_labels(codes)
-
-    @abstractmethod
-    def set_labels(self, codes: np.ndarray) -> None:
-        """Prepare the labels (n,) or (B, n)."""
-
-    def take(self, problems: np.ndarray) -> Self:
-        """Return the objectives of some of the problems."""
-        part = copy.copy(self)
-        part.columns, part.weights = self.columns.take(problems), self.weights[problems]
-        part.penalty = self.penalty[problems]
-        return part
-
-    def split(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return coefficients (B, K, p) and intercepts (B, K), which stand last in each row."""
-        rows = coef.reshape(len(coef), self.K, -1)
-        if self.intercept:
-            return rows[..., :-1], rows[..., -1]
-        return rows, np.zeros(rows.shape[:2])
-
-    def is_flat(self, g: np.ndarray, tol: float) -> np.ndarray:
-        """Return a mask (A,) of problems with derivatives, in the estimator's basis, <= `tol`."""
-        basis = self.columns.basis
-        if basis is None:
-            return np.abs(g).max(axis=1) <= tol
-        slopes, totals = self.split(g)
-        flat = np.abs(totals).max(axis=1) <= tol
-        # skip the product with the basis where the length rules it out, eq. (7) of logistic
-        squares = np.einsum("akj,akj->ak", slopes, slopes)
-        flat &= (squares <= (1 + 1e-9) * len(basis) * tol**2).all(axis=1)
-        flat[flat] = np.abs(slopes[flat] @ basis.T).max(axis=(1, 2)) <= tol
-        return flat
-
-    def __call__(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return values (B,) and gradients (B, P), eq. (3) of logistic."""
-        v, b = self.split(coef)
-        value, beta = self.loss(self.columns.decide(v, b))
-        totals = beta.sum(axis=2)  # eq. (3) of logistic, derivatives by the intercepts
-        pull = self.penalty[:, None] * v
-        g = self.columns.sum(beta, totals) + pull
-        value += 0.5 * np.einsum("bkj,bkj->b", pull, v)  # eq. (2) of logistic
-        if self.intercept:
-            g = np.concatenate([g, totals[..., None]], axis=2)
-        return value, g.reshape(coef.shape)
-
-    @abstractmethod
-    def loss(self, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean losses (B,) and derivatives (B, K, n) by decision values; overwrite `f`."""
+@np.errstate(all="ignore")  # problems that overflow are not solved
+def _solve_block(
+    products: Products,
+    ridge: np.ndarray,
+    members: np.ndarray,
+    weights: np.ndarray,
+    units: np.ndarray,
+) -> LogisticSolution:
+    """Minimize eq. (2) of logistic for `members` (B, K, n) of the classes, K = 1 for two."""
+    X = products.columns
+    (B, K, n), q = members.shape, X.shape[1]
+    v, f, at = np.zeros((B, K, q)), np.zeros((B, K, n)), np.arange(B)
+    reach, solved = np.full((B, n), np.inf), np.zeros(B, dtype=bool)
+    probability, loss = _evaluate(f, v, members, weights, ridge)
+    for _ in range(_MAX_STEPS):
+        # Newton's step from derivatives, eq. (3) and (4) of logistic
+        w, r = weights[at], ridge[at, None]
+        gradient = (w[:, None] * (probability - members[at])) @ X + r * v[at]
+        H = _second_derivatives(products, probability, w, ridge[at])
+        d = solve_each(H, -gradient.reshape(len(at), -1, 1)).reshape(gradient.shape)
+        df = d @ X.T
+        # halve steps that increase the loss
+        length = np.ones((len(at), 1, 1))
+        for _ in range(_MAX_STEPS):
+            new_v, new_f = v[at] + length * d, f[at] + length * df
+            probability, new_loss = _evaluate(new_f, new_v, members[at], w, ridge[at])
+            worse = new_loss > loss + _DIAGONAL * np.abs(loss)
+            if not worse.any():
+                break
+            length[worse] /= 2
+        v[at], f[at], loss = new_v, new_f, new_loss
+        # a small full step is the last one
+        size = np.abs(df).max(axis=(1, 2))
+        done = (size <= _LAST_STEP) & (length[:, 0, 0] == 1)
+        if done.any():
+            ended = at[done]
+            solved[ended] = True
+            # changes of coefficients by gradients within the units, eq. (5) of logistic
+            inverse = np.abs(np.linalg.inv(H[done])).reshape(len(ended), K * q, K, q)
+            change = np.einsum("bikj,bj->bi", inverse, units[ended]).reshape(-1, K, q)
+            part = probability[done]
+            reach[ended] = np.max(change @ np.abs(X).T, axis=1) * np.max(
+                (1 + (K > 1)) * part * (1 - part), axis=1
+            )
+        going = ~done & np.isfinite(size)
+        if not going.any():
+            break
+        at, probability, loss = at[going], probability[going], loss[going]
+    return LogisticSolution(f.swapaxes(1, 2), reach, solved)
 
 
-class TwoClasses(LogisticLoss):
-    """Problems of two classes."""
-
-    def set_labels(self, codes: np.ndarray) -> None:
-        self.signs = np.where(codes > 0, -1.0, 1.0)
-        self.signed = self.weights * self.signs
-
-    def take(self, problems: np.ndarray) -> Self:
-        part = super().take(problems)
-        part.signs = self.signs if self.signs.ndim == 1 else self.signs[problems]
-        part.signed = self.signed[problems]
-        return part
-
-    def loss(self, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        z = f[:, 0]
-        z *= self.signs  # log odds of the wrong class
-        if z.max(initial=0.0) < _LARGEST:
-            e = np.exp(z, out=z)
-            u = e + 1.0
-            e /= u  # probability of the wrong class
-            losses = np.log(u, out=u)
-        else:
-            losses, e = np.logaddexp(0.0, z), expit(z)
-        value = np.einsum("bi,bi->b", self.weights, losses)
-        e *= self.signed
-        return value, e[:, None]
+def _evaluate(
+    f: np.ndarray, v: np.ndarray, members: np.ndarray, weights: np.ndarray, ridge: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return probabilities (B, K, n) at decision values f, and losses (B,), eq. (2) of logistic."""
+    probability = expit(f) if f.shape[1] == 1 else softmax(f, axis=1)
+    if f.shape[1] == 1:
+        own = np.where(members, probability, 1.0 - probability)[:, 0]
+    else:
+        own = np.sum(members * probability, axis=1)
+    loss = -np.einsum("bi,bi->b", weights, np.log(np.maximum(own, _TINY)))
+    return probability, loss + 0.5 * np.einsum("bj,bkj->b", ridge, v**2)
 
 
-class ManyClasses(LogisticLoss):
-    """Problems of more than two classes."""
-
-    def set_labels(self, codes: np.ndarray) -> None:
-        self.codes = np.broadcast_to(codes, self.weights.shape)
-
-    def take(self, problems: np.ndarray) -> Self:
-        part = super().take(problems)
-        part.codes = self.codes[problems]
-        return part
-
-    def loss(self, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        B, K, n = f.shape
-        # position of each sample's own class in the flat array
-        own = (np.arange(B)[:, None] * K + self.codes) * n + np.arange(n)
-        f -= f.max(axis=1, keepdims=True)
-        flat = f.reshape(-1)
-        losses = -flat[own]
-        p = np.exp(f, out=f)
-        total = p.sum(axis=1)
-        losses += np.log(total)
-        value = np.einsum("bi,bi->b", self.weights, losses)
-        p *= (self.weights / total)[:, None]
-        flat[own] -= self.weights
-        return value, p
+def _second_derivatives(
+    products: Products, probability: np.ndarray, weights: np.ndarray, ridge: np.ndarray
+) -> np.ndarray:
+    """Return the matrices (B, K q, K q) of second derivatives, eq. (4) of logistic."""
+    (B, K, _), q = probability.shape, ridge.shape[1]
+    H = np.empty((B, K, q, K, q))
+    for k in range(K):
+        for other in range(k + 1):
+            D = weights * probability[:, k] * ((k == other) - probability[:, other])
+            H[:, k, :, other] = H[:, other, :, k] = products.weighted_sums(D)
+    matrices, at = H.reshape(B, K * q, K * q), np.arange(K * q)
+    if K > 1:  # the coefficients of a column add up to 0, which makes the matrices regular
+        mean = matrices[:, at, at].mean(axis=1)[:, None, None]
+        matrices += mean * np.kron(np.ones((K, K)), np.eye(q))
+    matrices[:, at, at] += np.tile(ridge, K) + _DIAGONAL * matrices[:, at, at]
+    return matrices

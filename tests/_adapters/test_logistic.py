@@ -1,4 +1,4 @@
-"""Every kind of LogisticRegression that is supported: its own probabilities, fit by fit."""
+"""Every kind of LogisticRegression that is supported: the optimum that it approaches."""
 
 import inspect
 import warnings
@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cases import every_other
-from helpers.crossed import each_value
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, softmax
 from sklearn.base import clone
@@ -20,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from skeval._adapters.logistic import LogisticAdapter, rounding_error
+from skeval._adapters.logistic import LogisticAdapter
 from skeval._adapters.registry import NoSolver, ask_steps
 from skeval._resampling.fit_params import fit_arguments
 from skeval._resampling.plans import PlanBlock
@@ -77,24 +76,24 @@ def fit_alone(model, X, y, train):
         return model.fit(X[rows], y[rows], **fit_arguments(model, X, None, weights, None, rows))
 
 
-def compare(model, X, y, train, *, order=None, rtol=1e-6):
-    """Compare each solved fit with the estimator; return how many were solved."""
-    labels = y if order is None else y[order]
-    n_solved = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        outputs = solve(model, X, y, train, order)
-    for output, row in zip(outputs, train, strict=True):
+def compare(model, X, y, train, *, order=None, atol=1e-5):
+    """Compare each solved fit with the optimum of the estimator; return how many were solved."""
+    labels, n_solved = y if order is None else y[order], 0
+    final = model[-1] if hasattr(model, "steps") else model
+    before = model[:-1] if hasattr(model, "steps") else []
+    tight = clone(final).set_params(tol=1e-10, max_iter=100_000)
+    for output, row in zip(solve(model, X, y, train, order), train, strict=True):
         if output.failed[0]:
             continue
         n_solved += 1
-        alone = fit_alone(model, X, labels, row)
+        alone = fit_alone(make_pipeline(*before, tight), X, labels, row)
+        assert_allclose(output.probability, alone.predict_proba(X), rtol=0, atol=atol)
         expected = alone.decision_function(X)
-        size = np.abs(expected).max()
-        assert_allclose(output.decision, expected, rtol=0, atol=rtol * size)
-        assert_allclose(output.probability, alone.predict_proba(X), rtol=0, atol=rtol)
+        assert_allclose(output.decision, expected, rtol=0, atol=10 * atol * np.abs(expected).max())
+        ranked = np.sort(alone.predict_proba(X), axis=1)
+        clear = ranked[:, -1] - ranked[:, -2] > 2 * atol
         predicted = np.searchsorted(alone.classes_, alone.predict(X))
-        assert_array_equal(output.predicted, predicted)
+        assert_array_equal(output.predicted[clear], predicted[clear])
     return n_solved
 
 
@@ -105,6 +104,8 @@ BEFORE = {
     "min-max": [MinMaxScaler(feature_range=(-1, 2))],
     "varying": [VarianceThreshold(), StandardScaler()],
 }
+ALONE = {"alone"}
+"""Without an intercept, no transformer is supported."""
 WEIGHTS = {"none": None, "balanced": "balanced", "given": {"a": 2.0, "b": 0.5}}
 
 
@@ -118,13 +119,12 @@ def test_each_kind(before, class_weight, n_classes):
     first = 3 * ((list(BEFORE).index(before) + list(WEIGHTS).index(class_weight)) % 3)
     for seed in range(first, first + 3):
         rng = np.random.default_rng(seed)
-        n, p = int(rng.choice([25, 40, 70])), int(rng.choice([1, 4, 60]))
+        n, p = int(rng.choice([25, 40, 70])), int(rng.choice([1, 4, 12]))
         X, y = classes(rng, n, p, n_classes)
         final = LogisticRegression(
             C=10.0 ** rng.uniform(-3, 1),
             class_weight=WEIGHTS[class_weight],
-            fit_intercept=bool(rng.random() < 0.7),
-            max_iter=int(rng.choice([4, 100])),
+            fit_intercept=bool(rng.random() < 0.7) or before not in ALONE,
         )
         order = rng.permutation(n) if seed % 2 else None
         train = TRAIN[seed % 3](rng, n)
@@ -143,53 +143,6 @@ def test_separable_classes_and_constant_columns(n_classes):
         model = make_pipeline(*BEFORE["standardized"] * (seed % 2), LogisticRegression(tol=1e-3))
         n_solved += compare(model, X, y, TRAIN[seed % 3](rng, 50))
     assert n_solved >= 14
-
-
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_no_penalty(n_classes):
-    """Separable classes and copied columns have no optimum; lbfgs stops at some point."""
-    n_solved = 0
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        X, y = classes(rng, 150, 3, n_classes, shift=20.0 if seed == 4 else 0.7)
-        if seed == 3:
-            X[:, 2] = X[:, 1] + 1
-        model = make_pipeline(StandardScaler(), LogisticRegression(**NO_PENALTY))
-        n_solved += compare(model, X, y, TRAIN[seed % 3](rng, 150))
-    assert n_solved >= 12
-
-
-@each_value
-@pytest.mark.parametrize("steps", [[], [StandardScaler()]], ids=["alone", "standardized"])
-@pytest.mark.parametrize("before", [True, False])
-def test_selected_columns(steps, before):
-    n_solved = 0
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        X, y = classes(rng, 50, 40)
-        chain = [*steps, SelectKBest(k=5)] if before else [SelectKBest(k=5), *steps]
-        model = make_pipeline(*chain, LogisticRegression(C=10.0 ** rng.uniform(-2, 1)))
-        order = rng.permutation(50) if seed % 2 else None
-        n_solved += compare(model, X, y, TRAIN[seed % 3](rng, 50), order=order)
-    assert n_solved >= 16
-
-
-def test_columns_of_very_different_sizes_are_left_to_the_estimator():
-    """The trial fits report how many labels differ from those at the optimum."""
-    rng = np.random.default_rng(0)
-    X, y = classes(rng, 100, 3)
-    X = np.column_stack([X, 1.7e9 + 1e7 * rng.random(100)])
-    given, target, _ = validate_data(LogisticRegression(), X, y)
-    adapter = ask_steps(LogisticRegression(), given, target)
-    assert adapter.tol == np.inf
-    everything = PlanBlock(np.ones((1, 100), dtype=int), np.ones((1, 100), dtype=bool))
-    model = LogisticRegression().fit(X, y)
-    difference = adapter.compare(everything, model, X)
-    # the optimum is that of a tight fit to standardized columns: the penalty hardly matters
-    scaled = StandardScaler().fit_transform(X)
-    tight = LogisticRegression(C=1e4, tol=1e-8, max_iter=1000).fit(scaled, y)
-    assert difference.share == pytest.approx(np.mean(tight.predict(scaled) != model.predict(X)))
-    assert difference.share > 0.1
 
 
 def test_answers_belong_together():
@@ -214,27 +167,59 @@ def test_a_fit_without_a_class_is_left_to_the_estimator():
     ]
 
 
-def test_a_sample_on_the_boundary_is_left_to_the_estimator():
-    X, y = np.array([[-1.0], [1.0], [-2.0], [2.0], [0.0], [0.0]]), np.array(list("ababab"))
-    (output,) = solve(LogisticRegression(), X, y, np.ones((1, 6), dtype=int))
-    assert output.failed[0]
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_no_penalty(n_classes):
+    """Separable classes and copied columns have no optimum, and are left to the estimator."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, y = classes(rng, 150, 3, n_classes, shift=20.0 if seed == 4 else 0.7)
+        model = make_pipeline(StandardScaler(), LogisticRegression(**NO_PENALTY))
+        n_solved = compare(model, X, y, TRAIN[seed % 3](rng, 150))
+        assert n_solved == (0 if seed == 4 else 3)
 
 
-def test_warnings_of_fits_that_stop_early():
+def test_more_columns_than_samples():
     rng = np.random.default_rng(0)
-    X, y = classes(rng, 60, 4)
-    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2))
-    with pytest.warns(ConvergenceWarning, match="lbfgs failed to converge in 3 of 3 fits"):
-        outputs = solve(model, X, y, folds(rng, 60))
-    assert not any(output.failed[0] for output in outputs)
+    X, y = classes(rng, 40, 200)
+    X /= X.std(axis=0)
+    assert compare(LogisticRegression(C=0.01), X, y, folds(rng, 40)) == 3
 
 
-def test_rounding_errors_grow_with_the_number_of_iterations():
-    errors = rounding_error(np.array([1, 50, 70, 100]))
-    assert_allclose(errors, [5e-7, 5e-7, 5e-5, 5e-2])
+def test_columns_of_very_different_sizes_are_left_to_the_estimator():
+    """The estimator stops early there, and the user is told."""
+    rng = np.random.default_rng(0)
+    X, y = classes(rng, 100, 3)
+    X = np.column_stack([X, 1.7e9 + 1e7 * rng.random(100)])
+    options = {"cv": StratifiedKFold(5, shuffle=True, random_state=0)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = cross_val_error(LogisticRegression(), X, y, **options)
+        expected = cross_val_error(Looped(), X, y, **options)
+    assert found.value == expected.value
+
+
+@pytest.mark.parametrize("outlier", [1e2, 1e3, 1e4])
+def test_training_sets_with_an_outlying_row_agree_with_the_estimator(outlier):
+    """Without a penalty the estimator may stop far from the optimum only where the row is."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = classes(rng, 60, 3)
+        X[3] *= outlier
+        train = folds(rng, 60)
+        for output, row in zip(
+            solve(LogisticRegression(**NO_PENALTY), X, y, train), train, strict=True
+        ):
+            if not output.failed[0]:
+                alone = fit_alone(LogisticRegression(**NO_PENALTY), X, y, row)
+                assert_allclose(output.probability, alone.predict_proba(X), rtol=0, atol=1e-2)
 
 
 NOT_SERVED = {
+    "principal components": make_pipeline(PCA(2), LogisticRegression()),
+    "selected columns": make_pipeline(SelectKBest(k=2), LogisticRegression()),
+    "scaled without an intercept": make_pipeline(
+        StandardScaler(), LogisticRegression(fit_intercept=False)
+    ),
     "absolute values": LogisticRegression(solver="saga", l1_ratio=1.0, C=0.5)
     if NEW
     else LogisticRegression(solver="saga", penalty="l1"),
@@ -243,32 +228,6 @@ NOT_SERVED = {
     "two scalers": make_pipeline(StandardScaler(), MinMaxScaler(), LogisticRegression()),
     "a class without weight": LogisticRegression(class_weight={"a": 0.0}),
 }
-
-
-@each_value
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("pca", [PCA(2), PCA(4, whiten=True)], ids=str)
-def test_principal_components(pca, n_classes):
-    n_solved = 0
-    for seed in range(4):
-        rng = np.random.default_rng(seed)
-        X, y = classes(rng, 60, 5, n_classes)
-        before = [StandardScaler()] if seed % 2 else [VarianceThreshold(), MinMaxScaler()]
-        order = rng.permutation(60) if seed > 1 else None
-        model = make_pipeline(*before, pca, LogisticRegression())
-        n_solved += compare(model, X, y, TRAIN[2 * (seed % 2)](rng, 60), order=order)
-    assert n_solved == 12
-    assert compare(model, X, y, real_weights(rng, 60)) == 0
-
-
-def test_components_of_very_different_sizes_go_by_the_loop():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 3)) * [1e6, 1.0, 1.0], rng.permutation(np.arange(60) % 2)
-    model = make_pipeline(PCA(3), LogisticRegression())
-    given, target, _ = validate_data(model, X, y)
-    train = np.ones((1, 60), dtype=int)
-    block = PlanBlock(train, train > 0)
-    assert ask_steps(model, given, target).compare(block, model.fit(X, y), X) is None
 
 
 @pytest.mark.parametrize("name", NOT_SERVED)
@@ -315,7 +274,8 @@ def test_public_functions_agree_with_the_loop(n_classes):
             permutation_test(model, X, y, n_permutations=3, cv=2, scoring=scoring, random_state=0)
             for model in (served, looped)
         )
-        assert_allclose(one.null_distribution, two.null_distribution, atol=1e-9)
+        # probabilities agree within the tolerance of the estimator
+        assert_allclose(one.null_distribution, two.null_distribution, atol=1e-4)
     options = {"cv": 3, "n_permutations": 9, "random_state": 0}
     test = permutation_test(served, X, y, scoring="roc_auc_ovr", **options)
     assert np.isfinite(test.null_distribution).all()
