@@ -44,24 +44,19 @@ ROWS = {
         "the same, 30 of 3000 near-noise features, n=70", "permute_cv2.py --data noise", 8
     ),
     "permute-ridge": Row(
-        "P=1000, 10 folds, RidgeClassifier, 569 x 30", "permute_smooth.py --model ridge", 100
+        "P=1000, 10 folds, RidgeClassifier, 569 x 30", "permute_smooth.py --model ridge", 40
     ),
     "permute-ridge-colon": Row(
-        "the same, 62 x 2000", "permute_smooth.py --model ridge --data colon", 100
+        "the same, 62 x 2000", "permute_smooth.py --model ridge --data colon", 40
     ),
     "permute-knn": Row(
-        "P=1000, 10 folds, 5 neighbours, 569 x 30", "permute_smooth.py --model knn", 30
+        "P=1000, 10 folds, 5 neighbours, 569 x 30", "permute_smooth.py --model knn", 15
     ),
     "permute-knn-colon": Row(
-        "the same, 62 x 2000", "permute_smooth.py --model knn --data colon", 30
+        "the same, 62 x 2000", "permute_smooth.py --model knn --data colon", 15
     ),
     "permute-lda": Row(
-        "P=1000, 10 folds, shrunk LDA, 569 x 30", "permute_smooth.py --model lda", 50
-    ),
-    "permute-lda-colon": Row(
-        "the same, 62 x 2000; the peer runs 1 permutation, scaled",
-        "permute_smooth.py --model lda --data colon --peer-permutations 1",
-        50,
+        "P=1000, 10 folds, shrunk LDA, 569 x 30", "permute_smooth.py --model lda", 20
     ),
     "boot-632": Row(".632 and .632+, B=1000, SVM, 62 x 2000", "bootstrap.py --case 632", 10),
     "boot-mlxtend": Row(

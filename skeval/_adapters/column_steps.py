@@ -1,6 +1,6 @@
 """Transformers before a classifier, computed for all fits of a block at once.
 
-They drop constant columns, scale columns, and select or project them.
+They drop constant columns, scale columns, and select them.
 """
 
 from __future__ import annotations
@@ -12,18 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest, SelectPercentile, VarianceThreshold, f_classif
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from skeval._adapters.transformers import MAX_PROJECTED, is_deterministic
+from skeval._adapters.transformers import AFFINE, uses_only
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.f_statistics import TwoClassF
-from skeval._solvers.reduction import MIN_GAP, principal_axes
 from skeval.utils._checks import warn_user
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -32,7 +30,7 @@ SELECTORS = (SelectKBest, SelectPercentile)
 """Selectors of the columns with the largest statistics, by number or by percentile."""
 
 STACK_ELEMENTS = 2**20
-"""Approximate maximum size of a stack of selected or projected columns, in numbers."""
+"""Approximate maximum size of a stack of selected columns, in numbers."""
 
 NONE = -1
 """Index that marks a fit whose columns only the estimator can select."""
@@ -42,28 +40,23 @@ APART = 0.01
 
 
 class ColumnMaps(NamedTuple):
-    """Transformations of the columns in some fits: ``(x - shift) / scale``, then a reduction.
+    """Transformations of the columns in some fits: ``(x - shift) / scale``, then a selection.
 
     shift, scale : ndarray of shape (n_fits, n_features)
         A dropped column has an infinite scale.
     features : int ndarray of shape (n_fits, k) or None
         Selected columns, `NONE` for a fit that is left to the estimator.
-    axes : ndarray of shape (n_fits, n_features, k) or None
-        Principal axes, nan for a fit that is left to the estimator.
     """
 
     shift: np.ndarray
     scale: np.ndarray
     features: np.ndarray | None = None
-    axes: np.ndarray | None = None
 
     @property
     def n_kept(self) -> np.ndarray:
         """Number of columns (n_fits,) that the classifier receives."""
         if self.features is not None:
             return np.full(len(self.features), self.features.shape[1])
-        if self.axes is not None:
-            return np.full(len(self.axes), self.axes.shape[2])
         return np.count_nonzero(np.isfinite(self.scale), axis=1)
 
     @property
@@ -71,16 +64,13 @@ class ColumnMaps(NamedTuple):
         """Whether each fit (n_fits,) has columns, all of them computed."""
         if self.features is not None:
             return np.asarray(self.features[:, 0] != NONE)
-        if self.axes is not None:
-            return np.asarray(np.isfinite(self.axes).all(axis=(1, 2)))
         return self.n_kept > 0
 
     def transform(self, X: np.ndarray, fit: int) -> np.ndarray:
         """Return the columns of X in one of the fits."""
         if self.features is not None:
             return self._select(X, np.array([fit]))[0]
-        columns = (X - self.shift[fit]) / self.scale[fit]
-        return columns if self.axes is None else columns @ self.axes[fit]
+        return (X - self.shift[fit]) / self.scale[fit]
 
     def stack(self, X: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield usable fits, and their columns (fits, n, k), each contiguous."""
@@ -107,7 +97,7 @@ def make_column_steps(steps: Sequence[Any], X: Any, target: Target) -> ColumnSte
     """Return the transformers of the columns of X, or the reason why they are not supported.
 
     The supported steps are, in this order: an imputer that has nothing to impute, a
-    VarianceThreshold that drops constant columns, a scaler, and PCA. A univariate selection of two
+    VarianceThreshold that drops constant columns, and a scaler. A univariate selection of two
     classes may have one scaler before or after it.
     """
     numbers = np.asarray(X, dtype=float)
@@ -130,12 +120,11 @@ def make_column_steps(steps: Sequence[Any], X: Any, target: Target) -> ColumnSte
         left.pop(0)
     drops = bool(left) and type(left[0]) is VarianceThreshold and left[0].threshold == 0
     left = left[1:] if drops else left
-    pca = left.pop() if left and is_supported_pca(left[-1], numbers.shape[1]) else None
     scaler = left[0] if len(left) == 1 else None
     if len(left) > 1 or (scaler is not None and not is_supported_scaler(scaler)):
         names = ", ".join(type(step).__name__ for step in steps)
         return f"no solver supports these transformers: {names}"
-    return ColumnSteps(numbers, drops, scaler, pca)
+    return ColumnSteps(numbers, drops, scaler)
 
 
 def has_plain_columns(X: Any) -> bool:
@@ -156,17 +145,8 @@ def imputes_nothing(imputer: SimpleImputer, X: np.ndarray) -> bool:
 
 def is_supported_scaler(scaler: Any) -> bool:
     """Whether `ColumnSteps` computes the scales of a scaler."""
-    if type(scaler) is MinMaxScaler:
-        return not scaler.clip
-    return type(scaler) is StandardScaler
-
-
-def is_supported_pca(step: Any, n_features: int) -> bool:
-    """Whether a step is a PCA whose components are computed from covariances."""
-    if type(step) is not PCA or step.svd_solver not in ("auto", "full", "covariance_eigh"):
-        return False
-    k = step.n_components
-    return isinstance(k, Integral) and 0 < int(k) <= n_features <= MAX_PROJECTED
+    kind = type(scaler)
+    return kind in (StandardScaler, MinMaxScaler) and uses_only(scaler, AFFINE[kind])
 
 
 def selects_as_we_do(selector: SelectKBest | SelectPercentile, X: Any) -> bool:
@@ -254,23 +234,18 @@ class Selection:
 
 
 class ColumnSteps:
-    """Transformers that drop constant columns, scale columns, and select or project them."""
+    """Transformers that drop constant columns, scale columns, and select them."""
 
     def __init__(
-        self,
-        X: np.ndarray,
-        drops: bool,
-        scaler: Any,
-        pca: PCA | None = None,
-        selection: Selection | None = None,
+        self, X: np.ndarray, drops: bool, scaler: Any, selection: Selection | None = None
     ) -> None:
         self.X, self.drops, self.scaler = X, drops, scaler
-        self.pca, self.selection = pca, selection
+        self.selection = selection
 
     @property
     def reduces(self) -> bool:
-        """Whether each fit selects or projects columns."""
-        return self.pca is not None or self.selection is not None
+        """Whether each fit selects columns."""
+        return self.selection is not None
 
     @property
     def changes(self) -> bool:
@@ -282,16 +257,7 @@ class ColumnSteps:
         """Maximum number of columns that the classifier receives."""
         if self.selection is not None:
             return self.selection.k
-        return self.X.shape[1] if self.pca is None else int(self.pca.n_components)
-
-    @property
-    def seconds_of_reduction(self) -> float:
-        """Time of the selection or projection of a fit in a batch."""
-        n, p = self.X.shape
-        if self.selection is not None:
-            return 4e-9 * n * p
-        # covariances and their eigenvectors
-        return 0.0 if self.pca is None else 2e-5 + 5e-11 * n * p**2 + 6e-10 * p**3
+        return self.X.shape[1]
 
     @cached_property
     def _scales(self) -> ColumnScales:
@@ -308,10 +274,10 @@ class ColumnSteps:
         maps = self.scale(block)
         if self.selection is not None:
             return maps._replace(features=self.selection(block))
-        return maps if self.pca is None else self._project(maps, block, self.pca)
+        return maps
 
     def scale(self, block: PlanBlock) -> ColumnMaps:
-        """Return the transformations without a selection or projection."""
+        """Return the transformations without a selection."""
         shape = len(block), self.X.shape[1]
         shift, scale = np.zeros(shape), np.ones(shape)
         trained = block.train > 0
@@ -327,29 +293,6 @@ class ColumnSteps:
             lowest, highest = self._extremes(trained)
             scale = np.where(lowest == highest, np.inf, scale)
         return ColumnMaps(shift, scale)
-
-    def _project(self, maps: ColumnMaps, block: PlanBlock, pca: PCA) -> ColumnMaps:
-        """Return the transformations with principal axes, which are nan unless they are certain."""
-        k, weights = int(pca.n_components), block.train.astype(float)
-        sizes = weights.sum(axis=1)
-        n_received = maps.n_kept
-        maps = ColumnMaps(self._scales.means(weights), maps.scale)  # PCA centers
-        covariance = np.empty((len(weights), self.X.shape[1], self.X.shape[1]))
-        for fit, weight in enumerate(weights):
-            columns = maps.transform(self.X, fit)
-            covariance[fit] = (columns.T * (weight / sizes[fit])) @ columns
-        eigenvalues, axes, gaps = principal_axes(covariance, k)
-        # rounding errors must not exchange components
-        certain = gaps > MIN_GAP  # eq. (3) of reduction
-        certain &= block.train.dtype.kind in "iu"  # PCA ignores weights
-        certain &= [
-            is_deterministic(pca, int(size), int(n_columns))
-            for size, n_columns in zip(sizes, n_received, strict=True)
-        ]
-        if pca.whiten:
-            variance = eigenvalues * (sizes / np.maximum(1, sizes - 1))[:, None]
-            axes = axes / np.sqrt(np.where(certain[:, None], variance, 1.0))[:, None]
-        return maps._replace(axes=np.where(certain[:, None, None], axes, np.nan))
 
     def _min_max(self, trained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the map of a MinMaxScaler, which does not scale nearly constant columns."""

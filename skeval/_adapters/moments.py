@@ -1,60 +1,47 @@
-"""Classifiers that depend on a training set only through counts, means and moments of its classes.
+"""Gaussian naive Bayes and linear discriminant analysis, by the moments of the classes.
 
-Gaussian naive Bayes, nearest centroids, linear and quadratic discriminant analysis. Fits whose
-predictions depend on rounding errors, or whose covariance is nearly singular, are left to the
-estimator.
+Fits whose predictions depend on rounding errors, or whose covariance is nearly singular, are left
+to the estimator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from sklearn.feature_selection import SelectKBest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import StandardScaler
 
-from skeval._adapters.label_free import distinct_rows, label_free_adapter
+from skeval._adapters.deletion import DeletionAdapter, distinct_rows
 from skeval._adapters.registry import Adapter, adapter_for
-from skeval._adapters.transformers import are_affine, read_reduction, scales_to_unit
+from skeval._adapters.transformers import are_affine, scales_to_unit, uses_only
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.target import Target
-from skeval._solvers.moments import (
-    Centroids,
-    Columns,
-    LinearGaussians,
-    NaiveGaussians,
-    QuadraticGaussians,
-)
-from skeval._solvers.reduction import ReducedColumns
-from skeval._solvers.splits import Splits
+from skeval._solvers.moments import Columns, LinearGaussians, NaiveGaussians
+from skeval._solvers.splits import EPSILON, Splits
 
 MAX_COLUMNS = 1024
 """Maximum number of columns of a covariance matrix."""
 
-EPSILON = float(np.finfo(float).eps)
-
-Rule = Callable[..., Any]
+PARAMETERS = {
+    GaussianNB: "priors var_smoothing",
+    LinearDiscriminantAnalysis: "solver shrinkage priors n_components store_covariance tol",
+}
+"""Parameters of each estimator that the solver takes into account."""
 
 
 @adapter_for.register(GaussianNB)
-@adapter_for.register(NearestCentroid)
-@adapter_for.register(QuadraticDiscriminantAnalysis)
+@adapter_for.register(LinearDiscriminantAnalysis)
 def moments_adapter(estimator: Any, X: Any, target: Target, transformers: tuple) -> Adapter | None:
     """Return the adapter of a classifier by moments of the classes."""
-    if target.n_classes < 2:
+    known = PARAMETERS.get(type(estimator))
+    if target.n_classes < 2 or known is None or not uses_only(estimator, known):
         return None
-    if type(estimator) not in (GaussianNB, NearestCentroid, QuadraticDiscriminantAnalysis):
-        return None
-    return label_free_adapter(
-        None, make_moments_deletion, estimator, X, target, transformers, supervised=(SelectKBest,)
-    )
+    return DeletionAdapter(make_moments_deletion, estimator, X, target, transformers)
 
 
 def make_moments_deletion(
@@ -62,36 +49,29 @@ def make_moments_deletion(
 ) -> MomentsDeletion | None:
     """Return a solver that fits an estimator to arbitrary training sets, or None if unsupported."""
     samples = as_double_precision(X)
-    if samples is None:
+    if samples is None or not are_affine(transformers):
         return None
-    decides = type(estimator) is not GaussianNB
-    if not are_affine(transformers):
-        reduction = read_reduction(transformers, samples.shape[1])
-        if (
-            reduction is None
-            or type(estimator) is NearestCentroid
-            or np.ptp(samples, axis=0).min() == 0
-        ):
-            return None
-        reduced = ReducedColumns(samples, target.n_classes, reduction[0], scaled=reduction[1])
-        received, unscaled = samples[:, : reduction[0].k], StandardScaler(with_std=False)
-        rule = RULES[type(estimator)](estimator, target.n_classes, received, unscaled)
-        centered = not isinstance(rule, LinearGaussians) or rule.centered
-        return MomentsDeletion(reduced, rule, decides) if rule is not None and centered else None
-    # the last scaler determines the scale of the columns
-    scaled = False if is_invariant(estimator, target) else scales_to_unit(transformers)
+    # the last scaler determines the scale of the columns, unless it has no effect
+    discriminates = type(estimator) is LinearDiscriminantAnalysis
+    two = target.n_classes == 2
+    invariant = discriminates and not estimator.shrinkage and (estimator.solver == "svd" or two)
+    scaled = False if invariant else scales_to_unit(transformers)
     if scaled is None:
         return None
-    last = transformers[-1] if scaled else StandardScaler(with_std=False)
+    if not discriminates:
+        priors = read_priors(estimator.priors, target.n_classes)
+        rule = NaiveGaussians(priors, float(estimator.var_smoothing))
+        return MomentsDeletion(Columns(samples, target.n_classes, scaled=scaled), rule)
     constant = np.ptp(samples, axis=0) == 0
-    exact = bool(np.all(samples[0, constant] == np.rint(samples[0, constant])))
-    if type(estimator) is LinearDiscriminantAnalysis and not estimator.shrinkage and exact:
-        samples, constant = samples[:, ~constant], constant[~constant]
-    rule = RULES[type(estimator)](estimator, target.n_classes, samples, last)
-    # estimators may divide by the rounding error of the mean of a constant column
-    if rule is None or constant.all() or not (exact or isinstance(rule, NaiveGaussians)):
+    # the estimator may divide by the rounding error of the mean of a constant column
+    if constant.all() or np.any(samples[0, constant] != np.rint(samples[0, constant])):
         return None
-    return MomentsDeletion(Columns(samples, target.n_classes, scaled=scaled), rule, decides)
+    if not estimator.shrinkage:
+        samples = samples[:, ~constant]
+    last = transformers[-1] if scaled else StandardScaler(with_std=False)
+    linear = make_linear(estimator, target.n_classes, samples, last)
+    columns = Columns(samples, target.n_classes, scaled=scaled)
+    return None if linear is None else MomentsDeletion(columns, linear)
 
 
 def as_double_precision(X: Any) -> np.ndarray | None:
@@ -105,13 +85,6 @@ def as_double_precision(X: Any) -> np.ndarray | None:
     return samples if np.isfinite(samples).all() else None
 
 
-def is_invariant(estimator: Any, target: Target) -> bool:
-    """Whether predictions are invariant to shifts and scales of the columns."""
-    if type(estimator) is not LinearDiscriminantAnalysis or estimator.shrinkage:
-        return False
-    return estimator.solver == "svd" or int(target.codes.max()) == 1
-
-
 def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:
     """Return positive priors that sum to 1, or None if the class frequencies are used."""
     if priors is None:
@@ -122,54 +95,15 @@ def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:
     return array
 
 
-def make_naive(
-    estimator: GaussianNB, n_classes: int, samples: np.ndarray, last: StandardScaler
-) -> NaiveGaussians:
-    """Return the rule of naive Bayes."""
-    return NaiveGaussians(read_priors(estimator.priors, n_classes), float(estimator.var_smoothing))
-
-
-def make_centroids(
-    estimator: NearestCentroid, n_classes: int, samples: np.ndarray, last: StandardScaler
-) -> Centroids | None:
-    """Return the rule of nearest centroids."""
-    if estimator.metric != "euclidean":
-        return None
-    priors = estimator.priors
-    if isinstance(priors, str):
-        priors = np.full(n_classes, 1 / n_classes) if priors == "uniform" else None
-    return Centroids(read_priors(priors, n_classes), float(estimator.shrink_threshold or 0.0))
-
-
-def make_quadratic(
-    estimator: QuadraticDiscriminantAnalysis,
-    n_classes: int,
-    samples: np.ndarray,
-    last: StandardScaler,
-) -> QuadraticGaussians | None:
-    """Return the rule of quadratic discriminant analysis."""
-    others = ("shrinkage", "covariance_estimator")
-    if getattr(estimator, "solver", "svd") != "svd" or samples.shape[1] > MAX_COLUMNS:
-        return None
-    if any(getattr(estimator, name, None) is not None for name in others):
-        return None
-    return QuadraticGaussians(
-        read_priors(estimator.priors, n_classes),
-        float(estimator.reg_param),
-        float(estimator.tol),
-        quadratic_divisor_offset(),
-    )
-
-
 def make_linear(
     estimator: LinearDiscriminantAnalysis, n_classes: int, samples: np.ndarray, last: StandardScaler
 ) -> LinearGaussians | None:
-    """Return the rule of linear discriminant analysis."""
+    """Return the rule of linear discriminant analysis, or None if it is not supported."""
     n, p = samples.shape
     by_values = estimator.solver == "svd"
-    if estimator.covariance_estimator is not None or p > MAX_COLUMNS:
+    if p > MAX_COLUMNS or not isinstance(estimator.shrinkage, Real | None):
         return None
-    if not isinstance(estimator.shrinkage, Real | None) or (by_values and estimator.shrinkage):
+    if by_values and estimator.shrinkage:
         return None
     if not estimator.shrinkage and p + n_classes >= n:
         return None
@@ -185,42 +119,24 @@ def make_linear(
         read_priors(estimator.priors, n_classes),
         float(estimator.shrinkage or 0.0),
         float(estimator.tol) if by_values else 0.0,
-        n_classes if by_values and linear_divisor_offset() else 0,
+        n_classes if by_values and divides_by_freedom() else 0,
         by_values,
     )
 
 
-RULES: dict[type, Callable[..., Rule | None]] = {
-    GaussianNB: make_naive,
-    NearestCentroid: make_centroids,
-    QuadraticDiscriminantAnalysis: make_quadratic,
-    LinearDiscriminantAnalysis: make_linear,
-}
-"""Functions that return the rule of an estimator, or None if it is not supported."""
-
-
 @cache
-def linear_divisor_offset() -> int:
-    """Return 2 if this version of scikit-learn divides the scatter by n - 2, else 0."""
+def divides_by_freedom() -> bool:
+    """Whether this version of scikit-learn divides the scatter by n less the number of classes."""
     model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1])
     # means differ by 4 and the scatter is 4: the coefficient is 4 with divisor n, 2 with n - 2
-    return 0 if model.coef_[0, 0] > 3 else 2
-
-
-@cache
-def quadratic_divisor_offset() -> int:
-    """Return 1 if this version of scikit-learn divides the scatter of a class by n - 1, else 0."""
-    model = QuadraticDiscriminantAnalysis().fit([[-1.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1])
-    return 0 if model.scalings_[0][0] < 1.5 else 1  # two samples with scatter 2
+    return bool(model.coef_[0, 0] < 3)
 
 
 class MomentsDeletion:
     """Fits to arbitrary training sets, computed from the moments of the classes."""
 
-    def __init__(self, columns: Columns, rule: Rule, decides: bool) -> None:
-        self.columns = columns
-        self.rule = rule
-        self.decides = decides
+    def __init__(self, columns: Columns, rule: NaiveGaussians | LinearGaussians) -> None:
+        self.columns, self.rule = columns, rule
         self.noise = EPSILON
 
     def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
@@ -240,6 +156,6 @@ class MomentsDeletion:
             shares /= shares.sum(axis=2, keepdims=True)
         solved = solved & certain & np.isfinite(scores).all(axis=(1, 2))
         decision = None
-        if self.decides:
+        if isinstance(self.rule, LinearGaussians):
             decision = scores[..., 1] - scores[..., 0] if scores.shape[2] == 2 else scores
         return FitOutput.of_same_samples(predicted[..., 0], solved, decision, shares)

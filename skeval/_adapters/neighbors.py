@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.feature_selection import SelectKBest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from skeval._adapters.label_free import LabelMap, TransformedSplit, label_free_adapter
+from skeval._adapters.deletion import DeletionAdapter
 from skeval._adapters.registry import Adapter, adapter_for
-from skeval._adapters.transformers import are_affine, read_reduction
+from skeval._adapters.transformers import are_affine, uses_only
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.target import Target
-from skeval._solvers import neighbors as solver
 from skeval._solvers.least_squares import standardize_all
-from skeval._solvers.neighbors import Neighbors, ScaledNeighbors, SortedNeighbors
-from skeval._solvers.reduction import ReducedColumns, ReducedNeighbors
-from skeval._solvers.splits import Splits
-
-EPSILON = float(np.finfo(float).eps)
+from skeval._solvers.neighbors import ScaledNeighbors, SortedNeighbors
+from skeval._solvers.splits import EPSILON, Splits
 
 ROUNDING = 64.0
 """Error of squared distances, in machine epsilons times the largest squared norm."""
@@ -37,11 +31,9 @@ MIN_FITS = 20
 
 SORTING_COST = 5
 """Cost of sorted lists, with a comparison of two fits, in units of all pairwise distances."""
-MAX_SAMPLES = 1000
-"""Maximum number of samples for distances to all samples, in columns of each training set."""
 
-MAX_PAIRS = 2**24
-"""Maximum number of pairs of a test and a training sample in a matrix of probabilities."""
+PARAMETERS = "n_neighbors weights algorithm leaf_size p metric metric_params n_jobs"
+"""Parameters of the estimators that the solver takes into account."""
 
 
 @adapter_for.register(KNeighborsClassifier)
@@ -53,46 +45,9 @@ def neighbors_adapter(
     supported = type(estimator) in (KNeighborsClassifier, KNeighborsRegressor)
     if not supported or estimator.weights not in ("uniform", "distance"):
         return None
-    return label_free_adapter(
-        make_neighbors_map,
-        make_neighbors_deletion,
-        estimator,
-        X,
-        target,
-        transformers,
-        MIN_FITS,
-        supervised=() if target.classes is None else (SelectKBest,),
-    )
-
-
-def make_neighbors_map(estimator: Any, split: TransformedSplit) -> LabelMap | None:
-    """Return the map of a training set, or None if its neighbors are not unique."""
-    neighbors = find_neighbors(estimator, split)
-    return None if neighbors is None else NeighborsMap(neighbors, split.n_classes)
-
-
-def find_neighbors(estimator: Any, split: TransformedSplit) -> Neighbors | None:
-    """Return the neighbors that the estimator itself uses, or None if they cannot be identified.
-
-    A classifier with uniform weights may choose other samples among equidistant ones than
-    `kneighbors` does. If each training sample is a class of its own, the probabilities identify
-    the neighbors.
-    """
-    m, k = len(split.example), estimator.n_neighbors
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # each sample is a class
-        model = clone(estimator).fit(split.train, np.arange(m))
-        if estimator.weights == "distance":
-            distances, indices = model.kneighbors(split.test)
-            return Neighbors(indices, inverse_distances(distances))
-        if type(estimator) is KNeighborsRegressor:
-            return Neighbors(model.kneighbors(split.test, return_distance=False), None)
-        if m * split.test.shape[0] > MAX_PAIRS:
-            return None
-        tested, indices = np.nonzero(model.predict_proba(split.test))
-    if len(tested) != k * split.test.shape[0]:
+    if not uses_only(estimator, PARAMETERS):
         return None
-    return Neighbors(indices.reshape(-1, k), None)
+    return DeletionAdapter(make_neighbors_deletion, estimator, X, target, transformers, MIN_FITS)
 
 
 def make_neighbors_deletion(
@@ -122,24 +77,14 @@ def make_scaled_deletion(
     euclidean = estimator.metric in ("euclidean", "l2") or (
         estimator.metric == "minkowski" and estimator.p == 2
     )
-    scales = type(transformers[-1]) is StandardScaler and transformers[-1].with_std
-    if not euclidean or issparse(samples):
+    last = transformers[-1]
+    scales = are_affine(transformers) and type(last) is StandardScaler and last.with_std
+    if not euclidean or issparse(samples) or not scales:
         return None
-    # columns that each training set scales and, possibly, reduces
     columns = samples.astype(float)
-    width = np.ptp(columns, axis=0)
-    if not np.isfinite(columns).all() or not (width > 0).any():
+    if not np.isfinite(columns).all() or not (np.ptp(columns, axis=0) > 0).any():
         return None
     by_distance = estimator.weights == "distance"
-    if not are_affine(transformers):
-        reduction = read_reduction(transformers, columns.shape[1])
-        if reduction is None or not width.all() or len(columns) > MAX_SAMPLES:
-            return None
-        reduced = ReducedColumns(columns, target.n_classes, reduction[0], scaled=reduction[1])
-        nearest = ReducedNeighbors(reduced, estimator.n_neighbors, ROUNDING * EPSILON, by_distance)
-        return NeighborsDeletion(nearest, target, n_pairs=0)
-    if not scales:
-        return None
     columns, k = standardize_all(columns), estimator.n_neighbors
     find = partial(find_sorted, NearestNeighbors().fit(columns), columns)
     neighbors = ScaledNeighbors(columns, find, k, ROUNDING * EPSILON, by_distance)
@@ -152,48 +97,14 @@ def find_sorted(model: Any, X: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
     return distances**2, indices
 
 
-def inverse_distances(distances: np.ndarray) -> np.ndarray:
-    """Return inverse distances; if some distances are 0, these have weight 1 and others 0."""
-    with np.errstate(divide="ignore"):
-        weights = 1.0 / distances
-    infinite = np.isinf(weights)
-    coincident = infinite.any(axis=1)
-    weights[coincident] = infinite[coincident]
-    return weights
-
-
-class NeighborsMap:
-    """Map from labels to the majority class, or the mean, of the neighbors."""
-
-    def __init__(self, neighbors: Neighbors, n_classes: int) -> None:
-        self.neighbors = neighbors
-        self.n_classes = n_classes
-
-    @property
-    def size(self) -> int:
-        """Number of stored values."""
-        return 2 * self.neighbors.indices.size
-
-    def __call__(self, labels: np.ndarray) -> FitOutput:
-        """Return the predictions for label vectors (n_fits, n_trained)."""
-        certain = np.ones(len(labels), dtype=bool)
-        if not self.n_classes:
-            return FitOutput.of_same_samples(solver.average(labels, self.neighbors), certain)
-        vote = solver.count_votes if self.neighbors.weights is None else solver.weight_votes
-        predicted, shares = vote(labels, self.neighbors, self.n_classes)
-        return FitOutput.of_same_samples(predicted, certain, probability=shares)
-
-
 class NeighborsDeletion:
     """Predictions from the neighbors in arbitrary training sets."""
 
-    def __init__(
-        self, neighbors: SortedNeighbors, target: Target, n_pairs: int | None = None
-    ) -> None:
+    def __init__(self, neighbors: SortedNeighbors, target: Target) -> None:
         self.neighbors = neighbors
         self.n_classes = target.n_classes
         self.noise = EPSILON
-        self.n_pairs = SORTING_COST * len(target) ** 2 if n_pairs is None else n_pairs
+        self.n_pairs = SORTING_COST * len(target) ** 2
 
     def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
         """Return the predictions for label vectors (n_fits, n_samples)."""

@@ -95,7 +95,7 @@ def make_pair_solver(
     steps = make_column_steps(transformers, X if transformers else checked, target)
     if isinstance(steps, str):
         return steps
-    if steps.pca is not None or (steps.reduces and estimator.kernel != "linear"):
+    if steps.reduces and estimator.kernel != "linear":
         return "features are selected or projected before the kernel"
     if estimator.kernel == "linear":
         return LinearPairSolver(steps)

@@ -194,32 +194,3 @@ def k_largest(f: np.ndarray, error: np.ndarray, k: int) -> tuple[np.ndarray, np.
         # eq. (5) of f_statistics; two infinite scores are tied
         apart = np.abs(f - (worst_in / 2 + best_out / 2)) > error
     return chosen, (apart | (error == 0)).all(axis=1)
-
-
-def select_by_moments(sums: np.ndarray, shift: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the k < p columns (F, k) of the largest F statistics, and whether they are certain.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (F, n_classes, 2 p + 1)
-        Sums of 1, of the columns and of their squares over the classes.
-    shift : ndarray of shape (p,)
-        Constants subtracted from the columns that f_classif receives.
-    k : int
-    """
-    p = len(shift)
-    counts, first, second = sums[..., :1], sums[..., 1 : p + 1], sums[..., p + 1 :].sum(axis=1)
-    n, total = counts.sum(axis=1), first.sum(axis=1)
-    with np.errstate(all="ignore"):  # undefined ratios are not certain
-        centered = total**2 / n
-        spread = second - centered  # eq. (6) of f_statistics
-        ratio = (np.sum(first**2 / counts, axis=1) - centered) / spread
-        # rounding errors of both sides, eq. (8) of f_statistics
-        raw = second + 2 * shift * total + n * shift**2
-        doubt = (128.0 + 8.0 * np.sqrt(n)) * n * np.finfo(float).eps
-        doubt = doubt * ((raw + second) / spread).max(axis=1, keepdims=True)
-        order = np.argpartition(ratio, (p - k - 1, p - k), axis=1)
-        ordered = np.take_along_axis(ratio, order, axis=1)
-        apart = ordered[:, [p - k]] - ordered[:, [p - k - 1]] > 2 * doubt
-        apart &= 1 - ratio.max(axis=1, keepdims=True) > doubt  # eq. (9) of f_statistics
-    return np.sort(order[:, p - k :], axis=1), apart[:, 0]

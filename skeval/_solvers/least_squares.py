@@ -23,8 +23,6 @@ _STACK = 2**19
 # Irrational numbers whose multiples give right-hand sides of irregular signs. Their solutions show
 # how much the matrix amplifies rounding errors.
 _PROBES = (5**0.5, 7**0.5)
-# Leave-one-out errors with a smaller relative difference count as tied.
-_MIN_RELATIVE_GAP = 1e-7
 
 
 class Solutions(NamedTuple):
@@ -36,15 +34,12 @@ class Solutions(NamedTuple):
     noise : ndarray of shape (n_fits,)
         Magnitude of the rounding errors in the values for targets of size 1; inf or nan if the
         equations are singular.
-    residual : ndarray of shape (n_fits, n_targets)
-        Sum of squared residuals of the training set; only valid without a penalty.
     inverse : ndarray of shape (n_fits,)
         Magnitude of the largest eigenvalue of the inverse matrix of the equations.
     """
 
     values: np.ndarray
     noise: np.ndarray
-    residual: np.ndarray
     inverse: np.ndarray
 
 
@@ -113,12 +108,10 @@ class PenalizedSquares:
         matrices = -self.hat[out[:, :, None], out[:, None, :]]  # (F, d, d)
         matrices[:, np.arange(d), np.arange(d)] += 1.0
         solution, probed = self._solve_each(matrices, left)
-        whole = np.sum(residuals**2, axis=-1)[of_fit]
-        residual = whole - np.sum(left * solution, axis=-1)  # eq. (6) of deletion
         noise = np.abs(probed).max(axis=(1, 2)) * (1 + np.abs(solution).max(axis=(1, 2)))
         size = np.linalg.norm(probed, axis=1).max(axis=1)
         values = take_samples(targets, of_fit, out) - solution  # eq. (3) of deletion
-        return Solutions(values, EPSILON * noise * len(self.basis) ** 0.5, residual, size)
+        return Solutions(values, EPSILON * noise * len(self.basis) ** 0.5, size)
 
     def _downdate(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
         """Subtract the terms of the samples left out from the sums over all samples.
@@ -132,33 +125,29 @@ class PenalizedSquares:
         some = self.basis[rows]  # (F, d, q)
         deleted_targets = take_samples(targets, of_fit, rows)  # (F, c, d)
         grams, rights = some.swapaxes(1, 2) @ some, deleted_targets @ some
-        squares = np.sum(deleted_targets**2, axis=-1)
         counts, moments = float(rows.shape[1]), None
         if self.relative is not None:
             moments = some.sum(axis=1), np.einsum("fdq,fdq->fq", some, some)
         if not adds:  # eq. (4) of deletion
             grams, rights = self.gram - grams, (targets @ self.basis)[of_fit] - rights
-            squares = np.sum(targets**2, axis=-1)[of_fit] - squares
             counts = plain.shape[1] - counts
             if moments is not None:
                 moments = self.basis.sum(axis=0) - moments[0], np.diag(self.gram) - moments[1]
-        return self._finish(grams, rights, squares, np.full(len(splits), counts), moments, splits)
+        return self._finish(grams, rights, np.full(len(splits), counts), moments, splits)
 
     def _reweight(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
         """Compute weighted sums over all samples with one product for all fits."""
         weights = splits.weights.astype(float)
         grams = self.products.weighted_sums(weights)
         weighted = targets[of_fit] * weights[:, None]  # (F, c, n)
-        squares = np.sum(weighted * targets[of_fit], axis=-1)
         moments = weights @ self.basis, np.diagonal(grams, axis1=1, axis2=2)
         counts = weights.sum(axis=1)
-        return self._finish(grams, weighted @ self.basis, squares, counts, moments, splits)
+        return self._finish(grams, weighted @ self.basis, counts, moments, splits)
 
     def _finish(
         self,
         grams: np.ndarray,
         rights: np.ndarray,
-        squares: np.ndarray,
         counts: np.ndarray,
         moments: tuple[np.ndarray, np.ndarray] | None,
         splits: Splits,
@@ -178,13 +167,12 @@ class PenalizedSquares:
         solution, probed = self._solve_each(grams, rights)
         tested = self.basis[splits.tested]  # (F, t, q)
         values = solution @ tested.swapaxes(1, 2)
-        residual = squares - np.sum(rights * solution, axis=-1)  # eq. (6) of deletion
         # rounding errors, from the solutions for the probes
         noise = np.abs(tested @ probed).max(axis=(1, 2))
         size = np.linalg.norm(probed, axis=1).max(axis=1)
         noise = noise * (np.abs(rights).max(axis=(1, 2)) + np.abs(solution).max(axis=(1, 2)))
         noise[constant] = np.inf
-        return Solutions(values, EPSILON * noise, residual, size)
+        return Solutions(values, EPSILON * noise, size)
 
     def _solve_each(
         self, matrices: np.ndarray, rights: np.ndarray
@@ -204,78 +192,6 @@ class PenalizedSquares:
                 except np.linalg.LinAlgError:
                     continue
         return solutions[..., :n_targets].swapaxes(1, 2), solutions[..., n_targets:]
-
-
-class SearchedSquares:
-    """Ridge regression with the penalty of the smallest leave-one-out error.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n, p)
-    alphas : ndarray of shape (n_alphas,)
-    scaled : bool
-        Whether the columns are scaled to variance 1 in each training set first.
-    """
-
-    penalty = np.zeros(1)
-    """Penalty of the intercept."""
-
-    def __init__(self, columns: np.ndarray, alphas: np.ndarray, *, scaled: bool) -> None:
-        squares = standardize_columns(columns, 1.0)
-        assert squares.relative is not None
-        self.basis, self.products, self.scaled = squares.basis, squares.products, scaled
-        self.alphas = alphas
-        varies = np.ptp(columns, axis=0) > 0
-        self.unit = squares.relative.copy()  # unit of the penalty of each column, (q,)
-        if not scaled:
-            self.unit[1:] /= columns[:, varies].var(axis=0) * len(columns)
-
-    def solve(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
-        """Return the predictions of fits; fit `f` has the targets `targets[of_fit[f]]`."""
-        step = max(1, _STACK // self.basis.size)
-        parts_solved = [
-            self._search(
-                targets[of_fit[start : start + step]],
-                splits.weights[start : start + step].astype(float),
-                splits.tested[start : start + step],
-            )
-            for start in range(0, len(splits), step)
-        ]
-        return Solutions._make(map(np.concatenate, zip(*parts_solved, strict=True)))
-
-    def _search(self, targets: np.ndarray, weights: np.ndarray, tested: np.ndarray) -> Solutions:
-        """Return the predictions of a stack of fits with targets (F, c, n)."""
-        basis, fits, q = self.basis, np.arange(len(weights)), np.arange(self.basis.shape[1])
-        grams = self.products.weighted_sums(weights)  # (F, q, q)
-        rights = (targets * weights[:, None]) @ basis  # (F, c, q)
-        counts, units = weights.sum(axis=1, keepdims=True), np.tile(self.unit, (len(weights), 1))
-        constant = np.zeros(len(weights), dtype=bool)
-        if self.scaled:
-            first = weights @ basis / counts
-            variance = grams[:, q, q] / counts - first**2  # eq. (5) of deletion
-            constant = (variance[:, 1:] * len(basis) < CONSTANT).any(axis=1)
-            units = units * variance
-        # leave-one-out errors of every penalty
-        losses, inverses = [], []
-        for alpha in self.alphas:
-            matrices = grams.copy()
-            matrices[:, q, q] += alpha * units
-            inverse = np.linalg.inv(matrices)
-            leverage = np.sum((basis @ inverse) * basis, axis=-1)  # (F, n)
-            residuals = targets - rights @ inverse @ basis.T
-            left_out = residuals / (1 - leverage)[:, None]  # eq. (7) of deletion
-            losses.append(np.sum(weights[:, None] * left_out**2, axis=(1, 2)))
-            inverses.append(inverse)
-        # predictions with the best penalty
-        ranked = np.sort(losses, axis=0)
-        inverse = np.stack(inverses)[np.argmin(losses, axis=0), fits]  # (F, q, q)
-        coefficients, tested_basis = rights @ inverse, basis[tested]
-        size = np.abs(rights).max(axis=(1, 2)) + np.abs(coefficients).max(axis=(1, 2))
-        noise = EPSILON * size * np.abs(tested_basis @ inverse).sum(axis=2).max(axis=1)
-        # nearly equal errors of two penalties: the estimator must choose
-        tied = len(losses) > 1 and ~(ranked[1] - ranked[0] > _MIN_RELATIVE_GAP * ranked[1])
-        noise[constant | tied] = np.inf
-        return Solutions(coefficients @ tested_basis.swapaxes(1, 2), noise, noise, noise)
 
 
 def factor_columns(
@@ -327,3 +243,29 @@ def standardize_all(columns: np.ndarray) -> np.ndarray:
     centered = columns[:, varies] - columns[:, varies].mean(axis=0)
     scaled: np.ndarray = centered / np.sqrt(np.mean(centered**2, axis=0))
     return scaled
+
+
+def class_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return targets for codes (n_fits, m): 1 for samples of a class and -1 for all others.
+
+    For two classes, the shape is (n_fits, m), and the class is the second. For more classes, the
+    shape is (n_fits, n_classes, m).
+    """
+    if n_classes == 2:
+        return 2.0 * codes - 1.0
+    of_class = codes[:, None, :] == np.arange(n_classes)[:, None]  # (n_fits, n_classes, m)
+    signs: np.ndarray = np.where(of_class, 1.0, -1.0)
+    return signs
+
+
+def decide(values: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the predicted codes (n_fits, n_tested), and whether all codes of a fit are certain.
+
+    Decision values have the shape (n_fits, n_tested) for two classes, else (n_fits, n_classes,
+    n_tested). Their error is at most `noise` (n_fits,).
+    """
+    if values.ndim == 2:
+        return (values > 0).astype(np.intp), np.abs(values).min(axis=1) > noise
+    ranked = np.partition(values, -2, axis=1)
+    gap = ranked[:, -1] - ranked[:, -2]
+    return values.argmax(axis=1), gap.min(axis=1) > 2 * noise

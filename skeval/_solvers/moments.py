@@ -8,7 +8,6 @@ Derivation: doc/derivations/moments.rst.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,9 +16,8 @@ import numpy as np
 
 from skeval._solvers.splits import CONSTANT, EPSILON, Products, Splits, take_samples
 
-# Rounding errors in units of the last place: of a sum, of a distance computed from scalar products,
-# and of a mean, which is summed pairwise.
-ROUNDING, _ROUNDING_OF_SQUARES, ROUNDING_OF_MEANS = 16.0, 64.0, 2.0
+# Rounding errors in units of the last place: of a sum, and of a mean, which is summed pairwise.
+ROUNDING, ROUNDING_OF_MEANS = 16.0, 2.0
 # Maximum rounding error of a probability, and maximum relative error of decision values. The
 # estimator does the fits with larger errors.
 _MAX_NOISE = 1e-8
@@ -76,7 +74,6 @@ class Columns:
         self.values = moved / self.unit  # (n, p)
         self.n_classes = n_classes
         self.scaled = scaled
-        self.longest = float(np.sum(samples**2, axis=1).max())
         self.rows = np.column_stack([np.ones(n), self.values, self.values**2])
 
     @cached_property
@@ -86,32 +83,24 @@ class Columns:
 
     def score(
         self,
-        rule: Callable[[SplitMoments, np.ndarray], ClassScores],
+        rule: NaiveGaussians | LinearGaussians,
         targets: np.ndarray,
         of_fit: np.ndarray,
         splits: Splits,
     ) -> ClassScores:
         """Return the scores of a classifier; fit `f` has the codes (n,) `targets[of_fit[f]]`."""
-        squares = isinstance(rule, LinearGaussians | QuadraticGaussians)
-        step = max(1, _STACK // self.size_of_fit(splits.tested.shape[1], squares=squares))
+        n, p = self.values.shape
+        size = self.n_classes * (2 * p + n) + splits.tested.shape[1] * (2 * p + 1)
+        if isinstance(rule, LinearGaussians):
+            size += (self.n_classes + 2) * p * p
+        step = max(1, _STACK // size)
         scores = []
         for start in range(0, len(splits), step):
             some = slice(start, start + step)
             block = Splits(splits.weights[some], splits.tested[some])
-            scores.append(rule(*self.moments(targets, of_fit[some], block)))
+            moments = SplitMoments(self, targets, of_fit[some], block)
+            scores.append(rule(moments, self.values[block.tested]))
         return ClassScores._make(map(np.concatenate, zip(*scores, strict=True)))
-
-    def moments(
-        self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits
-    ) -> tuple[SplitMoments, np.ndarray]:
-        """Return the moments of training sets, and their tested samples (F, t, p)."""
-        return SplitMoments(self, targets, of_fit, splits), self.values[splits.tested]
-
-    def size_of_fit(self, n_tested: int, *, squares: bool) -> int:
-        """Return the size of the arrays of a fit, including matrices if `squares`."""
-        n, p = self.values.shape
-        numbers = self.n_classes * (2 * p + n) + n_tested * (2 * p + 1)
-        return numbers + squares * (self.n_classes + 2) * p * p
 
     def sum_by_class(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> np.ndarray:
         """Return class sums of ones, columns and squares, shape (F, n_classes, 2 p + 1)."""
@@ -122,13 +111,8 @@ class Columns:
                 totals = multiply((targets[:, None] == codes).astype(float), self.rows)
                 labels = take_samples(targets[:, None], of_fit, removed)  # (F, 1, d)
                 return totals[of_fit] - (labels == codes) @ self.rows[removed]  # eq. (1) of moments
-        return multiply(self.weight_by_class(targets[of_fit], splits), self.rows)
-
-    def weight_by_class(self, labels: np.ndarray, splits: Splits) -> np.ndarray:
-        """Return the weights of samples in each class, shape (F, n_classes, n)."""
-        member = labels[:, None] == np.arange(self.n_classes)[:, None]
-        weights: np.ndarray = member * splits.weights[:, None].astype(float)
-        return weights
+        member = targets[of_fit][:, None] == codes  # (F, n_classes, n)
+        return multiply(member * splits.weights[:, None].astype(float), self.rows)
 
     def total_products(self, splits: Splits) -> np.ndarray:
         """Return the sums of products (F, p, p) over training sets."""
@@ -167,8 +151,11 @@ class SplitMoments:
     def __init__(
         self, columns: Columns, targets: np.ndarray, of_fit: np.ndarray, splits: Splits
     ) -> None:
-        self.columns, self.labels, self.splits = columns, targets[of_fit], splits
-        self._summarize(columns.sum_by_class(targets, of_fit, splits))
+        self.columns, self.splits = columns, splits
+        sums = columns.sum_by_class(targets, of_fit, splits)  # (F, n_classes, 2 p + 1)
+        self.counts = sums[..., 0]
+        self.means, self.variances = mean_and_variance(sums)
+        self.total, self.variance = mean_and_variance(sums.sum(axis=1))
         share = len(columns.values) / self.counts[..., None]
         # exact sums give exact variances of 0
         self.rounding = np.where(columns.exact, 0.0, ROUNDING * EPSILON * share)
@@ -181,12 +168,6 @@ class SplitMoments:
             self.factor = np.broadcast_to(columns.unit**2, self.variance.shape)
         size = 1 + np.abs(columns.center) / columns.unit
         self.mean_rounding: np.ndarray = ROUNDING_OF_MEANS * EPSILON * size[None]
-
-    def _summarize(self, sums: np.ndarray) -> None:
-        """Set counts, means and variances from sums (F, n_classes, 2 p + 1)."""
-        self.counts = sums[..., 0]
-        self.means, self.variances = mean_and_variance(sums)
-        self.total, self.variance = mean_and_variance(sums.sum(axis=1))
 
     @property
     def spread(self) -> np.ndarray:
@@ -201,24 +182,10 @@ class SplitMoments:
         """Return the sums of products about the means of the classes, shape (F, p, p)."""
         weighted = self.means * self.counts[..., None]
         between = weighted.swapaxes(1, 2) @ self.means
-        scatter: np.ndarray = self._total_products() - between  # eq. (5) of moments
+        scatter: np.ndarray = (
+            self.columns.total_products(self.splits) - between
+        )  # eq. (5) of moments
         return scatter
-
-    def covariances(self) -> np.ndarray:
-        """Return the covariances of the classes, shape (F, n_classes, p, p)."""
-        covariances = self._class_products() / self.counts[..., None, None]
-        covariances -= self.means[..., :, None] * self.means[..., None, :]  # eq. (2) of moments
-        return covariances
-
-    def _total_products(self) -> np.ndarray:
-        """Return the sums of products over training sets, shape (F, p, p)."""
-        return self.columns.total_products(self.splits)
-
-    def _class_products(self) -> np.ndarray:
-        """Return the sums of products over classes, shape (F, n_classes, p, p)."""
-        F, K, p = self.means.shape
-        weights = self.columns.weight_by_class(self.labels, self.splits).reshape(F * K, -1)
-        return self.columns.products.weighted_sums(weights).reshape(F, K, p, p)
 
 
 def mean_and_variance(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -302,64 +269,6 @@ class NaiveGaussians:
         return ClassScores(values, error, values, solved)
 
 
-@dataclass(frozen=True)
-class Centroids:
-    """Nearest class means, possibly shrunk toward the overall mean.
-
-    Attributes
-    ----------
-    priors : ndarray of shape (n_classes,), or None for the class frequencies
-    shrinkage : float
-        Amount by which standardized differences from the overall mean are shrunk.
-    """
-
-    priors: np.ndarray | None
-    shrinkage: float
-
-    def __call__(self, moments: SplitMoments, tested: np.ndarray) -> ClassScores:
-        """Return negative squared distances of samples (F, t, p), or scores with priors."""
-        counts, K = moments.counts, moments.counts.shape[1]
-        m = counts.sum(axis=1, keepdims=True)
-        within = np.sum(counts[..., None] * moments.variances, axis=1) / (m - K)  # (F, p)
-        rounding = np.where(moments.columns.exact, 0.0, ROUNDING * EPSILON)
-        none = within == 0
-        # after a scaler, only columns that are constant in all samples have a variance of exactly 0
-        exact = moments.columns.constant if moments.columns.scaled else moments.columns.exact
-        solved = ~((within < rounding / _MAX_NOISE) & ~(none & exact)).any(axis=1)
-        solved &= moments.varies & (m[:, 0] > K)
-        # distances to the centroids, in units of the standard deviations for scores
-        means = moments.means
-        if self.shrinkage:
-            means = self._shrink(moments, np.sqrt(within * moments.factor))
-        inverse = 1 / np.where(none, 1 / moments.factor, within)
-        scores = -squared_distances(tested, means, inverse[:, None])
-        scores += 2 * log_priors(self.priors, counts)[:, None]
-        near = -squared_distances(tested, means, moments.factor[:, None])
-        shares = np.exp(log_priors(self.priors, counts))
-        plain = np.isclose(shares, 1 / K).all(axis=1)  # (F,)
-        values = np.where(plain[:, None, None], near, scores)
-        center = moments.columns.center / moments.columns.unit
-        squares = center**2 + np.max(moments.columns.values**2, axis=0)
-        size = np.where(plain, moments.columns.longest, inverse @ squares)
-        if moments.columns.scaled:
-            weights = np.where(plain[:, None], moments.factor, inverse)
-            size = (weights @ (moments.columns.values**2).T).max(axis=1)
-        error = _ROUNDING_OF_SQUARES * EPSILON * (size[:, None, None] + np.abs(values))
-        return ClassScores(values, error, scores, solved)
-
-    def _shrink(self, moments: SplitMoments, deviation: np.ndarray) -> np.ndarray:
-        """Return the shrunken means (F, K, p); `deviation` (F, p) is in the estimator's units."""
-        m = moments.counts.sum(axis=1, keepdims=True)
-        root = np.sqrt(1 / moments.counts - 1 / m)[..., None]  # (F, K, 1)
-        median = np.median(deviation, axis=1, keepdims=True)
-        unit = root * ((deviation + median) / np.sqrt(moments.factor))[:, None]
-        apart = moments.means - moments.total[:, None]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            left = np.maximum(np.abs(apart / unit) - self.shrinkage, 0.0)
-        shrunk: np.ndarray = moments.total[:, None] + np.sign(apart) * unit * left
-        return shrunk
-
-
 class Inverse(NamedTuple):
     """Inverses of positive definite matrices scaled to unit diagonal.
 
@@ -368,15 +277,12 @@ class Inverse(NamedTuple):
     matrices : ndarray of shape (..., p, p)
     unit : ndarray of shape (..., p)
         Divisors of the columns.
-    log_determinant : ndarray of shape (...)
-        Logarithm of the determinants of the original matrices.
     norm : ndarray of shape (...)
         Upper bound on the eigenvalues of `matrices`; inf if there is no inverse.
     """
 
     matrices: np.ndarray
     unit: np.ndarray
-    log_determinant: np.ndarray
     norm: np.ndarray
 
 
@@ -390,63 +296,7 @@ def invert(matrices: np.ndarray) -> Inverse:
     scaled[bad] = np.eye(scaled.shape[-1])
     inverse = np.linalg.inv(scaled)
     norm = np.where(bad, np.inf, np.linalg.norm(inverse, axis=(-2, -1)))
-    return Inverse(inverse, unit, determinant + 2 * np.log(unit).sum(axis=-1), norm)
-
-
-@dataclass(frozen=True)
-class QuadraticGaussians:
-    """Quadratic discriminant analysis.
-
-    Attributes
-    ----------
-    priors : ndarray of shape (n_classes,) or None
-    ridge : float
-        Weight of the identity in a regularized covariance.
-    tolerance : float
-        Smallest variance allowed in any direction.
-    divisor_offset : int
-        Number subtracted from the sample size in the divisor of a scatter matrix, 0 or 1.
-    """
-
-    priors: np.ndarray | None
-    ridge: float
-    tolerance: float
-    divisor_offset: int
-
-    def __call__(self, moments: SplitMoments, tested: np.ndarray) -> ClassScores:
-        """Return log-probabilities of samples (F, t, p)."""
-        counts, p = moments.counts, tested.shape[2]
-        # covariances of the classes, regularized
-        divisor = np.maximum(counts - self.divisor_offset, 1.0)
-        covariances = moments.covariances() * (counts / divisor)[..., None, None]
-        covariances *= 1 - self.ridge
-        diagonal = np.arange(p)
-        # eq. (8) of moments
-        covariances[..., diagonal, diagonal] += self.ridge / moments.factor[:, None]
-        inverse = invert(covariances)
-        apart = np.empty((*tested.shape[:2], counts.shape[1]))
-        for code in range(counts.shape[1]):
-            away = (tested - moments.means[:, code, None]) / inverse.unit[:, code, None]
-            apart[..., code] = np.sum((away @ inverse.matrices[:, code]) * away, axis=-1)
-        # log-probabilities
-        determinant = inverse.log_determinant + np.log(moments.factor).sum(axis=1)[:, None]
-        constants = log_priors(self.priors, counts) - 0.5 * determinant
-        values = constants[:, None] - 0.5 * apart
-        # rounding errors, amplified by the inverse
-        rounding = moments.rounding.max(axis=2) + EPSILON * ROUNDING
-        far = (moments.mean_rounding[:, None] / inverse.unit).max(axis=2)
-        norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
-        error_bound = p * norm * rounding + np.sqrt(norm) * far
-        error = error_bound[:, None] * (p + apart)
-        # eq. (9) of moments: smallest variance of any direction, in the estimator's units
-        seen = inverse.unit * np.sqrt(moments.factor)[:, None]
-        raw = np.linalg.norm(
-            inverse.matrices / (seen[..., :, None] * seen[..., None, :]), axis=(2, 3)
-        )
-        solved = (raw * _ROOM * self.tolerance < 1) & np.isfinite(inverse.norm) & (counts > p)
-        solved &= error_bound < _MAX_NOISE
-        certain = solved.all(axis=1) & moments.varies & settle(values, error)
-        return ClassScores(values, error, values, certain)
+    return Inverse(inverse, unit, norm)
 
 
 @dataclass(frozen=True)
@@ -514,7 +364,7 @@ class LinearGaussians:
         apart = means - (priors[:, None] @ means)
         root = np.sqrt(priors * m[:, None])
         between = root[:, :, None] * (apart @ inverse @ apart.swapaxes(1, 2)) * root[:, None]
-        squares = np.linalg.eigvalsh(between)[:, ::-1]  # eq. (10) of moments
+        squares = np.linalg.eigvalsh(between)[:, ::-1]  # eq. (8) of moments
         last = squares[:, min(means.shape[1] - 1, means.shape[2]) - 1]
         kept: np.ndarray = last > (_ROOM * self.tolerance) ** 2 * squares[:, 0]
         return kept
@@ -532,4 +382,4 @@ class LinearGaussians:
         slope = inverse.matrices @ place[..., None]  # (F, p, 1)
         samples = tested / inverse.unit[:, None]
         common: np.ndarray = 0.5 * (place[:, None] @ slope) - samples @ slope
-        return common  # eq. (11) of moments
+        return common  # eq. (9) of moments

@@ -14,89 +14,12 @@ import numpy as np
 
 from skeval._solvers.splits import CONSTANT, Splits
 
-# Maximum number of votes, and of list elements, that are processed at once.
-_BLOCK, _STACK = 2**22, 2**19
+# Maximum number of list elements that are processed at once.
+_STACK = 2**19
 # Maximum number of stored squared differences of columns.
 _MAX_KEPT = 2**22
 # Relative accuracy required of weights and vote shares.
 _RELATIVE = 1e-7
-
-
-class Neighbors(NamedTuple):
-    """Nearest training samples of each tested sample.
-
-    Attributes
-    ----------
-    indices : int ndarray of shape (n_tested, k)
-        Positions in the training set.
-    weights : ndarray of shape (n_tested, k) or None
-        None for equal weights.
-    """
-
-    indices: np.ndarray
-    weights: np.ndarray | None
-
-
-def count_votes(
-    codes: np.ndarray, neighbors: Neighbors, n_classes: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes with the most votes, and the vote shares of all classes.
-
-    Training codes have the shape (n_fits, m), predicted codes (n_fits, n_tested) and shares
-    (n_fits, n_tested, n_classes). Neighbors have equal weights.
-    """
-    by_sample = np.ascontiguousarray(codes.T)  # (m, n_fits)
-    n_tested, k = neighbors.indices.shape
-    counts = np.empty((n_classes, n_tested, len(codes)), dtype=np.int32)
-    for code in range(n_classes):
-        member = (by_sample == code).view(np.int8)
-        # eq. (1) of neighbor_votes
-        counts[code] = sum(member[rank].astype(np.int32) for rank in neighbors.indices.T)
-    predicted = counts.argmax(axis=0).T  # eq. (2) of neighbor_votes
-    return predicted, counts.transpose(2, 1, 0) / k
-
-
-def weight_votes(
-    codes: np.ndarray, neighbors: Neighbors, n_classes: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes with the most votes, and the vote shares, for weighted neighbors.
-
-    Weights are added in the order of scikit-learn, so that ties are identical to the last bit.
-    """
-    indices, weights = neighbors
-    assert weights is not None
-    predicted = np.empty((len(codes), len(indices)), dtype=np.intp)
-    shares = np.empty((*predicted.shape, n_classes))
-    step = max(1, _BLOCK // indices.size)
-    for start in range(0, len(codes), step):
-        part = slice(start, start + step)
-        voted = codes[part][:, indices]  # (fits, n_tested, k)
-        votes = np.empty((n_classes, *voted.shape[:2]))
-        share = np.zeros((*voted.shape[:2], n_classes))
-        for code in range(n_classes):
-            class_weights = np.where(voted == code, weights, 0.0)
-            votes[code] = class_weights.sum(axis=-1)  # eq. (1) of neighbor_votes, as predict adds
-            for rank in range(class_weights.shape[-1]):
-                share[..., code] += class_weights[..., rank]  # as predict_proba adds
-        predicted[part] = votes.argmax(axis=0)  # eq. (2) of neighbor_votes
-        shares[part] = share / share.sum(axis=-1)[..., None]
-    return predicted, shares
-
-
-def average(numbers: np.ndarray, neighbors: Neighbors) -> np.ndarray:
-    """Return the means (n_fits, n_tested) of the targets (n_fits, m) of the neighbors."""
-    indices, weights = neighbors
-    means = np.empty((len(numbers), len(indices)))
-    step = max(1, _BLOCK // indices.size)
-    for start in range(0, len(numbers), step):
-        part = slice(start, start + step)
-        values = numbers[part][:, indices]  # (fits, n_tested, k)
-        # eq. (3) of neighbor_votes
-        if weights is None:
-            means[part] = values.mean(axis=-1)
-        else:
-            means[part] = (values * weights).sum(axis=-1) / weights.sum(axis=-1)
-    return means
 
 
 class Votes(NamedTuple):
@@ -224,7 +147,7 @@ class SortedNeighbors:
         near = np.take_along_axis(distances, first, axis=1)
         neighbor = np.take_along_axis(lists.indices, first, axis=1)
         weight = np.take_along_axis(listed, first, axis=1)
-        # eq. (4) of neighbor_votes
+        # eq. (1) of neighbor_votes
         used = np.clip(k - (np.cumsum(weight, axis=1) - weight), 0, weight)
         last = np.max(np.where(used > 0, near, -np.inf), axis=1)
         # distance of the next candidate, which may be a further copy of a neighbor
@@ -241,7 +164,7 @@ class SortedNeighbors:
             sure[tied] = lowest == np.max(np.where(at_last, label, -np.inf), axis=1)
         label = labels.ravel().take(start + neighbor)
         if self.by_distance:
-            votes = np.where(used > 0, used / np.sqrt(near), 0.0)  # eq. (5) of neighbor_votes
+            votes = np.where(used > 0, used / np.sqrt(near), 0.0)  # eq. (2) of neighbor_votes
             # the relative error of a weight is largest for the nearest neighbor
             sure &= near[:, 0] * _RELATIVE > lists.noise
         else:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import VarianceThreshold
@@ -64,42 +63,8 @@ def test_steps_that_are_not_served():
         [StandardScaler(), MinMaxScaler()],
         [VarianceThreshold(0.1)],
         [MinMaxScaler(clip=True)],
+        [StandardScaler(), PCA(2)],
         [SimpleImputer(missing_values=0.5)],
     ):
         assert column_steps(steps, X).startswith("no solver supports these transformers: ")
     assert not is_supported_scaler(type("Own", (StandardScaler,), {})())
-
-
-@each_value
-@pytest.mark.parametrize("whiten", [False, True])
-@pytest.mark.parametrize("n_components", [1, 3, 6])
-@pytest.mark.parametrize("before", [[], [StandardScaler()], [MinMaxScaler()]], ids=str)
-def test_principal_components_of_each_fit(before, n_components, whiten):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 6)) * np.arange(1, 7) + 5
-    counts = rng.multinomial(40, np.full(40, 1 / 40), size=3)
-    steps = [*before, PCA(n_components, whiten=whiten)]
-    maps = column_steps(steps, X).maps(PlanBlock(counts, counts == 0))
-    assert maps.usable.all()
-    for fit, of_fit in enumerate(counts):
-        expected = make_pipeline(*steps).fit(np.repeat(X, of_fit, axis=0)).transform(X)
-        columns = maps.transform(X, fit)
-        columns *= np.sign(np.sum(columns * expected, axis=0))  # the signs of axes are arbitrary
-        assert_allclose(columns, expected, atol=1e-9)
-
-
-def test_components_that_are_left_to_the_estimator():
-    """Equal eigenvalues, more components than samples, weights, and random numbers."""
-    rng = np.random.default_rng(0)
-    square = np.tile([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], (5, 1))
-    cases = [
-        (PCA(1), square, np.ones((1, 20), dtype=int)),
-        (PCA(5), rng.normal(size=(20, 6)), (np.arange(20) < 4)[None].astype(int)),
-        (PCA(2), rng.normal(size=(20, 6)), rng.exponential(size=(1, 20))),
-        (PCA(3), rng.normal(size=(600, 90)), np.ones((1, 600), dtype=int)),
-    ]
-    for pca, X, train in cases:
-        maps = column_steps([pca], X).maps(PlanBlock(train, np.ones(train.shape, bool)))
-        assert not maps.usable.any()
-    for pca in (PCA(), PCA(0.9), PCA(3, svd_solver="arpack"), PCA(7)):
-        assert column_steps([pca], rng.normal(size=(20, 6))).endswith(": PCA")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.crossed import each_value
-from helpers.label_free import (
+from helpers.deletion import (
     KINDS,
     OTHER_PARTS,
     adapter_of,
@@ -20,7 +19,6 @@ from scipy.sparse import csr_array
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -31,11 +29,6 @@ PRIORS = [0.2, 0.5, 0.3]
 MODELS = {
     "naive": GaussianNB(),
     "naive with priors": GaussianNB(priors=PRIORS, var_smoothing=1e-3),
-    "centroids": NearestCentroid(),
-    "centroids of shares": NearestCentroid(priors="empirical"),
-    "shrunk centroids": NearestCentroid(shrink_threshold=0.3, priors=PRIORS),
-    "quadratic": QDA(),
-    "regular quadratic": QDA(reg_param=0.2),
     "linear": LDA(),
     "linear with priors": LDA(priors=PRIORS),
     "least squares": LDA(solver="lsqr"),
@@ -47,7 +40,7 @@ SCALED = {f"scaled {name}": make_pipeline(StandardScaler(), MODELS[name]) for na
 
 def test_plain_samples_in_redrawn_folds():
     X, y, plan = some_samples("plain"), some_labels(n_classes=3), other_parts_plan("redrawn folds")
-    for name, model in (MODELS | {"scaled quadratic": SCALED["scaled quadratic"]}).items():
+    for name, model in MODELS.items():
         assert check_against_single_fits(model, X, y, plan=plan) <= 0.1, name
 
 
@@ -62,7 +55,6 @@ def test_any_training_sets(number, kind):
             assert left <= 0.1, name
 
 
-@each_value
 @pytest.mark.parametrize("name", ["naive", "naive with priors"])
 @pytest.mark.parametrize("kind", ["plain", "integers", "constant columns", "many columns"])
 def test_weights_of_samples(kind, name):
@@ -72,14 +64,7 @@ def test_weights_of_samples(kind, name):
 
 
 @pytest.mark.parametrize(
-    "model",
-    [
-        LDA(solver="lsqr", shrinkage=0.3),
-        LDA(solver="eigen", shrinkage=1.0),
-        GaussianNB(),
-        NearestCentroid(),
-        QDA(reg_param=0.1),
-    ],
+    "model", [LDA(solver="lsqr", shrinkage=0.3), LDA(solver="eigen", shrinkage=1.0), GaussianNB()]
 )
 def test_two_classes(model):
     X, y = some_samples("plain"), some_labels()
@@ -92,7 +77,7 @@ def test_a_shift_of_all_samples_changes_no_prediction():
     X = rng.normal(size=(60, 4)) + np.repeat(np.arange(3.0), 20)[:, None]
     plan = other_parts_plan("redrawn folds", 60)
     block = plan.draw(0)
-    for name in ("naive", "quadratic", "linear", "linear with priors", "regular quadratic"):
+    for name in ("naive", "linear", "linear with priors"):
         adapters = [adapter_of(MODELS[name], X + shift, y, plan) for shift in (0.0, 1e6)]
         here, there = (adapter(block) for adapter in adapters)
         both = ~(here.failed | there.failed)
@@ -107,7 +92,7 @@ def test_whole_numbers_of_no_variance_in_a_class():
     X = np.random.default_rng(0).integers(0, 5, size=(48, 4))
     X[:24, 1] = 7
     X[24:, 2] = 0
-    for model in (NearestCentroid(), GaussianNB(), make_pipeline(StandardScaler(), GaussianNB())):
+    for model in (GaussianNB(), make_pipeline(StandardScaler(), GaussianNB())):
         left = check_against_single_fits(model, X, y, plan=other_parts_plan("leave one out"))
         assert left <= 0.1
 
@@ -118,7 +103,7 @@ def test_scalers_that_move_no_scores_are_served():
     served = [make_pipeline(MinMaxScaler(), LDA()), make_pipeline(*steps, GaussianNB())]
     for model in served:
         assert check_against_single_fits(model, X, y, plan=plan) == 0
-    for last in (GaussianNB(), NearestCentroid(), LDA(solver="lsqr", shrinkage=0.3)):
+    for last in (GaussianNB(), LDA(solver="lsqr", shrinkage=0.3)):
         assert adapter_of(make_pipeline(MinMaxScaler(), last), X, y, plan) is None
 
 
@@ -127,7 +112,6 @@ def test_scalers_that_move_no_scores_are_served():
     [
         GaussianNB(priors=[0.5, 0.5]),
         GaussianNB(priors=[0.0, 0.5, 0.5]),
-        NearestCentroid(metric="manhattan"),
         LDA(solver="lsqr", shrinkage="auto"),
         LDA(solver="lsqr", priors=PRIORS),
     ],
@@ -140,7 +124,7 @@ def test_what_moments_do_not_tell_is_left_to_the_estimator(model):
 def test_samples_that_are_not_served():
     X, y, plan = some_samples("plain"), some_labels(n_classes=3), other_parts_plan("redrawn folds")
     assert adapter_of(GaussianNB(), X.astype(np.float32), y, plan) is None
-    assert adapter_of(NearestCentroid(), csr_array(X), y, plan) is None
+    assert adapter_of(LDA(), csr_array(X), y, plan) is None
     assert adapter_of(LDA(), some_samples("many columns"), y, plan) is None
     X[3, 2] = np.nan
     assert adapter_of(GaussianNB(), X, y, plan) is None
@@ -152,7 +136,7 @@ def test_an_error_of_the_estimator_is_raised():
         permutation_test(GaussianNB(priors=[0.5, 0.5]), X, y, n_permutations=20)
 
 
-@pytest.mark.parametrize("model", [GaussianNB(), NearestCentroid(), LDA()])
+@pytest.mark.parametrize("model", [GaussianNB(), LDA()])
 def test_calls_as_people_write_them(model):
     class Own(type(model)):
         """No adapter knows it."""

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.crossed import each_value
-from helpers.label_free import (
+from helpers.deletion import (
     CLASSIFIERS,
     KINDS,
     OF_NEIGHBORS,
@@ -20,21 +19,18 @@ from helpers.label_free import (
 )
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import (
-    LinearRegression,
-    Ridge,
-    RidgeClassifier,
-    RidgeClassifierCV,
-    RidgeCV,
-)
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import KFold, LeaveOneOut, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
+from skeval._adapters.ridge import PARAMETERS
+from skeval.model_selection import cross_val_error
 
-@each_value
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name not in OF_NEIGHBORS])
 def test_classifiers(kind, name):
@@ -42,7 +38,6 @@ def test_classifiers(kind, name):
     check_against_single_fits(CLASSIFIERS[name], X, y, most_left=0.1)
 
 
-@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBORS])
 def test_regressors(kind, name):
@@ -51,7 +46,6 @@ def test_regressors(kind, name):
     check_against_single_fits(REGRESSORS[name], X, y, most_left=1.0, rtol=1e-8)
 
 
-@each_value
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBORS])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_scales_of_the_numbers(name, scale):
@@ -87,12 +81,11 @@ def test_single_precision_and_sparse_are_left_to_the_equations():
 SCALED = {
     "ridge": make_pipeline(StandardScaler(), RidgeClassifier(alpha=0.5)),
     "rescaled": make_pipeline(MinMaxScaler(), StandardScaler(), Ridge()),
-    "least squares": make_pipeline(MinMaxScaler(), LinearRegression()),
+    "least squares": make_pipeline(StandardScaler(), LinearRegression()),
     "normalized": make_pipeline(Normalizer(), RidgeClassifier()),
 }
 
 
-@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parts", [*OTHER_PARTS, "weights"])
 def test_any_training_sets(parts, kind):
@@ -124,32 +117,43 @@ def test_leaving_out_all_that_varies_is_left_to_the_estimator():
         assert_array_equal(np.flatnonzero(found.failed), [3])
 
 
-@each_value
-@pytest.mark.parametrize("parts", OTHER_PARTS)
+@pytest.mark.parametrize("offset", [1e6, 1e8, 1e12])
+@pytest.mark.parametrize("scale", [1e-9, 1.0])
+def test_offsets_of_the_columns_and_scales_of_the_numbers_are_those_of_the_loop(offset, scale):
+    """Agreement is relative to the spread of y, which may be tiny."""
+    for n, p, shifted in ((30, 60, 1), (40, 10, 10)):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, p))
+        X[:, :shifted] = 3 * X[:, :shifted] + offset
+        y = scale * rng.normal(size=n)
+        for model in (LinearRegression(), Ridge(1e-8), Ridge()):
+            for cv in (LeaveOneOut(), KFold(10)):
+                expected = np.mean((cross_val_predict(model, X, y, cv=cv) - y) ** 2)
+                found = cross_val_error(model, X, y, cv=cv).value
+                assert found == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize("scaled", [False, True])
-def test_penalties_that_are_searched(parts, scaled):
-    rng, chosen = np.random.default_rng(0), set()
-    for kind, n_classes in (("plain", 2), ("integers", 3), ("constant columns", 0)):
-        X, alphas = some_samples(kind), np.logspace(-2, 4, 7)
-        model = RidgeClassifierCV(alphas) if n_classes else RidgeCV(alphas)
-        y = some_labels(n_classes=n_classes) if n_classes else rng.normal(size=48) + X[:, 0]
-        chosen.add(clone(model).fit(X, y).alpha_)
+@pytest.mark.parametrize("size", [1.0, 1e-4, 1e-6, 1e-8])
+def test_directions_that_least_squares_drops_are_those_of_the_loop(size, scaled):
+    """From scikit-learn 1.9 on, `tol` is the smallest relative singular value that is kept."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(30, 4))
+        X[:, 3] = X[:, 0] + size * X[:, 3] if scaled else size * X[:, 3]
+        y = X[:, :3].sum(axis=1) + X[:, 3] / size + 0.3 * rng.normal(size=30)
+        model = LinearRegression()
         model = make_pipeline(StandardScaler(), model) if scaled else model
-        plan = other_parts_plan(parts)
-        assert check_against_single_fits(model, X, y, most_left=1.0, plan=plan) < 0.2
-    assert len(chosen) > 1
+        cv = KFold(15, shuffle=True, random_state=seed)
+        expected = np.mean((cross_val_predict(model, X, y, cv=cv) - y) ** 2)
+        found = cross_val_error(model, X, y, cv=cv).value
+        assert found == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        RidgeCV(cv=3),
-        RidgeCV(fit_intercept=False),
-        RidgeClassifierCV(scoring="roc_auc"),
-        RidgeClassifierCV(class_weight="balanced"),
-    ],
-)
-def test_searches_that_are_not_served(model):
-    X, y = some_samples("plain"), some_labels()
-    y = y if is_classifier(model) else np.arange(48.0)
-    assert adapter_of(model, X, y, other_parts_plan("redrawn folds")) is None
+def test_a_parameter_of_a_newer_version_is_left_to_the_estimator(monkeypatch):
+    """Only its default is known to the solver."""
+    X, y = some_samples("plain"), np.arange(48.0) ** 0.5
+    model = Ridge()
+    monkeypatch.setitem(PARAMETERS, Ridge, PARAMETERS[Ridge].replace("max_iter", ""))
+    assert adapter_of(model, X, y) is not None
+    assert adapter_of(Ridge(max_iter=7), X, y) is None

@@ -1,52 +1,34 @@
-"""Transformers that ignore the labels, and those that draw no random numbers."""
+"""Transformers whose effect on the columns is known."""
 
 import numpy as np
 import pytest
-from helpers.crossed import each_value
-from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA
-from sklearn.feature_selection import SelectKBest
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
 
-from skeval._adapters.transformers import (
-    are_affine,
-    draws_nothing,
-    ignores_labels,
-    is_deterministic,
-)
+from skeval._adapters.transformers import are_affine, maps_each_sample, uses_only
 
 
-@each_value
-@pytest.mark.parametrize("n_components", [1, 3, 9, 10, 0.5, "mle", None])
-@pytest.mark.parametrize("shape", [(100, 10), (99, 10), (501, 60), (502, 49), (12, 510), (450, 80)])
-def test_components_that_scikit_learn_draws_at_random(shape, n_components):
-    X = np.random.default_rng(0).normal(size=shape)
-    if n_components == "mle" and shape[0] < shape[1]:
-        pytest.skip("PCA refuses it")
-    model = PCA(n_components).fit(X)
-    deterministic = is_deterministic(model, *shape)
-    assert deterministic == (model._fit_svd_solver in ("full", "covariance_eigh"))
-    assert draws_nothing(make_pipeline(StandardScaler(), clone(model)).fit(X)) == deterministic
-
-
-def test_random_components_of_some_columns():
-    X = np.random.default_rng(0).normal(size=(501, 90))
-    some = ColumnTransformer([("a", PCA(2), slice(0, 80))], remainder=StandardScaler())
-    assert ignores_labels(some)
-    assert not draws_nothing(some.fit(X))
-    assert draws_nothing(some.set_params(a__random_state=0).fit(X))
-
-
-def test_what_ignores_labels():
-    own = type("Own", (StandardScaler,), {})()
-    assert ignores_labels(PCA(3))
-    assert ignores_labels(make_pipeline(StandardScaler(), PCA(3, svd_solver="full")))
-    for step in (PCA(3, svd_solver="arpack"), PCA(3, svd_solver="randomized"), SelectKBest(), own):
-        assert not ignores_labels(step)
-
-
-def test_what_is_affine():
+def test_affine_steps():
     assert are_affine((StandardScaler(), MinMaxScaler()))
     assert not are_affine((StandardScaler(), MinMaxScaler(clip=True)))
+    assert not are_affine((type("Own", (StandardScaler,), {})(),))
+
+
+def test_steps_that_map_each_sample():
+    for step in ("passthrough", None, Normalizer(), FunctionTransformer(np.cbrt)):
+        assert maps_each_sample(step)
+    for step in (StandardScaler(), FunctionTransformer(lambda X: X - X.mean())):
+        assert not maps_each_sample(step)
+
+
+@pytest.mark.parametrize("alpha", [1.0, np.array([1.0, 2.0])])
+def test_a_parameter_that_is_not_known_must_have_its_default(alpha):
+    class Newer(Ridge):
+        def __init__(self, alpha=1.0, sparing=False):
+            super().__init__(alpha)
+            self.sparing = sparing
+
+    assert uses_only(Newer(alpha), "alpha")
+    assert uses_only(Newer(alpha, sparing=False), "alpha")
+    assert not uses_only(Newer(alpha, sparing=True), "alpha")
+    assert not uses_only(Newer(2.0), "sparing")

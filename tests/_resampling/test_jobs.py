@@ -14,8 +14,8 @@ import joblib
 import numpy as np
 import pytest
 from helpers import jobs
+from helpers.deletion import some_labels, some_samples
 from helpers.jobs import Complaining, square, two_workers
-from helpers.label_free import some_labels, some_samples
 from helpers.long_runs import RUNS, Slow, X, y
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from scipy.sparse import csr_array

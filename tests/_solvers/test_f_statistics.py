@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import selection as reference
-from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.feature_selection import SelectKBest
 
-from skeval._solvers.f_statistics import TwoClassF, select_by_moments
+from skeval._solvers.f_statistics import TwoClassF
 
 KINDS = {
     "continuous": lambda rng, n, p: rng.normal(size=(n, p)),
@@ -105,20 +105,3 @@ def test_many_problems_are_the_same_as_one_by_one():
         for c, z in zip(counts, positive, strict=True)
     ]
     assert together.tolist() == np.array(alone).tolist()
-
-
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_columns_selected_by_the_moments_of_classes(n_classes):
-    rng = np.random.default_rng(0)
-    X, codes = rng.normal(size=(40, 9)) + 5, rng.permutation(np.arange(40) % n_classes)
-    columns = X - 5
-    columns[:, 3] = columns[:, 5]
-    member = (codes == np.arange(n_classes)[:, None]).astype(float)
-    rows = np.column_stack([np.ones(40), columns, columns**2])
-    expected = np.argsort(f_classif(columns + 5, codes)[0])
-    for k in (1, 3, 5):
-        features, certain = select_by_moments((member @ rows)[None], np.full(9, 5.0), k)
-        tied = len({3, 5} & set(expected[-k:].tolist())) == 1
-        assert certain[0] == (not tied)
-        if not tied:
-            assert features[0].tolist() == sorted(expected[-k:].tolist())

@@ -51,19 +51,6 @@ def test_columns_are_brought_to_one_variance_in_each_training_part(kind):
         assert_allclose(found.values[fit, 0], expected, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_residuals_are_those_of_least_squares(kind):
-    rng = np.random.default_rng(0)
-    X, targets = rng.normal(size=(N, 2)), rng.normal(size=(1, 1, N))
-    splits = some_splits(kind, rng)
-    found = factor_columns(X, 0.0).solve(targets, np.zeros(N_FITS, dtype=int), splits)
-    for fit, weights in enumerate(splits.weights):
-        root = np.sqrt(weights)
-        columns = np.column_stack([np.ones(N), X]) * root[:, None]
-        expected = np.linalg.lstsq(columns, root * targets[0, 0], rcond=None)[1]
-        assert_allclose(found.residual[fit], expected, rtol=1e-9)
-
-
 def test_singular_equations_are_noise():
     X = np.zeros((N, 2))
     X[:3, 0], X[:, 1] = [1.0, 2.0, 4.0], np.arange(N)

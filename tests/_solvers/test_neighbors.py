@@ -5,41 +5,12 @@ import pytest
 from helpers.crossed import each_value
 from helpers.splits import KINDS, N_FITS, N, some_splits
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
+from sklearn.neighbors import NearestNeighbors
 
 from skeval._solvers import neighbors as solver
 from skeval._solvers.least_squares import standardize_all
-from skeval._solvers.neighbors import (
-    Neighbors,
-    ScaledNeighbors,
-    SortedNeighbors,
-    average,
-    count_votes,
-    nearest,
-    weight_votes,
-)
+from skeval._solvers.neighbors import ScaledNeighbors, SortedNeighbors, nearest
 from skeval._solvers.splits import Splits
-
-M = 30
-
-
-@pytest.mark.parametrize("weights", ["uniform", "distance"])
-def test_votes_and_means_of_neighbors(weights):
-    rng = np.random.default_rng(0)
-    train, test = rng.normal(size=(M, 3)), rng.normal(size=(12, 3))
-    codes = rng.integers(0, 3, size=(N_FITS, M))
-    distances, indices = KNeighborsRegressor(4).fit(train, np.zeros(M)).kneighbors(test)
-    neighbors = Neighbors(indices, None if weights == "uniform" else 1.0 / distances)
-    vote = count_votes if weights == "uniform" else weight_votes
-    codes[:, :3] = [0, 1, 2]  # KNeighborsClassifier must see every class.
-    predicted, shares = vote(codes, neighbors, 3)
-    means = average(codes.astype(float), neighbors)
-    for r, labels in enumerate(codes):
-        classifier = KNeighborsClassifier(4, weights=weights).fit(train, labels)
-        assert_array_equal(predicted[r], classifier.predict(test))
-        assert_allclose(shares[r], classifier.predict_proba(test), rtol=1e-12)
-        regressor = KNeighborsRegressor(4, weights=weights).fit(train, labels.astype(float))
-        assert_allclose(means[r], regressor.predict(test), rtol=1e-12)
 
 
 @each_value

@@ -1,11 +1,9 @@
-"""Fits that do not see the labels: behind which steps, for which plans, by which scorers."""
+"""Fits by deletion: behind which steps, for which plans, by which scorers."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.crossed import each_value
-from helpers.jobs import two_workers
-from helpers.label_free import (
+from helpers.deletion import (
     CLASSIFIERS,
     REGRESSORS,
     TWO_CLASSES,
@@ -20,20 +18,17 @@ from helpers.label_free import (
 )
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.feature_selection import SelectKBest, VarianceThreshold
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.impute import SimpleImputer
+from sklearn.feature_selection import SelectKBest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import KFold, LeaveOneOut, RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from skeval._adapters import fits, label_free, trials
+from skeval._adapters import fits
 from skeval._resampling.fit_worker import FitWorker
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.splitters import fold_plan
@@ -47,34 +42,6 @@ from skeval.model_selection import (
 LDA = LinearDiscriminantAnalysis
 
 
-STEPS = {
-    "scaled": [StandardScaler()],
-    "components": [StandardScaler(), PCA(3)],
-    "chosen": [VarianceThreshold(), MinMaxScaler(), Normalizer()],
-    "imputed": [SimpleImputer(), FunctionTransformer(np.cbrt)],
-    "columns": [
-        ColumnTransformer([("some", StandardScaler(), [0, 2])], remainder="passthrough"),
-        "passthrough",
-    ],
-    "nested": [make_pipeline(StandardScaler(), PCA(2, svd_solver="full"))],
-}
-
-
-@each_value
-@pytest.mark.parametrize("steps", STEPS)
-@pytest.mark.parametrize(
-    "model",
-    [RidgeClassifier(), KNeighborsClassifier(weights="distance"), LDA(), KNeighborsClassifier()],
-    ids=str,
-)
-def test_behind_steps_that_do_not_see_the_labels(steps, model):
-    X, y = some_samples("plain"), some_labels()
-    before = STEPS[steps]
-    if steps == "components":
-        before = [StandardScaler(), PCA(3, random_state=0)]
-    check_against_single_fits(make_pipeline(*before, model), X, y, most_left=0.1)
-
-
 @pytest.mark.parametrize("model", [RidgeClassifier(), KNeighborsClassifier(), LDA()], ids=str)
 def test_data_frames(model):
     X = pd.DataFrame(some_samples("plain"), columns=list("uvwxy"))
@@ -84,7 +51,7 @@ def test_data_frames(model):
 
 @pytest.mark.parametrize("model", [KNeighborsClassifier(), KernelRidge(kernel="rbf")], ids=str)
 def test_sparse_samples(model):
-    X = csr_array(some_samples("integers").astype(float))
+    X = csr_array(some_samples("plain"))
     y = some_labels() if hasattr(model, "predict_proba") else np.arange(48) ** 0.5
     check_against_single_fits(model, X, y)
 
@@ -115,7 +82,7 @@ def test_numbers_of_samples_left_out_do_not_matter(name):
     adapter = adapter_of(REGRESSORS[name], X, y, plan)
     one, other = adapter(block), adapter(PlanBlock(block.train, block.test, order))
     assert not one.failed.any()
-    assert_array_equal(one.predicted, other.predicted)
+    assert_allclose(one.predicted, other.predicted, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -125,8 +92,6 @@ def test_numbers_of_samples_left_out_do_not_matter(name):
         Ridge(solver="lsqr"),
         Ridge(solver="sag"),
         Ridge(alpha=[1.0]),
-        GaussianProcessRegressor(alpha=0.1),
-        GaussianProcessRegressor(alpha=0.1, normalize_y=True, optimizer=None),
         LinearRegression(positive=True),
         RidgeClassifier(class_weight="balanced"),
         RidgeClassifier(class_weight={"a": 2.0}),
@@ -134,7 +99,8 @@ def test_numbers_of_samples_left_out_do_not_matter(name):
         LDA(solver="lsqr", shrinkage="auto"),
         LDA(solver="lsqr", priors=[0.5, 0.5]),
         make_pipeline(SelectKBest(k=2), RidgeClassifier()),
-        make_pipeline(PCA(2, svd_solver="randomized"), RidgeClassifier()),
+        make_pipeline(PCA(2, random_state=0), RidgeClassifier()),
+        make_pipeline(SelectKBest(k=2), LDA()),
         make_pipeline(FunctionTransformer(lambda X: X), RidgeClassifier()),
         make_pipeline(StandardScaler(), RidgeClassifier(), memory="nowhere"),
         type("Own", (RidgeClassifier,), {})(),
@@ -164,7 +130,6 @@ PLANS = {
 }
 
 
-@each_value
 @pytest.mark.parametrize("model", [RidgeClassifier(), KNeighborsClassifier(), LDA()], ids=str)
 @pytest.mark.parametrize("plan", PLANS)
 def test_calls_as_people_write_them(plan, model, monkeypatch):
@@ -187,19 +152,6 @@ def test_what_most_fits_cannot_settle_is_left_to_the_loop():
     """Neighbors at the same distance who disagree are chosen by the estimator."""
     plan = other_parts_plan("redrawn folds")
     assert adapter_of(KNeighborsClassifier(), np.ones((48, 2)), some_labels(), plan) is None
-
-
-def test_maps_that_are_not_kept_are_not_made_for_one_label_vector(monkeypatch):
-    X, y = some_samples("plain"), some_labels()
-    plan = permutation_plan(48, n_folds=48)
-    assert isinstance(adapter_of(RidgeClassifier(), X, y, plan), label_free.LabelFreeAdapter)
-    monkeypatch.setattr("skeval._adapters.label_free.MAX_KEPT_ELEMENTS", 100)
-    deletion = adapter_of(RidgeClassifier(), X, y, plan)
-    assert isinstance(deletion, label_free.DeletionAdapter)
-    few = adapter_of(RidgeClassifier(), X, y)
-    assert isinstance(few, label_free.LabelFreeAdapter)
-    assert not few(whole_block(permutation_plan(48))).failed.any()
-    assert not few._maps
 
 
 def loop(monkeypatch, *arguments, **options):
@@ -254,7 +206,6 @@ def test_scorers_of_three_classes(scoring, monkeypatch):
     assert_allclose(found.null_distribution, expected.null_distribution, rtol=1e-12)
 
 
-@each_value
 @pytest.mark.parametrize(
     "scoring", [None, "r2", "neg_mean_squared_error", "neg_mean_absolute_error"]
 )
@@ -318,24 +269,6 @@ def test_kept_answers_are_the_same(tmp_path):
         assert_array_equal(kept.null_distribution, plain.null_distribution)
 
 
-def test_what_maps_leave_to_the_estimator_is_spread(monkeypatch):
-    """That they stay in the calling process themselves is tried with the jobs."""
-    X, y = some_samples("plain").astype(np.float32), some_labels()
-    options = {"cv": KFold(3), "n_permutations": 19, "random_state": 0}
-    alone = permutation_test(RidgeClassifier(), X, y, **options)
-    blocks, solve = [], trials.solve_block
-
-    def solve_and_list(adapter, block):
-        blocks.append(block)
-        return solve(adapter, block)
-
-    monkeypatch.setattr(trials, "solve_block", solve_and_list)
-    with two_workers("threading"):
-        spread = permutation_test(RidgeClassifier(), X, y, **options)
-    assert_array_equal(spread.null_distribution, alone.null_distribution)
-    assert not blocks
-
-
 def test_groups_of_blocks_do_not_matter():
     """The first block of a sequential test is small, the others double."""
     X, y = some_samples("plain"), some_labels()
@@ -344,24 +277,3 @@ def test_groups_of_blocks_do_not_matter():
     parts = permutation_test(RidgeClassifier(), X, y, max_exceedances=50, **options)
     n = parts.n_resamples
     assert_array_equal(parts.null_distribution, whole.null_distribution[:n])
-
-
-def test_blocks_that_stay_in_the_cache_change_no_number(monkeypatch):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 3)), np.resize(["a", "b"], 40)
-    folds = list(StratifiedKFold(4).split(X, y))
-    options = {"cv": folds, "n_permutations": 60, "random_state": 0}
-    whole = permutation_test(RidgeClassifier(), X, y, **options)
-    sizes = []
-    solve = label_free.LabelFreeAdapter.__call__
-
-    def count(self, block):
-        sizes.append(len(block))
-        return solve(self, block)
-
-    monkeypatch.setattr(label_free.LabelFreeAdapter, "__call__", count)
-    monkeypatch.setattr(label_free, "MAX_BLOCK_ELEMENTS", 1)
-    parts = permutation_test(RidgeClassifier(), X, y, **options)
-    np.testing.assert_array_equal(parts.null_distribution, whole.null_distribution)
-    assert max(sizes) == 4 * label_free.MIN_REPETITIONS
-    assert sum(sizes) == 4 * 61

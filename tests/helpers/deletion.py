@@ -1,4 +1,4 @@
-"""Samples and plans on which adapters of label-free fits are held against single fits."""
+"""Samples and plans on which adapters of fits by deletion are held against single fits."""
 
 import warnings
 
@@ -6,8 +6,6 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
@@ -47,8 +45,6 @@ REGRESSORS = {
     "kernel ridge": KernelRidge(),
     "rbf": KernelRidge(alpha=0.1, kernel="rbf", gamma=0.5),
     "polynomial": KernelRidge(alpha=1.0, kernel="poly", degree=2, gamma=0.1),
-    "process": GaussianProcessRegressor(alpha=0.1, optimizer=None),
-    "process of a kernel": GaussianProcessRegressor(RBF(3, "fixed"), alpha=0.1),
     "neighbors": KNeighborsRegressor(),
     "near neighbors": KNeighborsRegressor(9, weights="distance"),
 }
