@@ -18,10 +18,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from skeval._adapters.registry import Adapter, NoSolver, PlannedAdapter, TriedAdapter, ask_steps
-from skeval._resampling.fit_errors import explaining_errors
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.fit_worker import FitWorker, make_worker
+from skeval._resampling.fit_worker import FitWorker
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.progress import tell
@@ -81,13 +79,10 @@ class BlockSolver:
         return worker.request.keep(self.adapter(block), block, worker.estimator, worker.target)
 
 
-def choose_solver(
-    inputs: Inputs, worker: FitWorker, plan: ResamplingPlan, times: float = 1.0
-) -> BlockSolver | None:
+def choose_solver(inputs: Inputs, worker: FitWorker, plan: ResamplingPlan) -> BlockSolver | None:
     """Return the solver for the fits of a plan, None if a loop does them.
 
-    The solver must be at least `times` as fast as the loop. The worker keeps the models of trial
-    fits.
+    The worker keeps the models of trial fits.
     """
     adapter: Adapter | NoSolver = NoSolver("the call requires each model, or more than X and y")
     if not worker.params and worker.request.need_no_model(inputs):
@@ -95,7 +90,7 @@ def choose_solver(
         if isinstance(adapter, PlannedAdapter):
             adapter = adapter.prepare(plan) or SLOWER
         elif isinstance(adapter, TriedAdapter):
-            fast = adapter.gain(plan) >= max(1.0, times)
+            fast = adapter.gain(plan) >= 1.0
             adapter = find_trusted(adapter, inputs, worker, plan) if fast else SLOWER
     if not isinstance(adapter, NoSolver):
         return BlockSolver.of_adapter(adapter, worker)
@@ -132,16 +127,6 @@ def has_valid_parts(estimator: Any) -> bool:
 def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
     """Whether the progress of the fits of a plan is shown to the user."""
     return bool(inputs.verbose) and plan.n_fits > 1
-
-
-def is_served(
-    inputs: Inputs, plan: ResamplingPlan, scoring: Any = None, times: float = 1.0
-) -> bool:
-    """Whether a solver does the fits of a plan and is at least `times` as fast as the loop."""
-    request = FitRequest() if scoring is None else FitRequest.for_scores(inputs.estimator, scoring)
-    worker = make_worker(inputs, plan, request)
-    with explaining_errors(inputs, plan):
-        return choose_solver(inputs.with_options(verbose=0), worker, plan, times) is not None
 
 
 def find_trusted(

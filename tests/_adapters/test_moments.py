@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from helpers.deletion import (
     KINDS,
     OTHER_PARTS,
@@ -55,6 +56,7 @@ def test_any_training_sets(number, kind):
             assert left <= 0.1, name
 
 
+@each_value
 @pytest.mark.parametrize("name", ["naive", "naive with priors"])
 @pytest.mark.parametrize("kind", ["plain", "integers", "constant columns", "many columns"])
 def test_weights_of_samples(kind, name):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.deletion import (
     CLASSIFIERS,
     KINDS,
@@ -20,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name in OF_NEIGHBORS])
 def test_classifiers(kind, name):
@@ -31,6 +33,7 @@ def test_classifiers(kind, name):
     check_against_single_fits(CLASSIFIERS[name], X, y, most_left=1.0 if tied else 0.1)
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name in OF_NEIGHBORS])
 def test_regressors(kind, name):
@@ -39,6 +42,7 @@ def test_regressors(kind, name):
     check_against_single_fits(REGRESSORS[name], X, y, most_left=1.0, rtol=1e-8)
 
 
+@each_value
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name in OF_NEIGHBORS])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_scales_of_the_numbers(name, scale):
@@ -47,6 +51,7 @@ def test_scales_of_the_numbers(name, scale):
     check_against_single_fits(REGRESSORS[name], X, y, rtol=1e-9 * scale)
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parts", OTHER_PARTS)
 def test_any_training_sets(parts, kind):

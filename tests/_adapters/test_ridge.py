@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from helpers.deletion import (
     CLASSIFIERS,
     KINDS,
@@ -31,6 +32,7 @@ from skeval._adapters.ridge import PARAMETERS
 from skeval.model_selection import cross_val_error
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name not in OF_NEIGHBORS])
 def test_classifiers(kind, name):
@@ -38,6 +40,7 @@ def test_classifiers(kind, name):
     check_against_single_fits(CLASSIFIERS[name], X, y, most_left=0.1)
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBORS])
 def test_regressors(kind, name):
@@ -46,6 +49,7 @@ def test_regressors(kind, name):
     check_against_single_fits(REGRESSORS[name], X, y, most_left=1.0, rtol=1e-8)
 
 
+@each_value
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBORS])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_scales_of_the_numbers(name, scale):
@@ -86,6 +90,7 @@ SCALED = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parts", [*OTHER_PARTS, "weights"])
 def test_any_training_sets(parts, kind):
