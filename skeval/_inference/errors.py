@@ -397,7 +397,6 @@ def combine(method: str, apparent: float, oob: float, no_information: float) -> 
     return Combination(error, weight, overfitting, np.array([by_apparent, by_capped, by_gamma]))
 
 
-PerSampleLoss = Callable[[NDArray, NDArray], NDArray]
 INFLATION = 1.55
 """Mean squared deviation of repeated cross-validation from the risk, over its naive variance."""
 SINGLE_INFLATION = 2.0

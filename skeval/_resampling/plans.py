@@ -37,11 +37,6 @@ class Fit:
     def __reduce__(self) -> tuple:
         return Fit, (squeeze(self.train), squeeze(self.test), squeeze(self.order))
 
-    def as_block(self) -> PlanBlock:
-        """Return a block of this fit."""
-        order = None if self.order is None else self.order[None]
-        return PlanBlock(self.train[None], self.test[None], order)
-
     @property
     def training_rows(self) -> np.ndarray:
         """Training samples, each repeated by its number of copies."""

@@ -134,11 +134,6 @@ class ClusteringReport(Report):
         return self.choice.n_clusters
 
     @property
-    def shown_n_clusters(self) -> int:
-        """The chosen k or, if it is 1, the k with the largest silhouette."""
-        return find_shown(self.choice)
-
-    @property
     def verdict(self) -> str:
         """Serious problems of the table, the choice, its P-value, and which rules agree."""
         grave = list_grave(self.warnings)

@@ -562,8 +562,12 @@ def make_predictions_frame(predictions: Predictions) -> DataFrame:
     return make_frame(columns)
 
 
+MAX_POINTS = 2000
+"""Maximum number of samples drawn in the plot of residuals."""
+
+
 def draw_residuals(predictions: Predictions, ax: Any = None) -> Any:
-    """Draw the residual of each sample against its mean prediction."""
+    """Draw the residual of samples against their mean prediction, of at most `MAX_POINTS`."""
     n = len(predictions.target)
     counts = np.bincount(predictions.row, minlength=n)
     tested = counts > 0
@@ -572,5 +576,5 @@ def draw_residuals(predictions: Predictions, ax: Any = None) -> Any:
     )
     true = predictions.target.y[tested].astype(float)
     return PredictionErrorDisplay.from_predictions(
-        true, means, kind="residual_vs_predicted", ax=ax, subsample=None
+        true, means, kind="residual_vs_predicted", ax=ax, subsample=MAX_POINTS, random_state=0
     )

@@ -27,6 +27,7 @@ from skeval.report import _sentences
 from skeval.report._coverage import write_coverage
 from skeval.report._findings import ALPHA, Baseline, RareClass
 from skeval.report._predictions import (
+    MAX_POINTS,
     ConfusionRates,
     HardSamples,
     draw_residuals,
@@ -281,9 +282,12 @@ class ScoredReport(Report):
         """Yield the ROC, precision-recall and calibration curves, or the residuals."""
         predictions, classes = self.out_of_fold, self.out_of_fold.target.classes
         if classes is None:
+            drawn = ""
+            if self.n_samples > MAX_POINTS:
+                drawn = f" {MAX_POINTS:,} of the samples are drawn, chosen at random."
             yield Figure(
                 partial(draw_residuals, predictions),
-                f"Residuals: {self._residuals} No pattern is best.",
+                f"Residuals: {self._residuals} No pattern is best.{drawn}",
                 label="Residuals by prediction.",
                 height=3.0,
             )

@@ -173,13 +173,6 @@ def write_estimate(value: float, spread: float) -> str:
     return f"{rounded:,.{decimals}f}" if decimals > 0 else _write_plain(rounded)
 
 
-def write_probability(value: float) -> str:
-    """Return a probability with three decimals, never exactly 0 or 1."""
-    if value < 0.0005:
-        return "below 0.001"
-    return "above 0.999" if value > 0.9995 else f"{value:.3f}"
-
-
 def write_pvalue(pvalue: float, figures: int = 3) -> str:
     """Return a P-value as text, "< 0.0001" below that value.
 

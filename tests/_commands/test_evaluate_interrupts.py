@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import skeval
 from skeval.__main__ import main
-from skeval._adapters.trials import solve_block
+from skeval._adapters.trials import BlockSolver
 
 N_FITS = 40 + 1 + 4 + 2
 """Four folds ten times, training errors, the folds of cross-validation, two fits of the check
@@ -73,17 +73,16 @@ def test_what_is_done_is_reported_wherever_it_is_stopped(data):
 
 def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
     monkeypatch.setattr("skeval._resampling.fit_loop.SHOWN_ELEMENTS", 600)
-    n_blocks = 0
+    n_blocks, solve = 0, BlockSolver.solve
 
-    def stop_in_the_third(adapter, block):
+    def stop_in_the_third(solver, block):
         nonlocal n_blocks
         n_blocks += 1
         if n_blocks == 3:
             raise KeyboardInterrupt
-        return solve_block(adapter, block)
+        return solve(solver, block)
 
-    monkeypatch.setattr("skeval._adapters.trials.settles", lambda *_: True)  # it tries a few fits
-    monkeypatch.setattr("skeval._adapters.trials.solve_block", stop_in_the_third)
+    monkeypatch.setattr(BlockSolver, "solve", stop_in_the_third)
     with pytest.raises(KeyboardInterrupt) as stop:
         skeval.evaluate(LogisticRegression(), *data, cv=4, random_state=0)
     report = stop.value.report

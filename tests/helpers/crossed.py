@@ -33,7 +33,8 @@ def as_param(value, n_names, ids, at):
     """Return the values of a case with their marks and name."""
     if hasattr(value, "marks"):  # pytest.param
         return value
-    name = ids(value) if callable(ids) else ids and ids[at]
+    values = [value] if n_names == 1 else value
+    name = "-".join(map(ids, values)) if callable(ids) else ids and ids[at]
     if name is None and isinstance(value, str | int | float):
         name = str(value)
-    return pytest.param(*([value] if n_names == 1 else value), id=name)
+    return pytest.param(*values, id=name)

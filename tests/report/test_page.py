@@ -375,3 +375,12 @@ def test_wide_tables_take_the_whole_width():
     page = skeval.evaluate(GaussianNB(), rng.normal(size=(60, 2)), y, **options).to_html()
     (wide,) = page.split('<div class="scroll full"')[1:]
     assert "<caption>By class.</caption>" in wide[:200]
+
+
+def test_residuals_of_many_samples_are_drawn_from_some():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 2))
+    y = X[:, 0] + rng.normal(size=5000)
+    page = skeval.evaluate(Ridge(), X, y, cv=3, include=[], random_state=0).to_html()
+    assert "2,000 of the samples are drawn, chosen at random." in page
+    assert len(page) < 500_000  # 15 MB if all of 100,000 were drawn

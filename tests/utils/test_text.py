@@ -31,7 +31,6 @@ from skeval.utils._text import (
     write_ends,
     write_estimate,
     write_number,
-    write_probability,
     write_pvalue,
     write_range,
     write_spread,
@@ -150,7 +149,6 @@ def test_what_is_unknown_has_no_figure():
     spreads = [write_with_spread(0.5, spread) for spread in (0.0, np.nan, 0.00004, 0.0123)]
     said = ["unknown", "unknown", "4e-05", "0.012"]
     assert spreads == [f"0.500 +/- {spread}" for spread in said]
-    assert [write_probability(p) for p in (0, 0.5, 1)] == ["below 0.001", "0.500", "above 0.999"]
 
 
 @pytest.mark.parametrize(
