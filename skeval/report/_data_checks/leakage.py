@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval.report._data_checks.table import Finding, TableDescription, find_runs, list_features
 from skeval.report._data_checks.time_order import are_alike
 from skeval.report._data_checks.traces import ROUNDING, agrees_up_to, get_rounding_error
+from skeval.utils._text import count
 
 MAX_CHANCE = 1e-3
 MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
@@ -71,17 +72,21 @@ def check_target_copies(table: TableDescription) -> Iterator[Finding]:
     target = table.target
     if np.ndim(target.y if target.classes is None else target.codes) != 1:
         return
-    copies, separating = (
-        _compare_with_numbers(table.columns, target.y.astype(float))
-        if target.classes is None
-        else _compare_with_classes(table)
-    )
+    if target.classes is None:
+        copies, separating = _compare_with_numbers(table.columns, target.y.astype(float))
+        n_other = 0
+    else:
+        copies, separating, n_other = _compare_with_classes(table)
     if copies:
+        advice = "Remove it and evaluate again: the model can read the target from it."
+        if n_other:
+            advice += " A test result that is known before the target may stay."
         yield Finding(
             "target-copy",
             "Copy of the target",
-            f"{list_features(copies, table.names)} is a copy of the target",
-            "Remove it and evaluate again: the model can read the target from it.",
+            f"{list_features(copies, table.names)} is a copy of the target"
+            + f", except for {count(n_other, 'row')}" * bool(n_other),
+            advice,
             grave=True,
         )
     elif separating:
@@ -185,8 +190,9 @@ def _fit_line(x: np.ndarray, y: np.ndarray, *, errors_in_x: bool) -> tuple[float
     return float(slope), float(intercept)
 
 
-def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int]]:
-    """Return the features with one value per class, and those that order the classes.
+def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int], int]:
+    """Return the features with one value per class, those that order the classes, and the number
+    of rows in which the former differ at most.
 
     Missing values are left out, and a few rows of a copy may differ.
     """
@@ -194,7 +200,7 @@ def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int]
     n_classes, n = int(codes.max()) + 1, len(codes)
     known = runs.sum_by_column(runs.size)
     candidates = np.flatnonzero((known >= MIN_KNOWN * n) & (runs.n_values == n_classes))
-    copies = []
+    copies, n_other = [], 0
     for position in candidates.tolist():
         rows = ~np.isnan(table.columns[:, position])
         value = np.unique(table.columns[rows, position], return_inverse=True)[1].reshape(-1)
@@ -209,8 +215,9 @@ def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int]
         chance = n_columns * np.exp(n_ways - _log_count_orders(codes[rows]))
         if is_copy and chance <= MAX_CHANCE:
             copies.append(position)
+            n_other = max(n_other, len(value) - int(agreeing.sum()))
     if n_columns * np.exp(lgamma(n_classes + 1) - _log_count_orders(codes)) > MAX_CHANCE:
-        return copies, []
+        return copies, [], n_other
     # a separating feature has only pure values, and each class is one interval
     pure = runs.are_pure(codes)
     first = codes[runs.order.reshape(-1)[runs.start]]
@@ -219,7 +226,7 @@ def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int]
     separating = table.is_complete & table.is_number
     separating &= runs.sum_by_column(~pure) == 0
     separating &= runs.sum_by_column(changes) == n_classes - 1
-    return copies, np.flatnonzero(separating).tolist()
+    return copies, np.flatnonzero(separating).tolist(), n_other
 
 
 def _log_choose(n: int, k: int) -> float:
