@@ -1,13 +1,16 @@
-"""How often each rule finds the number of clusters, in 20 populations and on bundled tables.
+"""How often each rule finds the number of clusters, by population and on bundled tables.
 
-Twelve populations have clusters, eight have none; each with 100 and 500 samples. K-means with two
-starts and one to eight clusters; the rules of `choose_n_clusters` with 10 halvings or draws, the
-largest silhouette, and the BIC of a Gaussian mixture. Finished data sets are kept in ``--folder``.
+`POPULATIONS` have clusters or none; `NOT_COVERED` have none and columns or shapes that the
+reference of the default rule does not have. Each is drawn with 100 and 500 samples. K-means with
+two starts and one to eight clusters; the rules of `choose_n_clusters` with 10 halvings or draws,
+the largest silhouette, and the BIC of a Gaussian mixture. Finished data sets are kept in
+``--folder``.
 """
 
 import argparse
 import csv
 import json
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -77,6 +80,50 @@ def correlated_lognormal(rng, n):
     return np.exp(0.6 * rng.multivariate_normal(np.zeros(3), 0.6 + 0.4 * np.eye(3), size=n))
 
 
+def factor_items(cuts):
+    """Return a function that draws eight ordinal items of one factor, cut at these values."""
+
+    def draw(rng, n):
+        latent = 0.8 * rng.normal(size=(n, 1)) + 0.6 * rng.normal(size=(n, 8))
+        return np.digitize(latent, cuts).astype(float)
+
+    return draw
+
+
+def multivariate_t(n_columns, df):
+    """Return a function that draws a spherical t distribution."""
+
+    def draw(rng, n):
+        scale = np.sqrt(rng.chisquare(df, size=(n, 1)) / df)
+        return rng.normal(size=(n, n_columns)) / scale
+
+    return draw
+
+
+def indicator_columns(rng, n):
+    return np.hstack([np.eye(4)[rng.integers(4, size=n)] for _ in range(3)])
+
+
+def arc(rng, n, angle=2 * np.pi):
+    angles = angle * rng.random(n)
+    return np.column_stack([np.cos(angles), np.sin(angles)]) + 0.05 * rng.normal(size=(n, 2))
+
+
+def sphere(rng, n):
+    points = rng.normal(size=(n, 3))
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+def banana(rng, n):
+    x = 2 * rng.normal(size=n)
+    return np.column_stack([x, x**2 / 2 + 0.5 * rng.normal(size=n)])
+
+
+def funnel(rng, n):
+    x = rng.normal(size=n)
+    return np.column_stack([x, np.exp(x) * rng.normal(size=n)])
+
+
 CUBE = np.array(np.meshgrid([0, 6], [0, 6], [0, 6])).reshape(3, -1).T
 POPULATIONS = {
     "touching": clusters(triangle(4)),
@@ -99,7 +146,23 @@ POPULATIONS = {
     "exponential": Population(1, lambda rng, n: rng.exponential(size=(n, 2))),
     "heavy-tailed": Population(1, lambda rng, n: rng.standard_t(3, size=(n, 3))),
     "lognormal, correlated": Population(1, correlated_lognormal),
+    "tight and wide": clusters([[0, 0], [9, 0]], [0.6, 2.4]),
+    "yes / no items": Population(1, factor_items([0])),
+    "Likert items": Population(1, factor_items([-1.2, -0.4, 0.4, 1.2])),
+    "Likert items, skewed": Population(1, factor_items([0.8, 1.2, 1.6, 2.0])),
+    "multivariate t, 3 df, 8 columns": Population(1, multivariate_t(8, 3)),
+    "multivariate t, 5 df, 20 columns": Population(1, multivariate_t(20, 5)),
 }
+NOT_COVERED = {
+    "indicator columns": Population(1, indicator_columns),
+    "shares of five": Population(1, lambda rng, n: rng.dirichlet(np.ones(5), size=n)),
+    "circle": Population(1, arc),
+    "half circle": Population(1, lambda rng, n: arc(rng, n, np.pi)),
+    "sphere": Population(1, sphere),
+    "banana": Population(1, banana),
+    "funnel": Population(1, funnel),
+}
+ALL = POPULATIONS | NOT_COVERED
 TABLES = {
     "iris": (lambda: load_iris(return_X_y=True), 8),
     "wine": (lambda: load_wine(return_X_y=True), 8),
@@ -130,7 +193,7 @@ def choose(X: np.ndarray, largest: int, seed: int) -> dict[str, int]:
 
 def stem_of(name: str, n: int) -> str:
     """Return the beginning of the names of the files of a population and size."""
-    return f"{name.replace(' ', '_').replace(',', '')}-{n}-"
+    return f"{re.sub('[^a-zA-Z0-9]+', '_', name)}-{n}-"
 
 
 def choose_in_sample(name: str, n: int, seed: int, folder: Path, default_only: bool) -> None:
@@ -138,11 +201,12 @@ def choose_in_sample(name: str, n: int, seed: int, folder: Path, default_only: b
     path = folder / f"{stem_of(name, n)}{seed}{'-default' if default_only else ''}.json"
     if path.exists():
         return
-    rng = np.random.default_rng([list(POPULATIONS).index(name), n, seed])
-    X = POPULATIONS[name].draw(rng, n)
+    rng = np.random.default_rng([list(ALL).index(name), n, seed])
+    X = ALL[name].draw(rng, n)
     if default_only:
         choice = choose_n_clusters(KMeans(n_init=2), X, n_clusters=range(1, 9), random_state=seed)
-        path.write_text(json.dumps({"sequential": choice.n_clusters}))
+        result = {"sequential": choice.n_clusters, "cautions": len(choice.cautions)}
+        path.write_text(json.dumps(result))
     else:
         path.write_text(json.dumps(choose(X, 8, seed)))
 
@@ -177,17 +241,19 @@ def write_rates(folder: Path) -> None:
 
 
 def write_default(folder: Path) -> None:
-    """Write how often the default rule alone is right, by population and size."""
+    """Write the number of right, smaller and larger choices of the default rule, with cautions."""
     with (RESULTS / "choose_k_default.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["population", "k", "n", "sets", "right"])
-        for name, population in POPULATIONS.items():
+        writer.writerow(["population", "k", "n", "sets", "right", "fewer", "more", "cautions"])
+        for name, (n_clusters, _) in ALL.items():
             for n in SIZES:
                 paths = sorted(folder.glob(f"{stem_of(name, n)}*-default.json"))
-                chosen = [json.loads(path.read_text())["sequential"] for path in paths]
-                if chosen:
-                    right = sum(k == population.n_clusters for k in chosen)
-                    writer.writerow([name, population.n_clusters, n, len(chosen), right])
+                results = [json.loads(path.read_text()) for path in paths]
+                if results:
+                    signs = Counter(int(np.sign(r["sequential"] - n_clusters)) for r in results)
+                    cautions = sum(r["cautions"] > 0 for r in results)
+                    counts = [signs[0], signs[-1], signs[1], cautions]
+                    writer.writerow([name, n_clusters, n, len(results), *counts])
 
 
 def write_tables(n_seeds: int) -> None:
@@ -224,7 +290,7 @@ def main() -> None:
             )
             for number in range(arguments.sets)
             for n in SIZES
-            for name in POPULATIONS
+            for name in (ALL if arguments.default_only else POPULATIONS)
         )
     if arguments.only in (None, "populations", "rates"):
         write_rates(arguments.folder)

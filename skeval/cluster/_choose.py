@@ -186,9 +186,10 @@ def choose_n_clusters(
     possibly skewed, heavy-tailed or correlated. With the mean silhouette :math:`s_k` of the
     clustering with k clusters, and its mean :math:`r_k` and standard deviation :math:`d_k` in
     simulated data of this kind, the test statistic is :math:`\max_k (s_k - r_k) / d_k`. If it is
-    significant at 5 %, the k with the largest relative excess :math:`(s_k - r_k) / (1 - r_k)`
-    becomes the next hypothesis (each of these k clusters is unimodal) and is tested against more
-    clusters in the same way. The choice is the k of the first test that does not reject.
+    significant at 5 %, the k with the largest silhouette becomes the next hypothesis: each of these
+    k clusters is unimodal. It is tested against more clusters in the same way, and after a
+    rejection replaced by the k with the largest relative excess :math:`(s_k - r_k) / (1 - r_k)`.
+    The choice is the k of the first test that does not reject.
 
     The other methods measure the stability of halves or the dispersion, and compare each candidate
     on the same random halves of the data with halves of simulated data without structure. With the
@@ -272,20 +273,22 @@ def choose_n_clusters(
 
     Notes
     -----
-    The unimodal reference has the rank correlations of the data (a Gaussian copula of the normal
-    scores) and unimodal columns: their distribution functions are convex up to a mode and concave
-    above, and near the empirical ones in Kolmogorov's distance. Values on a lattice, such as
-    counts, remain on it. For more than 2,000 samples the silhouettes are those of a random sample
-    of 2,000. The P-values are Monte-Carlo P-values; `n_references` sets their resolution.
+    The unimodal reference has unimodal columns: their distribution functions are convex up to a
+    mode and concave above, and near the empirical ones in Kolmogorov's distance. A t copula joins
+    them, with the rank correlations of the data and with degrees of freedom for which extreme
+    values coincide as often as in the data. Values on a lattice, such as counts, remain on it, and
+    the latent correlations are those that reproduce the correlations of tied values. Extreme values
+    that many columns share are reproduced only approximately, and may be taken for a cluster.
 
-    In ``benchmarks/choose_k.py`` (K-means, 12 populations with clusters and 8 without) the
-    sequential tests chose more than one cluster in 2 of 185 data sets without structure: uniform,
-    Gaussian, correlated, exponential, heavy-tailed and lognormal columns, mostly of 100 samples.
-    The share of right choices was compared on few data sets, 121 with clusters and 80 without: for
-    100 and 500 samples it was .75 and .90 with clusters by the sequential tests, .61 and .92 by
-    prediction strength, .65 and .82 by adjusted Rand, .64 and .83 by the silhouette of halves and
-    .37 and .52 by the gap. K-means cannot find elongated clusters, and the sequential tests found
-    three clusters of about 80, 10 and 10 samples in one of five data sets.
+    The reference does not cover columns that follow from others (indicator columns of a category,
+    shares that add up to 1) and curved clouds (a circle, a sphere, a banana, a funnel): one such
+    cloud is often split into several clusters. The `notes` report dependent columns, and chosen
+    clusters without a dip of the density between neighboring centers. Classes that differ in yes /
+    no items may be missed, because one strong factor explains such items as well.
+
+    For more than 2,000 samples the silhouettes are those of a random sample of 2,000. The P-values
+    are Monte-Carlo P-values; `n_references` sets their resolution. The guide has a table of how
+    often each method is right, see :doc:`/user_guide/clustering`.
 
     A halving counts 0 for k clusters if either half lacks k clusters of 3 samples or more: a
     cluster of one sample has no pair that could be separated, and k above n/6 clusters cannot occur

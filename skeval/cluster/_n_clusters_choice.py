@@ -151,6 +151,9 @@ class NClustersChoice(Result):
     pvalue_more : float
         P-value of more than `n_clusters` clusters by the sequential method; nan if `n_clusters` is
         1, which `pvalue` tests, or the largest candidate, and for other methods.
+    cautions : tuple of str
+        Sentences about columns or shapes for which the reference of the sequential method is not
+        valid; empty for other methods.
     details : mapping
         For the gap, the arrays "log_dispersions" of shape (n_candidates,) and
         "reference_log_dispersions" of shape (n_candidates, n_repeats).
@@ -171,6 +174,7 @@ class NClustersChoice(Result):
     rule: str
     pvalue: float = np.nan
     pvalue_more: float = np.nan
+    cautions: tuple[str, ...] = ()
     details: Details = field(default_factory=dict, repr=False)
 
     @property
@@ -239,8 +243,8 @@ class NClustersChoice(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the choice: a narrow decision, or a rule that no candidate meets."""
-        notes = [self.edge]
+        """Cautions, a narrow decision, or a rule that no candidate meets, in sentences."""
+        notes = [*self.cautions, self.edge]
         tried, last = self.candidates, self.candidates[-1]
         if self.n_clusters not in tried and self.method != SEQUENTIAL:
             notes.append(

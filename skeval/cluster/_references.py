@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from scipy.optimize import isotonic_regression
 from scipy.sparse import issparse, vstack
-from scipy.stats import norm, rankdata
+from scipy.stats import chi2, norm, rankdata, t
 
 from skeval.utils._compat import safe_indexing
 
@@ -29,6 +30,18 @@ REFERENCE_WORDS = {
 }
 N_MODES = 17
 """Number of quantiles of a column that are tried as its mode."""
+
+N_TERMS = 100
+"""Number of terms of the Hermite series of the correlation of tied scores."""
+
+TAILS = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5])
+"""Reciprocals of the degrees of freedom of the t copula that are tried."""
+
+MIN_LEVELS = 10
+"""Number of distinct values of a column below which it is not used to estimate the tails."""
+
+N_SIMULATED = 4000
+"""Smallest number of samples simulated for each of `TAILS`."""
 
 
 def resolve_reference(X: Any, reference: str, default: str = "uniform") -> tuple[str, Draws]:
@@ -103,14 +116,15 @@ def permute_columns(X: Any, rng: Generator) -> Any:
 
 
 class Unimodal(NamedTuple):
-    """Unimodal distributions of the columns, joined by a Gaussian copula.
+    """Unimodal distributions of the columns, joined by a t copula.
 
-    `root` of shape (r, p) is a root of the correlation matrix of the normal scores, and `columns`
-    are the distributions.
+    `root` of shape (r, p) is a root of the latent correlation matrix, `columns` are the
+    distributions, and `tail` is the reciprocal of the degrees of freedom, 0 for a Gaussian copula.
     """
 
     root: np.ndarray
     columns: list[UnimodalColumn]
+    tail: float
 
 
 class UnimodalColumn(NamedTuple):
@@ -128,8 +142,77 @@ def fit_unimodal(X: np.ndarray) -> Unimodal:
     scores -= scores.mean(axis=0)
     lengths = np.linalg.norm(scores, axis=0)
     scores /= np.where(lengths > 0, lengths, 1)
-    _, sizes, axes = np.linalg.svd(scores, full_matrices=False)
-    return Unimodal(sizes[:, None] * axes, [fit_unimodal_column(column) for column in X.T])
+    tied = np.flatnonzero([len(np.unique(column)) < n for column in X.T])
+    if tied.size:
+        root = correct_for_ties(scores, tied)
+    else:
+        _, sizes, axes = np.linalg.svd(scores, full_matrices=False)
+        root = sizes[:, None] * axes
+    return Unimodal(root, [fit_unimodal_column(column) for column in X.T], fit_tail(scores, root))
+
+
+def correct_for_ties(scores: np.ndarray, tied: np.ndarray) -> np.ndarray:
+    r"""Return a root of the latent correlations that reproduce the correlations of tied scores.
+
+    If the scores of two columns are functions of normal variables with correlation :math:`\rho`,
+    and have the Hermite coefficients :math:`a_k` and :math:`b_k`, their correlation is
+    :math:`\sum_k a_k b_k \rho^k`, which increases with :math:`\rho`.
+    """
+    n, p = scores.shape
+    # coefficients of the step function of each tied column; an untied column is linear
+    coefficients = np.zeros((p, N_TERMS))
+    coefficients[:, 0] = 1
+    for column in tied:
+        levels, counts = np.unique(scores[:, column], return_counts=True)
+        cuts = norm.ppf(np.cumsum(counts)[:-1] / n)
+        weights = np.sqrt(n) * np.diff(levels) * norm.pdf(cuts)  # scores have length 1
+        before, polynomial = np.zeros(len(cuts)), np.ones(len(cuts))
+        for k in range(1, N_TERMS + 1):
+            coefficients[column, k - 1] = weights @ polynomial / np.sqrt(k)
+            following = (cuts * polynomial - np.sqrt(k - 1) * before) / np.sqrt(k)
+            before, polynomial = polynomial, following
+    # inverse of the series, interpolated on a grid
+    observed, orders = scores.T @ scores, np.arange(1, N_TERMS + 1)
+    grid = np.sin(np.linspace(-np.pi / 2, np.pi / 2, 61))
+    lower = coefficients * grid[0] ** orders @ coefficients.T
+    latent = np.where(observed < lower, -1.0, 1.0)
+    for left, right in pairwise(grid):
+        upper = coefficients * right**orders @ coefficients.T
+        inside = (lower <= observed) & (observed < upper)
+        share = (observed - lower)[inside] / (upper - lower)[inside]
+        latent[inside] = left + share * (right - left)
+        lower = upper
+    np.fill_diagonal(latent, 1.0)
+    # closest root with unit columns
+    sizes, axes = np.linalg.eigh(latent)
+    root = np.sqrt(np.maximum(sizes, 0))[:, None] * axes.T
+    return root / np.linalg.norm(root, axis=0)
+
+
+def fit_tail(scores: np.ndarray, root: np.ndarray) -> float:
+    """Return the reciprocal of the degrees of freedom of the t copula, 0 for a Gaussian one.
+
+    Its variance of the squared norm of the scores is that of the data, in simulated samples.
+    """
+    used = [len(np.unique(column)) >= MIN_LEVELS for column in scores.T]
+    if sum(used) < 2:
+        return 0.0
+    scores, root, n = scores[:, used], root[:, used], len(scores)
+    rng, levels = np.random.default_rng(0), np.sort(scores, axis=0)
+    shape = -(-N_SIMULATED // n), n
+    normal, uniform = rng.normal(size=(*shape, len(root))) @ root, rng.random((*shape, 1))
+    variances = []
+    for tail in TAILS:
+        ranks = (normal / draw_scale(tail, uniform)).argsort(axis=1).argsort(axis=1)
+        squares = np.take_along_axis(levels[None], ranks, axis=1) ** 2
+        variances.append(squares.sum(axis=2).var(axis=1).mean())
+    observed = (scores**2).sum(axis=1).var()
+    return float(np.interp(observed, np.maximum.accumulate(variances), TAILS))
+
+
+def draw_scale(tail: float, uniform: np.ndarray) -> np.ndarray:
+    """Return the common divisors of normal variables that make them t variables."""
+    return np.sqrt(chi2.ppf(uniform, 1 / tail) * tail) if tail else np.ones_like(uniform)
 
 
 def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
@@ -177,8 +260,10 @@ def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
 
 def draw_unimodal(X: Any, fitted: Unimodal, rng: Generator) -> Any:
     """Draw points from the fitted distribution."""
-    normal = rng.normal(size=(X.shape[0], len(fitted.root))) @ fitted.root
-    uniform = norm.cdf(normal)
+    latent = rng.normal(size=(X.shape[0], len(fitted.root))) @ fitted.root
+    if fitted.tail:
+        latent /= draw_scale(fitted.tail, rng.random((len(latent), 1)))
+    uniform = t.cdf(latent, 1 / fitted.tail) if fitted.tail else norm.cdf(latent)
     points = np.empty(X.shape)
     for place, (probabilities, knots, step) in enumerate(fitted.columns):
         drawn = np.interp(uniform[:, place], probabilities, knots)

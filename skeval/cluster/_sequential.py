@@ -1,8 +1,9 @@
 """Sequential tests of the number of clusters by the silhouette.
 
-The hypothesis of one unimodal cluster is tested first. After a rejection, the partition with the
-largest excess of the silhouette over the reference becomes the next hypothesis: each of its
-clusters is unimodal. The tests end when there is no evidence of more clusters.
+The hypothesis of one unimodal cluster is tested first. After its rejection, the
+partition with the largest silhouette becomes the next hypothesis: each of its clusters is
+unimodal. After later rejections, it is the partition with the largest excess of the silhouette
+over the reference. The tests end when there is no evidence of more clusters.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.random import Generator, SeedSequence
 from scipy.stats import sem
 
 from skeval.cluster import _stability
+from skeval.cluster._cautions import caution_about_columns, caution_about_shape
 from skeval.cluster._n_clusters_choice import (
     LEVEL,
     LEVEL_MORE,
@@ -41,8 +43,8 @@ MAX_ROWS = 2000
 
 ROUNDING = 1e-12
 RULE = (
-    "largest share of the way from the reference to 1, again while more clusters have "
-    f"P <= {LEVEL_MORE}, else 1 if P > {LEVEL}"
+    f"largest silhouette if P <= {LEVEL}, else 1; while more clusters have P <= {LEVEL_MORE}, "
+    "largest share of the way from the reference to 1"
 )
 
 
@@ -59,10 +61,11 @@ class Step(NamedTuple):
     limits: np.ndarray
     pvalue: float
 
-    def pick(self) -> int:
-        """Return the candidate with the largest ``(value - reference) / (1 - reference)``."""
+    @property
+    def excess(self) -> np.ndarray:
+        """The (K,) excesses ``(value - reference) / (1 - reference)``."""
         mean = self.draws.mean(axis=1)
-        return int(self.candidates[np.argmax(standardize(self.values - mean, 1 - mean))])
+        return standardize(self.values - mean, 1 - mean)
 
 
 def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int) -> NClustersChoice:
@@ -82,9 +85,13 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         steps.append(step)
         if step.pvalue > level:
             break
-        n_clusters = step.pick()
+        # against one cluster the excess favors too many: the reference is nearly bimodal too
+        n_clusters = int(step.candidates[np.argmax(step.excess if steps[1:] else step.values)])
         labels = partitions[n_clusters]
     first, last = steps[0], steps[-1]
+    cautions = []
+    if n_clusters > 1:
+        cautions = [caution_about_columns(trial.X), caution_about_shape(trial.X, labels)]
     tests_more = last is not first and last.candidates[0] > n_clusters
     return NClustersChoice(
         n_clusters=n_clusters,
@@ -102,6 +109,7 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         rule=RULE,
         pvalue=first.pvalue,
         pvalue_more=last.pvalue if tests_more else np.nan,
+        cautions=tuple(filter(None, cautions)),
     )
 
 

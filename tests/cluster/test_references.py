@@ -11,6 +11,8 @@ from scipy.stats import kstest, spearmanr
 from skeval.cluster._references import (
     N_MODES,
     divide_range,
+    draw_unimodal,
+    fit_unimodal,
     fit_unimodal_column,
     refer_to_clusters,
     resolve_reference,
@@ -82,6 +84,62 @@ def test_unimodal_draws_keep_shapes_and_correlation():
     for column, drawn in zip(X.T, draw.T, strict=True):
         assert kstest(column, drawn).pvalue > 0.01
     assert abs(spearmanr(*draw.T).statistic - spearmanr(*X.T).statistic) < 0.1
+
+
+CUTS = {
+    "five levels": [-1.2, -0.4, 0.4, 1.2],
+    "skewed": [0.8, 1.2, 1.6, 2.0],
+    "halves": [0],
+    "one in ten": [1.28],
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_ties_do_not_weaken_the_correlation(name, sign):
+    rng, n = np.random.default_rng(0), 4000
+    latent = rng.multivariate_normal([0, 0, 0], 0.36 * np.eye(3) + 0.64, size=n)
+    X = sign ** np.arange(3) * (np.digitize(latent, CUTS[name]) + 1.0)
+    fitted = fit_unimodal(X)
+    np.testing.assert_allclose(
+        fitted.root.T @ fitted.root,
+        np.cov(latent.T) * np.outer(sign ** np.arange(3), sign ** np.arange(3)),
+        atol=0.07,
+    )
+    drawn = draw_unimodal(X, fitted, rng)
+    np.testing.assert_allclose(np.corrcoef(drawn.T), np.corrcoef(X.T), atol=0.06)
+
+
+def test_correlation_of_halves_is_the_arcsine_law():
+    X = np.repeat([[0, 0], [1, 1], [0, 1], [1, 0]], [40, 40, 20, 20], axis=0).astype(float)
+    root = fit_unimodal(X).root
+    assert (root.T @ root)[0, 1] == pytest.approx(np.sin(np.pi / 2 / 3), abs=1e-3)
+
+
+def test_equal_and_opposite_columns():
+    values = (np.arange(60) % 3 == 0).astype(float)
+    X = np.column_stack([values, values, 1 - values])
+    drawn = draw_unimodal(X, fit_unimodal(X), np.random.default_rng(0))
+    np.testing.assert_allclose(np.corrcoef(drawn.T)[0], [1, 1, -1])
+
+
+@pytest.mark.parametrize(("df", "low", "high"), [(3, 0.2, 0.5), (np.inf, 0, 0.03)])
+def test_extreme_values_coincide_as_in_the_data(df, low, high):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    if np.isfinite(df):
+        X /= np.sqrt(rng.chisquare(df, size=(600, 1)))
+    fitted = fit_unimodal(X)
+    assert low <= fitted.tail <= high
+    drawn = draw_unimodal(X, fitted, rng)
+    together = [spearmanr(*np.abs(values[:, :2]).T).statistic for values in (X, drawn)]
+    assert abs(together[0] - together[1]) < 0.12
+
+
+def test_few_levels_have_a_gaussian_copula():
+    X = np.digitize(np.random.default_rng(0).normal(size=(80, 4)), [-1, 0, 1]).astype(float)
+    assert fit_unimodal(X).tail == 0
+    assert fit_unimodal(np.arange(30.0)[:, None]).tail == 0
 
 
 def test_two_groups_become_one():
