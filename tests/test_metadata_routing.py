@@ -8,12 +8,15 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import UnsetMetadataPassedError
-from sklearn.feature_selection import SelectKBest
+from sklearn.feature_selection import SelectFromModel, SelectKBest
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.metadata_routing import MetadataRouter
 
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.metrics import error_rate, make_clustering_scorer
@@ -85,6 +88,102 @@ def test_groups_are_drawn_whole_by_a_routed_bootstrap(data):
     assert all(np.array_equal(a, b) for a, b in zip(found["train"], by_hand, strict=True))
     ungrouped = cross_validate(GaussianNB(), X, y, cv=cv, params={})["test_score"]
     assert len(ungrouped) == 5
+
+
+class Recorder(GaussianNB):
+    """Classifier that keeps the weights of its last fit."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.weights_ = sample_weight
+        return super().fit(X, y, sample_weight)
+
+
+class RecordingSVC(SVC):
+    """SVC that keeps the weights of its fit."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.weights_ = sample_weight
+        return super().fit(X, y, sample_weight)
+
+
+SCALER = MinMaxScaler()
+PARTS = {
+    "CV2": (lambda part: CV2FeatureSelectionPipeline(SCALER, part, cv=3), Recorder),
+    "consensus": (
+        lambda part: CV2FeatureSelectionPipeline(SelectKBest(k=3), part, cv=3, final="consensus"),
+        Recorder,
+    ),
+    "no rounds": (lambda part: CV2FeatureSelectionPipeline(SCALER, part, cv=None), Recorder),
+    "perturbation": (lambda part: PerturbationResamplingSVC(estimator=part), RecordingSVC),
+    "perturbed pipeline": (
+        lambda part: PerturbationResamplingSVC(estimator=make_pipeline(SCALER, part)),
+        RecordingSVC,
+    ),
+}
+
+
+def last_weights(model):
+    return (model.svc_ if hasattr(model, "svc_") else model.classifier_).weights_
+
+
+@pytest.mark.filterwarnings("ignore:sample_weight does not reach SelectKBest")
+@pytest.mark.parametrize("kind", PARTS)
+def test_parts_receive_the_weights_that_they_request(data, kind):
+    make, part = PARTS[kind]
+    X, y = data
+    weight = np.random.default_rng(0).uniform(0.1, 3, size=len(y))
+    weight[::5] = 0
+    kept = weight > 0
+    unset = make(part())
+    assert isinstance(unset.get_metadata_routing(), MetadataRouter)
+    assert last_weights(clone(unset).fit(X, y)) is None
+    with pytest.raises(UnsetMetadataPassedError, match=rf"not requested for {part.__name__}\.fit"):
+        unset.fit(X, y, sample_weight=weight)
+    refusing = make(part().set_fit_request(sample_weight=False)).fit(X, y, sample_weight=weight)
+    assert last_weights(refusing) is None
+    requested = make(part().set_fit_request(sample_weight=True)).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(last_weights(requested), weight[kept])
+    renamed = make(part().set_fit_request(sample_weight="w"))
+    assert last_weights(clone(renamed).fit(X, y, w=weight)).tolist() == weight.tolist()
+    # rows of weight 0 are left out of other arguments, too
+    both = clone(renamed).fit(X, y, sample_weight=weight, w=np.arange(len(y)))
+    np.testing.assert_array_equal(last_weights(both), np.flatnonzero(kept))
+    model = clone(renamed).set_score_request(sample_weight=False)
+    fitted = cross_validate(model, X, y, cv=2, params={"w": weight}, return_estimator=True)
+    assert all(last_weights(one) is not None for one in fitted["estimator"])
+    with config_context(enable_metadata_routing=False):
+        assert last_weights(clone(unset).fit(X, y, sample_weight=weight)) is not None
+        with pytest.raises(TypeError, match=r"unexpected.* argument 'w'"):
+            clone(unset).fit(X, y, w=weight)
+
+
+def test_selectors_receive_the_weights_that_they_request(data):
+    X, y = data
+    weight = np.random.default_rng(0).uniform(0.1, 3, size=len(y))
+    classifier = GaussianNB().set_fit_request(sample_weight=False)
+    for request in (None, False, True):
+        tree = DecisionTreeClassifier(random_state=0).set_fit_request(sample_weight=request)
+        model = CV2FeatureSelectionPipeline(SelectFromModel(tree), classifier, cv=3)
+        if request is None:
+            with pytest.raises(UnsetMetadataPassedError, match=r"DecisionTreeClassifier\.fit"):
+                model.fit(X, y, sample_weight=weight)
+            continue
+        model.fit(X, y, sample_weight=weight)
+        plain = clone(tree).fit(X, y, weight if request else None)
+        np.testing.assert_array_equal(
+            model.selector_.estimator_.feature_importances_, plain.feature_importances_
+        )
+
+
+def test_a_perturbation_follows_the_requests_of_its_fit(data):
+    X, y = data
+    svc = SVC(kernel="linear").set_fit_request(sample_weight=True)
+    inner = make_pipeline(MinMaxScaler(), svc)
+    model = PerturbationResamplingSVC(estimator=inner, n_resamples=10, cv=3, random_state=0)
+    model.fit(X, y, sample_weight=np.linspace(1, 2, len(y)))
+    with config_context(enable_metadata_routing=False):
+        read_later = model.cv_error_
+    assert read_later == clone(model).fit(X, y, sample_weight=np.linspace(1, 2, len(y))).cv_error_
 
 
 def weighted_agreement(y, predicted, sample_weight=None):

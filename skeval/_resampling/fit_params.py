@@ -18,11 +18,18 @@ from sklearn.ensemble import (
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
 from sklearn.utils.validation import has_fit_parameter
 
 from skeval.utils import _checks
 from skeval.utils._compat import is_search, num_samples, params_of_rows, safe_indexing
+
+FIT_TO_FIT = MethodMapping().add(caller="fit", callee="fit")
 
 
 def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
@@ -164,6 +171,29 @@ def _hand_on(
     if is_routed(estimator):
         return {name: values} if consumes(estimator, name) else {}
     return {f"{prefix}{name}": values for prefix, part in list_receivers(estimator) if takes(part)}
+
+
+def route_fit(router: Any, metadata: dict[str, Any], **parts: Any) -> dict[str, dict[str, Any]]:
+    """Return the keyword arguments of `fit` for each part of an estimator, by name.
+
+    Under metadata routing each part receives what it requests, as the steps of a pipeline do.
+    Otherwise all parts that accept weights and groups receive them.
+    """
+    if get_config()["enable_metadata_routing"]:
+        routed = process_routing(router, "fit", **metadata)
+        return {name: routed[name].fit for name in parts}
+    unknown = sorted(metadata.keys() - {"sample_weight", "groups"})
+    if unknown:
+        raise TypeError(
+            f"{type(router).__name__}.fit got an unexpected argument {unknown[0]!r}; other "
+            "arguments than sample_weight and groups need "
+            "sklearn.set_config(enable_metadata_routing=True) and a part that requests them."
+        )
+    return {
+        name: weight_parameters(part, metadata.get("sample_weight"))
+        | group_parameters(part, metadata.get("groups"))
+        for name, part in parts.items()
+    }
 
 
 def check_params(params: Params, n_samples: int) -> None:

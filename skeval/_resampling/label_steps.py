@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from skeval._resampling.fit_params import list_receivers, weight_parameters
+from skeval._resampling.fit_params import is_routed, list_receivers, weight_parameters
 from skeval.utils import _checks
 
 
@@ -74,7 +74,8 @@ def warn_unweighted(steps: Any, weights: np.ndarray) -> None:
     for _, step in list_receivers(steps):
         if isinstance(step, Pipeline) or not uses_labels(step):
             continue
-        if not weight_parameters(step, weights):
+        # under metadata routing, a part that gets no weights has refused them
+        if not (is_routed(step) or weight_parameters(step, weights)):
             name = type(step).__name__
             _checks.warn_user(
                 f"sample_weight does not reach {name}, whose fit does not accept it: features are "

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
@@ -19,6 +19,7 @@ from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -29,14 +30,15 @@ from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval, row_means
 from skeval._inference.paired import corrected_error
 from skeval._resampling.fit_params import (
+    FIT_TO_FIT,
     Params,
     check_takes_weights,
     drop_unweighted,
     fit_arguments,
-    group_parameters,
+    is_routed,
     params_of_part,
     read_weight,
-    weight_parameters,
+    route_fit,
 )
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, validate_inputs
@@ -62,7 +64,7 @@ from skeval.feature_selection._columns import (
 )
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._compat import CallbackSupportMixin, safe_indexing, with_callbacks
+from skeval.utils._compat import CallbackSupportMixin, params_of_rows, safe_indexing, with_callbacks
 
 DEFAULT_N_FEATURES = 20
 
@@ -164,6 +166,9 @@ class CV2FeatureSelectionPipeline(
     whole. The rounds do not repeat steps of a pipeline in front of this estimator: put such steps
     into `selector`.
 
+    With metadata routing enabled, selector and classifier receive what they request, as the steps
+    of a pipeline do. The errors and the inner folds use `sample_weight` and `groups` by default.
+
     References
     ----------
     .. [1] Ambroise, C. and McLachlan, G. J. (2002). Selection bias in gene extraction on the basis
@@ -184,6 +189,8 @@ class CV2FeatureSelectionPipeline(
     >>> round(model.cv2_error_, 3), round(model.stability_.value, 3)
     (0.05, 1.0)
     """
+
+    __metadata_request__fit: ClassVar = {"sample_weight": True, "groups": True}
 
     def __init__(
         self,
@@ -210,7 +217,7 @@ class CV2FeatureSelectionPipeline(
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
     ) -> CV2FeatureSelectionPipeline:
         """Run the rounds, then select the final features and fit the classifier on them.
 
@@ -226,6 +233,9 @@ class CV2FeatureSelectionPipeline(
             weight 0 are left out, of the selection too.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, for `cv` and for steps that split by groups, such as a search.
+        **params : dict
+            Other arguments that the selector or the classifier requests; they require metadata
+            routing.
 
         Returns
         -------
@@ -242,11 +252,16 @@ class CV2FeatureSelectionPipeline(
         selector = self._selector(X.shape[1])
         weights, cv = None, self.cv
         if sample_weight is not None:
-            check_takes_weights(self._classifier())
+            if not is_routed(self):
+                check_takes_weights(self._classifier())
             weights = _checks.check_weights("sample_weight", sample_weight, len(y))
+            params = params_of_rows(X, params, np.flatnonzero(weights))
             X, y, weights, groups, cv = drop_unweighted(X, y, weights, groups, cv)
             warn_unweighted(selector, weights)
         self._fit_groups = groups
+        metadata = {"sample_weight": weights, "groups": groups} | params
+        metadata = {name: value for name, value in metadata.items() if value is not None}
+        arguments = route_fit(self, metadata, selector=selector, classifier=self._classifier())
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -256,9 +271,9 @@ class CV2FeatureSelectionPipeline(
         with fit_task(self, int(self.cv is not None), X, y):
             if self.cv is not None:
                 target = Target(y, self.classes_, codes)
-                rounds = self._run_rounds(X, target, weights, groups, cv)
+                rounds = self._run_rounds(X, target, metadata, cv)
                 self._store_rounds(rounds, target, weights)
-            self._fit_final(selector, X, y, weights, groups)
+            self._fit_final(selector, X, y, metadata, arguments)
         return self
 
     def _check_parameters(self) -> None:
@@ -300,19 +315,18 @@ class CV2FeatureSelectionPipeline(
         return SVC(kernel="linear") if self.classifier is None else self.classifier
 
     def _run_rounds(
-        self, X: Any, target: Target, weights: np.ndarray | None, groups: Any, cv: Any
+        self, X: Any, target: Target, metadata: dict[str, Any], cv: Any
     ) -> list[tuple[np.ndarray, Round]]:
         """Fit the pipeline without inner rounds on the training part of each fold."""
         _checks.check_jobs(self.n_jobs, self.verbose)
-        arguments = {"sample_weight": weights, "groups": groups}
         cv = limit_inner_folds(cv, target)
-        folds = list(resolve_folds(cv, X, target, groups, self.random_state))
+        folds = list(resolve_folds(cv, X, target, metadata.get("groups"), self.random_state))
         plan = fold_plan(len(target), folds)
         inputs = Inputs(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
             target,
-            params={name: value for name, value in arguments.items() if value is not None},
+            params=metadata,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             memory=self.memory,
@@ -344,8 +358,8 @@ class CV2FeatureSelectionPipeline(
         selector: Any,
         X: Any,
         y: np.ndarray,
-        weights: np.ndarray | None,
-        groups: np.ndarray | None,
+        metadata: dict[str, Any],
+        arguments: dict[str, dict[str, Any]],
     ) -> None:
         if self.final == "consensus":
             chosen = consensus_support(
@@ -356,17 +370,18 @@ class CV2FeatureSelectionPipeline(
                     f"consensus_threshold={self.consensus_threshold} leaves no feature: the most "
                     f"frequent one has frequency {self.selection_frequency_.max():.3g}."
                 )
-            preprocessor = Pipeline([("preprocessing", without_selection(selector))])
-            self.preprocessor_ = fit_part(preprocessor, X, y, weights, groups)
+            preprocessor = clone(Pipeline([("preprocessing", without_selection(selector))]))
+            self.preprocessor_ = preprocessor.fit(X, y, **params_of_part(preprocessor, metadata))
             kept = cast("Selection", read_selection(self.preprocessor_, X.shape[1])).support
             self.support_ = chosen & kept
             self._columns = self.support_[kept]
         else:
-            self.selector_ = fit_part(selector, X, y, weights, groups)
+            self.selector_ = clone(selector).fit(X, y, **arguments["selector"])
             selection = read_selection(self.selector_, X.shape[1])
             if selection is not None:
                 self.support_ = selection.support
-        self.classifier_ = fit_part(self._classifier(), self._select(X), y, weights, groups)
+        classifier = clone(self._classifier())
+        self.classifier_ = classifier.fit(self._select(X), y, **arguments["classifier"])
         withhold_estimates(self.classifier_)
 
     def _select(self, X: Any) -> Any:
@@ -492,6 +507,59 @@ class CV2FeatureSelectionPipeline(
         reduced = self._check_and_select(X)  # raises an error before fit
         return self.classifier_.predict_proba(reduced)
 
+    @available_if(classifier_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of the class probabilities of the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Output of the classifier.
+        """
+        reduced = self._check_and_select(X)  # raises an error before fit
+        return self.classifier_.predict_log_proba(reduced)
+
+    def set_params(self, **params: Any) -> CV2FeatureSelectionPipeline:
+        """Set parameters of this estimator and of its parts, the default ones included.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name, such as `cv`, ``selector__k`` or ``classifier__C``.
+
+        Returns
+        -------
+        CV2FeatureSelectionPipeline
+            The estimator itself.
+        """
+        # a part that is set as a whole, or is not None, is not replaced by its default
+        defaults = {
+            "selector": self._selector(DEFAULT_N_FEATURES),
+            "classifier": self._classifier(),
+        }
+        for part, default in defaults.items():
+            if getattr(self, part) is None and any(name.startswith(f"{part}__") for name in params):
+                params = {part: default} | params
+        super().set_params(**params)
+        return self
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the requests of the parts, and the own ones of weights and groups.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        router = MetadataRouter(owner=type(self).__name__)
+        router.add_self_request(super().get_metadata_routing())
+        parts = {"selector": self._selector(DEFAULT_N_FEATURES), "classifier": self._classifier()}
+        return router.add(**parts, method_mapping=FIT_TO_FIT)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         parts = [get_tags(self._selector(DEFAULT_N_FEATURES)), get_tags(self._classifier())]
@@ -550,14 +618,6 @@ class Round(NamedTuple):
 def read_round(model: Any, X: Any, y: Any) -> Round:
     """Return the result of a round from its pipeline, which was fitted without inner rounds."""
     return Round(read_selection(model.selector_, X.shape[1]), model.predict(X))
-
-
-def fit_part(
-    part: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None
-) -> Any:
-    """Fit a clone of the selector or classifier, with weights and groups if it supports them."""
-    arguments = {**weight_parameters(part, weights), **group_parameters(part, groups)}
-    return clone(part).fit(X, y, **arguments)
 
 
 def limit_inner_folds(cv: Any, target: Target) -> Any:

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._adapters.registry import Adapter, NoSolver, adapter_for
-from skeval._resampling.fit_params import (
-    check_takes_weights,
-    drop_unweighted,
-    group_parameters,
-    weight_parameters,
-)
+from skeval._resampling.fit_params import FIT_TO_FIT, drop_unweighted, route_fit, weight_parameters
 from skeval._resampling.label_steps import warn_unweighted
 from skeval._resampling.progress import fit_task
 from skeval._resampling.splitters import limit_folds
 from skeval._resampling.target import Target
 from skeval.model_selection import ConfidenceInterval, PerturbationEstimate, perturbation_interval
 from skeval.utils import _checks
-from skeval.utils._compat import CallbackSupportMixin, with_callbacks
+from skeval.utils._compat import CallbackSupportMixin, params_of_rows, with_callbacks
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
 """Parameters shared with `SVC`; the seed and the verbosity of this estimator are its own."""
@@ -43,6 +40,15 @@ RESAMPLING = (
     "memory",
 )
 INTERVALS = ("wilson", "normal", "pivotal", "symmetric", "quantile")
+
+def attribute_of_svc(name: str, doc: str) -> Any:
+    """Return a property that reads an attribute of the fitted `SVC`."""
+
+    def read(model: PerturbationResamplingSVC) -> Any:
+        check_is_fitted(model)
+        return getattr(model.svc_, name)
+
+    return property(read, doc=doc)
 
 
 class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -134,6 +140,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         The complete result; None for ``n_resamples=0``.
     n_features_in_ : int
         Number of features seen during fit.
+    support_ : ndarray of shape (n_support_vectors,)
+        Indices of the support vectors in the training samples.
 
     See Also
     --------
@@ -142,9 +150,15 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     Notes
     -----
+    The other attributes of `SVC`, such as `support_vectors_`, `dual_coef_` and `coef_`, are read
+    from `svc_`.
+
     `fit` keeps a copy of the samples until the error is read, and fixes the seed of the resampling,
     so that the interval is always the same. A model that is pickled before its error is read
     contains the samples.
+
+    With metadata routing enabled, the steps of `estimator` receive what they request, as in a
+    pipeline; the error and the folds use `sample_weight` and `groups` by default.
 
     References
     ----------
@@ -161,6 +175,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     >>> svc.confidence_interval_.low < svc.cv_error_ < svc.confidence_interval_.high
     True
     """
+
+    __metadata_request__fit: ClassVar = {"groups": True}
 
     def __init__(
         self,
@@ -213,7 +229,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
     ) -> PerturbationResamplingSVC:
         """Fit the classifier.
 
@@ -228,6 +244,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             weights receives them. Samples of weight 0 are left out.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, for the folds and for steps that split by groups.
+        **params : dict
+            Other arguments that steps of `estimator` request; they require metadata routing.
 
         Returns
         -------
@@ -236,17 +254,25 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self._check_parameters()
         X, y = self._check_samples(X, y)
         groups, cv = _checks.check_groups(groups, len(y)), self.cv
-        procedure = self._procedure()
+        procedure, rows = self._procedure(), np.arange(len(y))
         if sample_weight is not None:
             weights = _checks.check_weights("sample_weight", sample_weight, len(y))
+            rows = np.flatnonzero(weights)
+            params = params_of_rows(X, params, rows)
             X, y, sample_weight, groups, cv = drop_unweighted(X, y, weights, groups, cv)
             warn_unweighted(procedure, sample_weight)
+        if self.estimator is None:
+            arguments = params | weight_parameters(procedure, sample_weight)
+        else:
+            metadata = {"sample_weight": sample_weight, "groups": groups} | params
+            metadata = {name: value for name, value in metadata.items() if value is not None}
+            arguments = route_fit(self, metadata, estimator=procedure)["estimator"]
         with fit_task(self, 0, X, y):
-            arguments = weight_parameters(procedure, sample_weight)
-            arguments |= group_parameters(procedure, groups)
             self.estimator_ = clone(procedure).fit(X, y, **arguments)
         self.svc_ = last_step(self.estimator_)
         self.classes_ = self.svc_.classes_
+        # indices of samples are those before the samples of weight 0 were left out
+        self.support_ = rows[self.svc_.support_]
         self._perturbation: PerturbationEstimate | None = None
         self._record: tuple[Any, Any, np.ndarray, dict[str, Any]] | None = None
         self._not_estimable, self._fit_groups = "", groups
@@ -254,8 +280,10 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             # the user may change X, and these parameters, before the error is read
             options = {name: getattr(self, name) for name in RESAMPLING}
             options |= {"sample_weight": sample_weight, "groups": deepcopy(groups), "cv": cv}
+            options |= {"params": deepcopy(params) or None}
             options["random_state"] = _checks.root_seed(self.random_state)
             self._record = clone(procedure), deepcopy(X), np.array(y), options
+            self._is_routed = get_config()["enable_metadata_routing"]
         return self
 
     def _check_parameters(self) -> None:
@@ -272,7 +300,6 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
                 "estimator must be an SVC or a pipeline that ends in one, it ends in "
                 f"{type(final).__name__}; perturbation_interval takes any estimator."
             )
-        check_takes_weights(self.estimator)
         defaults = type(self)().get_params(deep=False)
         changed = [name for name in sorted(SVC_PARAMETERS) if name in defaults]
         changed = [name for name in changed if getattr(self, name) != defaults[name]]
@@ -308,7 +335,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         if self._record is not None:
             procedure, X, y, options = self._record
             cv = limit_folds(options["cv"], np.unique(y, return_inverse=True)[1])
-            self._perturbation = perturbation_interval(procedure, X, y, **options | {"cv": cv})
+            with config_context(enable_metadata_routing=self._is_routed):
+                self._perturbation = perturbation_interval(procedure, X, y, **options | {"cv": cv})
             self._record = None
         return self._perturbation
 
@@ -347,20 +375,15 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         """Confidence interval of the error."""
         return self._get_perturbation().confidence_interval()
 
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features, shape (1, n_features) for two classes; linear kernel only."""
-        return self.svc_.coef_
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Intercepts of the decision functions."""
-        return self.svc_.intercept_
-
-    @property
-    def n_iter_(self) -> np.ndarray:
-        """Number of iterations of `SVC` for each pair of classes."""
-        return self.svc_.n_iter_
+    coef_ = attribute_of_svc("coef_", "Weights of the features; linear kernel only.")
+    intercept_ = attribute_of_svc("intercept_", "Intercepts of the decision functions.")
+    n_iter_ = attribute_of_svc("n_iter_", "Number of iterations for each pair of classes.")
+    support_vectors_ = attribute_of_svc("support_vectors_", "Support vectors.")
+    dual_coef_ = attribute_of_svc("dual_coef_", "Coefficients of the support vectors.")
+    n_support_ = attribute_of_svc("n_support_", "Number of support vectors of each class.")
+    fit_status_ = attribute_of_svc("fit_status_", "0 if the fit has converged, 1 otherwise.")
+    shape_fit_ = attribute_of_svc("shape_fit_", "Shape of the training samples of the `SVC`.")
+    class_weight_ = attribute_of_svc("class_weight_", "Factors of `C` by class.")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels.
@@ -397,6 +420,21 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         if self.estimator is not None:
             return X
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+
+    def get_metadata_routing(self) -> MetadataRequest | MetadataRouter:
+        """Return the requests: those of an `SVC`, or those of the steps of `estimator`.
+
+        Returns
+        -------
+        MetadataRequest or MetadataRouter
+        """
+        own = super().get_metadata_routing()
+        if self.estimator is None:
+            return own
+        if own.fit.requests["sample_weight"] is None:  # the steps of the estimator decide
+            own.fit.add_request(param="sample_weight", alias=True)
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(own)
+        return router.add(estimator=self.estimator, method_mapping=FIT_TO_FIT)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

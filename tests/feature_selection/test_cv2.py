@@ -9,6 +9,7 @@ from reference import selection as reference
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.feature_selection import (
     RFE,
@@ -492,3 +493,25 @@ def test_a_regressor_and_missing_labels_are_refused_and_attributes_of_rounds_exp
         CV2FeatureSelectionPipeline().fit(X, np.where(np.arange(60) == 3, None, y))
     with pytest.raises(AttributeError, match="cv2_error_ needs the inner rounds, got cv=None"):
         CV2FeatureSelectionPipeline(cv=None).fit(X, y).cv2_error_  # noqa: B018
+
+
+def test_a_grid_sets_the_parameters_of_the_default_parts():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[::4], y[::4]
+    grid = {"selector__k": [1, 5], "classifier__C": [0.01, 1.0]}
+    model = CV2FeatureSelectionPipeline(cv=None)
+    search = GridSearchCV(model, grid, cv=2).fit(X[:, :8], y)
+    best = search.best_estimator_
+    assert best.support_.sum() == search.best_params_["selector__k"]
+    assert search.best_params_["classifier__C"] == best.classifier_.C
+    assert best.classifier_.kernel == "linear"
+    assert model.selector is None
+    with pytest.raises(ValueError, match="Invalid parameter 'p' for estimator SelectKBest"):
+        model.set_params(selector__p=3)
+
+
+def test_log_probabilities_are_those_of_the_classifier():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = CV2FeatureSelectionPipeline(SelectKBest(k=3), GaussianNB(), cv=None).fit(X, y)
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(model.predict_proba(X)))
+    assert not hasattr(CV2FeatureSelectionPipeline(), "predict_log_proba")  # an SVC has none

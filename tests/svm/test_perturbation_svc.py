@@ -212,6 +212,20 @@ def test_nothing_is_resampled_until_it_is_read(data, monkeypatch):
     assert calls == [20]
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_attributes_of_the_svc(data, kernel):
+    X, y = data
+    plain = SVC(kernel=kernel).fit(X, y)
+    model = PerturbationResamplingSVC(kernel=kernel, n_resamples=0).fit(X, y)
+    names = {name for name in dir(plain) if name.endswith("_") and name[0] not in "_p"}
+    assert names <= set(dir(model))
+    for name in names:
+        np.testing.assert_array_equal(getattr(model, name), getattr(plain, name))
+    # rows of X also if samples of weight 0 are left out
+    model.fit(X, y, np.arange(len(y)) % 3)
+    np.testing.assert_array_equal(X[model.support_], model.support_vectors_)
+
+
 @pytest.mark.parametrize("n_samples", [200, pytest.param(2000, marks=pytest.mark.slow)])
 def test_cross_validation_costs_at_most_twice_that_of_svc(n_samples):
     sample = make_gaussian_classes(n_samples, 10, separation=1, random_state=0)
