@@ -346,6 +346,7 @@ class CV2FeatureSelectionPipeline(
         if len(selections) == len(rounds):
             self.fold_supports_ = np.array([selection.support for selection in selections])
             self.selection_frequency_ = self.fold_supports_.mean(axis=0)
+            self.stability_ = measure_stability(self.fold_supports_)
             self._fold_ranks = np.array([selection.ranks for selection in selections])
         elif self.final == "consensus":
             raise ValueError(
@@ -397,11 +398,6 @@ class CV2FeatureSelectionPipeline(
     def _own_error(self) -> str | None:
         """Attribute with the error of the procedure, which ignores steps before it."""
         return None if self.cv is None else "cv2_error_"
-
-    @property
-    def stability_(self) -> Estimate:
-        """Nogueira's measure of the stability of the selection over the rounds."""
-        return selection_stability(self.fold_supports_)
 
     def __getattr__(self, name: str) -> Any:
         """Raise with the reason why an attribute of the selection or the rounds is missing."""
@@ -1014,9 +1010,17 @@ def selection_stability(
     chosen = check_supports(supports)
     if method == "kuncheva":
         check_equal_sizes(chosen)
-    value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
-    if np.isnan(value):
+    result = measure_stability(chosen, method, confidence_level)
+    if np.isnan(result.value):
         _checks.warn_undefined(UNDEFINED[method].format(len(chosen)))
+    return result
+
+
+def measure_stability(
+    chosen: np.ndarray, method: str = "nogueira", confidence_level: float = 0.95
+) -> SelectionStability:
+    """Return the stability of validated rounds; an undefined value is nan, without a warning."""
+    value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     # equal rounds give no estimate of the variance
     error = float(np.sqrt(variance)) if variance > _ROUNDING**2 else np.nan
     frequency = chosen.mean(axis=0)

@@ -41,6 +41,12 @@ RESAMPLING = (
 )
 INTERVALS = ("wilson", "normal", "pivotal", "symmetric", "quantile")
 
+OF_RESAMPLING = frozenset(
+    {"perturbation_", "cv_error_", "resubstitution_error_", "statistics_", "confidence_interval_"}
+)
+"""Attributes that run the resampling when they are first read."""
+
+
 def attribute_of_svc(name: str, doc: str) -> Any:
     """Return a property that reads an attribute of the fitted `SVC`."""
 
@@ -155,7 +161,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     `fit` keeps a copy of the samples until the error is read, and fixes the seed of the resampling,
     so that the interval is always the same. A model that is pickled before its error is read
-    contains the samples.
+    contains the samples. Until then ``dir`` does not list the results of the resampling, so that
+    a display of the model in a notebook does not compute them.
 
     With metadata routing enabled, the steps of `estimator` receive what they request, as in a
     pipeline; the error and the folds use `sample_weight` and `groups` by default.
@@ -326,12 +333,22 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         shared = vars(self).keys() & SVC_PARAMETERS
         return SVC(**{name: getattr(self, name) for name in shared})
 
+    def __dir__(self) -> list[str]:
+        """List the attributes, without those that would run the resampling.
+
+        scikit-learn's displays read all listed attributes, and so does its own `__dir__`.
+        """
+        names = set(object.__dir__(self))
+        if getattr(self, "_perturbation", None) is None:
+            names -= OF_RESAMPLING
+        return sorted(name for name in names if hasattr(self, name))
+
     @property
     def perturbation_(self) -> PerturbationEstimate | None:
         """Cross-validated error with its interval; None for ``n_resamples=0``."""
         check_is_fitted(self)
         if self._not_estimable:
-            raise ValueError(self._not_estimable)
+            raise AttributeError(self._not_estimable)
         if self._record is not None:
             procedure, X, y, options = self._record
             cv = limit_folds(options["cv"], np.unique(y, return_inverse=True)[1])

@@ -212,6 +212,25 @@ def test_nothing_is_resampled_until_it_is_read(data, monkeypatch):
     assert calls == [20]
 
 
+@pytest.mark.parametrize("behind", [False, True])
+def test_a_display_computes_nothing(data, monkeypatch, behind):
+    monkeypatch.setattr(_perturbation_svc, "perturbation_interval", None)
+    model = PerturbationResamplingSVC()
+    if behind:
+        model = CV2FeatureSelectionPipeline(SelectKBest(k=2), model, cv=3).fit(*data).classifier_
+    html = model.fit(*data)._repr_html_()
+    assert "PerturbationResamplingSVC" in html
+    assert "support_vectors_" in dir(model)
+    assert not {"cv_error_", "perturbation_", "confidence_interval_"} & set(dir(model))
+
+
+def test_an_error_that_was_read_is_listed(data):
+    model = PerturbationResamplingSVC(n_resamples=5, cv=3).fit(*data)
+    assert model.cv_error_ in model.confidence_interval_
+    assert {"cv_error_", "confidence_interval_", "statistics_"} <= set(dir(model))
+    assert "cv_error_" not in dir(model.fit(*data))
+
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_attributes_of_the_svc(data, kernel):
     X, y = data
@@ -287,7 +306,7 @@ def test_behind_the_selection_of_another_estimator_no_error_is_read(data, wrap):
     classifier = wrap(PerturbationResamplingSVC(n_resamples=5))
     model = CV2FeatureSelectionPipeline(SelectKBest(k=2), classifier, cv=3).fit(*data)
     final = model.classifier_ if wrap is not make_pipeline else model.classifier_[-1]
-    with pytest.raises(ValueError, match="does not count the selection"):
+    with pytest.raises(AttributeError, match="does not count the selection"):
         _ = final.cv_error_
     assert 0 <= model.cv2_error_ < 0.5
 
