@@ -171,6 +171,7 @@ def validate_data(
     """
     _checks.check_methods("estimator", estimator, "fit", "predict", "get_params")
     _checks.check_predicts_target(estimator)
+    _checks.refuse_foreign_arrays(X=X, y=y)
     with _checks.naming("X"):
         num_samples(X)
     _checks.check_same_length(X=X, y=y)

@@ -23,6 +23,7 @@ from skeval.model_selection._comparison_methods import check_method
 from skeval.model_selection._metric_interval import find_metric, make_statistic, name_metric
 from skeval.model_selection._pair_tests import compare_study
 from skeval.utils import _checks
+from skeval.utils._compat import read_arrays
 
 Floats = NDArray[np.float64]
 COLUMNS = ("system", "reader", "case", "score", "truth")
@@ -41,6 +42,7 @@ class Readings(NamedTuple):
     missing: NDArray[np.bool_]
 
 
+@read_arrays
 def compare_readers(
     y_true: ArrayLike | None,
     scores: Any,

@@ -25,6 +25,7 @@ from skeval._inference.intervals import (
     warn_of_one_group,
 )
 from skeval.utils import _checks
+from skeval.utils._compat import read_arrays
 from skeval.utils._text import align_text, write_number
 
 STRATIFIED = "stratified_wilson"
@@ -32,6 +33,7 @@ STRATIFIED = "stratified_wilson"
 Priors = Mapping[Any, float] | Sequence[float] | np.ndarray
 
 
+@read_arrays
 def holdout_error(
     y_true: Any,
     y_pred: Any,

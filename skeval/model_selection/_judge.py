@@ -15,10 +15,12 @@ from skeval._inference.estimate import Estimate, Limits
 from skeval._inference.intervals import count_groups, normal_quantile
 from skeval.model_selection._holdout import HoldoutSize
 from skeval.utils import _checks
+from skeval.utils._compat import read_arrays
 
 MIN_LABELS = 3
 
 
+@read_arrays
 def judge_assisted_interval(
     y_human: ArrayLike,
     judge: ArrayLike,

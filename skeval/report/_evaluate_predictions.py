@@ -46,6 +46,7 @@ from skeval.report._predictions import HardSamples
 from skeval.report._run import describe_run
 from skeval.report._sections import Figure, Section, Table, list_few
 from skeval.utils._checks import RandomStateLike, check_confidence_level, check_option, small_seed
+from skeval.utils._compat import read_arrays
 from skeval.utils._plotting import shorten_name
 from skeval.utils._text import count, name_label, write_ends, write_number
 
@@ -57,6 +58,7 @@ MEANINGS = {
 }
 
 
+@read_arrays
 def evaluate_predictions(
     y_true: Any,
     predictions: Any,

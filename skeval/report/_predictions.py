@@ -138,7 +138,7 @@ def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[st
     names = getattr(X, "columns", None) if feature_names is None else feature_names
     n = count_columns(X)
     with naming("feature_names"):
-        names = None if names is None else column_or_1d(names)
+        names = None if names is None else column_or_1d(np.asarray(names, dtype=object))
     if names is not None and len(names) != n:
         raise ValueError(
             f"feature_names must hold a name for each of {n or 'no'} features, got {len(names)}."

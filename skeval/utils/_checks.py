@@ -30,7 +30,7 @@ from sklearn.utils import (
 )
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
-from skeval.utils._compat import num_samples
+from skeval.utils._compat import is_foreign_array, num_samples
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 RandomStateLike = int | RandomState | Generator | SeedSequence | None
@@ -270,6 +270,17 @@ def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
         where = f" in row {np.argmin(weighted)}" if weights.ndim > 1 else ""
         raise ValueError(f"{name} must hold a weight > 0, got only zeros{where}.")
     return weights
+
+
+def refuse_foreign_arrays(**arrays: Any) -> None:
+    """Raise if data for fits are arrays of another library of the Array API than NumPy."""
+    for name, array in arrays.items():
+        if is_foreign_array(array):
+            raise TypeError(
+                f"{name} must be a NumPy array, a sparse matrix or a data frame where models are "
+                f"fitted repeatedly, got an array of {type(array).__module__.partition('.')[0]}; "
+                "convert it to a NumPy array."
+            )
 
 
 def check_same_length(**arrays: Any) -> None:

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, TypeVar
+from functools import wraps
+from typing import Any, ClassVar, Self, TypeVar, cast
 
+import numpy as np
 import sklearn
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
 from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils._array_api import _convert_to_numpy as convert_to_numpy
 from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
 from sklearn.utils._metadata_requests import _MetadataRequester as MetadataRequester
 from sklearn.utils._param_validation import (
@@ -57,11 +60,51 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def validate_params(
     constraints: Mapping[str, Any], *, prefer_skip_nested_validation: bool = True
 ) -> Callable[[Function], Function]:
-    """Return scikit-learn's parameter validation as a decorator that preserves types."""
+    """Return scikit-learn's parameter validation, with arrays of other libraries converted."""
     check: Callable[[Function], Function] = validate_all_params(
         constraints, prefer_skip_nested_validation=prefer_skip_nested_validation
     )
-    return check
+
+    def decorate(function: Function) -> Function:
+        return read_arrays(check(function))
+
+    return decorate
+
+
+def read_arrays(function: Function) -> Function:
+    """Return a function of labels, scores or samples that accepts arrays of any library."""
+
+    @wraps(function)
+    def converted(*args: Any, **kwargs: Any) -> Any:
+        kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
+        return function(*map(to_numpy, args), **kwargs)
+
+    return cast(Function, converted)
+
+
+def to_numpy(value: Any) -> Any:
+    """Return arrays of other libraries, in dicts and lists too, as NumPy arrays."""
+    if is_foreign_array(value):
+        return convert_to_numpy(value, array_namespace(value))
+    if is_foreign(value):
+        return np.asarray(value)
+    if isinstance(value, Mapping) and any(map(is_foreign, value.values())):
+        return {name: to_numpy(item) for name, item in value.items()}
+    if isinstance(value, list | tuple) and value and is_foreign(value[0]):
+        return [to_numpy(item) for item in value]
+    return value
+
+
+def is_foreign(value: Any) -> bool:
+    """Return whether a value is an array of the Array API or of PyArrow."""
+    return is_foreign_array(value) or type(value).__module__ == "pyarrow.lib"
+
+
+def is_foreign_array(value: Any) -> bool:
+    """Return whether a value is an array of a library of the Array API other than NumPy."""
+    if isinstance(value, np.ndarray | np.generic):
+        return False
+    return hasattr(value, "__array_namespace__") or type(value).__module__ == "torch"
 
 
 def metric_of_scorer(scorer: Any) -> tuple[Any, dict[str, Any], bool]:
