@@ -561,9 +561,11 @@ class Results(dict[Any, Any], Result):
         otherwise empty.
     """
 
-    __repr__ = dict.__repr__
     largest_difference: Estimate | None = None
     less_the_rest: Mapping[Any, Estimate] = MappingProxyType({})
+
+    def __repr__(self) -> str:
+        return dict.__repr__(self)
 
     def __missing__(self, name: Any) -> Any:
         raise KeyError(f"no {name!r}; there are {', '.join(map(repr, self))}")

@@ -74,10 +74,13 @@ class StabilityDisplay(Display):
         """Draw both curves with their error bars, the limits and the choice."""
         k, style = self.candidates, {"marker": "o", "capsize": 3}
         errors = {"yerr": self.standard_errors, "label": "data"}
-        self.errorbar_ = ax.errorbar(k, self.values, **errors, **style)
+        self.errorbar_: Any = ax.errorbar(k, self.values, **errors, **style)
         errors = {"yerr": self.reference_standard_errors, "label": "data without structure"}
-        self.reference_ = ax.errorbar(k, self.reference_values, color="gray", **errors, **style)
+        self.reference_: Any = ax.errorbar(
+            k, self.reference_values, color="gray", **errors, **style
+        )
         dashed = {"color": "gray", "linestyle": "--", "label": "limit of the rule"}
+        self.limits_: Any
         (self.limits_,) = ax.plot(k, self.limits, **dashed)
         label = f"chosen by this rule: {self.n_clusters}"
         ax.axvline(self.n_clusters, color="C1", linestyle=":", label=label)
@@ -137,9 +140,10 @@ class ClusterStabilityDisplay(Display):
     def _draw(self, ax: Any) -> None:
         """Draw the bars, the points and the limits of the verdicts."""
         place, n_resamples = np.arange(len(self.labels)), self.replicates.shape[1]
-        self.bars_ = ax.barh(place, self.values, color="C0", alpha=0.4)
+        self.bars_: Any = ax.barh(place, self.values, color="C0", alpha=0.4)
         spread = np.tile(np.linspace(-0.3, 0.3, n_resamples), len(place))
         heights = np.repeat(place, n_resamples) + spread
+        self.points_: Any
         (self.points_,) = ax.plot(self.replicates.ravel(), heights, ".", color="C0", markersize=3)
         for least in VERDICTS:
             ax.axvline(least, color="gray", linestyle="--" if least > DISSOLVED else "-", lw=0.8)
@@ -291,6 +295,7 @@ class ParetoDisplay(Display):
 
     def __post_init__(self) -> None:
         up = list(self.greater_is_better)
+        self.front: np.ndarray
         _, self.front = pareto_dominance(self.values, greater_is_better=up)
 
     @classmethod

@@ -262,6 +262,7 @@ class CV2FeatureSelectionPipeline(
         metadata = {"sample_weight": weights, "groups": groups} | params
         metadata = {name: value for name, value in metadata.items() if value is not None}
         arguments = route_fit(self, metadata, selector=selector, classifier=self._classifier())
+        self.classes_: np.ndarray
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -341,12 +342,14 @@ class CV2FeatureSelectionPipeline(
         tested = np.concatenate([test for test, _ in rounds])
         wrong = np.concatenate([done.predicted for _, done in rounds]) != target.y[tested]
         tested_weights = None if weights is None else weights[tested]
-        self.cv2_error_ = mean_of_tested(wrong, tested_weights)
+        self.cv2_error_: float = mean_of_tested(wrong, tested_weights)
         selections = [done.selection for _, done in rounds if done.selection is not None]
         if len(selections) == len(rounds):
-            self.fold_supports_ = np.array([selection.support for selection in selections])
-            self.selection_frequency_ = self.fold_supports_.mean(axis=0)
-            self.stability_ = measure_stability(self.fold_supports_)
+            self.fold_supports_: np.ndarray = np.array(
+                [selection.support for selection in selections]
+            )
+            self.selection_frequency_: np.ndarray = self.fold_supports_.mean(axis=0)
+            self.stability_: Estimate = measure_stability(self.fold_supports_)
             self._fold_ranks = np.array([selection.ranks for selection in selections])
         elif self.final == "consensus":
             raise ValueError(
@@ -372,17 +375,19 @@ class CV2FeatureSelectionPipeline(
                     f"frequent one has frequency {self.selection_frequency_.max():.3g}."
                 )
             preprocessor = clone(Pipeline([("preprocessing", without_selection(selector))]))
-            self.preprocessor_ = preprocessor.fit(X, y, **params_of_part(preprocessor, metadata))
+            self.preprocessor_: Any = preprocessor.fit(
+                X, y, **params_of_part(preprocessor, metadata)
+            )
             kept = cast("Selection", read_selection(self.preprocessor_, X.shape[1])).support
-            self.support_ = chosen & kept
+            self.support_: np.ndarray = chosen & kept
             self._columns = self.support_[kept]
         else:
-            self.selector_ = clone(selector).fit(X, y, **arguments["selector"])
+            self.selector_: Any = clone(selector).fit(X, y, **arguments["selector"])
             selection = read_selection(self.selector_, X.shape[1])
             if selection is not None:
                 self.support_ = selection.support
         classifier = clone(self._classifier())
-        self.classifier_ = classifier.fit(self._select(X), y, **arguments["classifier"])
+        self.classifier_: Any = classifier.fit(self._select(X), y, **arguments["classifier"])
         withhold_estimates(self.classifier_)
 
     def _select(self, X: Any) -> Any:

@@ -78,10 +78,11 @@ class SelectionBiasDisplay(Display):
             label = f"each of {len(self.cv1_errors)} repeats"
             ax.plot(repeats, rows, "|", color="C0", markersize=12, alpha=0.6, label=label)
         means = [float(np.mean(values)) for values in errors]
+        self.points_: Any
         (self.points_,) = ax.plot(means, [0, 1], "o", color="C0", label="cross-validated error")
         reach = [[self.value - self.interval.low], [self.interval.high - self.value]]
         label = f"difference, {100 * self.interval.confidence_level:g} % interval"
-        self.errorbar_ = ax.errorbar(
+        self.errorbar_: Any = ax.errorbar(
             self.value, 2, xerr=reach, fmt="s", color="C1", capsize=4, label=label
         )
         for row, value in enumerate([*means, self.value]):
@@ -191,9 +192,10 @@ class SelectionFrequencyDisplay(Display):
 
     def _draw(self, ax: Any, *, n_top: int = 20) -> None:
         """Draw a bar for each of the features selected most often."""
+        self.top_: np.ndarray
         self.top_, ever = self._find_top(n_top), np.count_nonzero(self.frequency)
         rows = np.arange(len(self.top_))
-        self.bars_ = ax.barh(rows, self.frequency[self.top_], color="C0")
+        self.bars_: Any = ax.barh(rows, self.frequency[self.top_], color="C0")
         names = [shorten_name(self.feature_names[feature]) for feature in self.top_]
         ax.set_yticks(rows, names, parse_math=False)
         ax.set(xlim=(0, 1), ylim=(len(rows) - 0.4, -0.6))

@@ -259,7 +259,7 @@ class RateDisplay(ScoreDisplay):
     ) -> None:
         """Draw the curve and the line of an uninformative score."""
         self.name = name or self.name
-        self.chance_level_ = None
+        self.chance_level_: Any = None
         if plot_chance_level:
             style = {"color": "0.5", "linewidth": 1, "linestyle": "--", **(chance_level_kw or {})}
             self.chance_level_ = self._draw_chance_level(ax, **style)
@@ -381,7 +381,7 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
 
     def _draw(self, ax: Any, *, break_even: bool = False, **kwargs: Any) -> None:
         super()._draw(ax, **kwargs)
-        self.point_ = None
+        self.point_: Any = None
         if break_even:
             value, color = self.curve.break_even_point, self.line_.get_color()
             label = f"break-even {value:.3f}"
@@ -592,7 +592,8 @@ class ReliabilityDisplay(ScoreDisplay):
         """Draw the points with their intervals, the diagonal, the band and the histogram."""
         curve, columns = self.curve, self.curve.columns
         level = f"{100 * curve.confidence_level:g} %"
-        self.band_ = self.histogram_ = None
+        self.band_: Any = None
+        self.histogram_: Any = None
         if histogram:
             self.histogram_ = self._draw_histogram()
         if "calibrated" not in (line.get_label() for line in ax.lines):
@@ -605,7 +606,7 @@ class ReliabilityDisplay(ScoreDisplay):
         reach = np.array([curve.y - curve.low, curve.high - curve.y])
         options = {"fmt": "o-", "capsize": 3, "linewidth": 1.2, "markersize": 4}
         label = f"{self.name or 'observed'}, {level} intervals"
-        self.errorbar_ = ax.errorbar(
+        self.errorbar_: Any = ax.errorbar(
             curve.x, curve.y, yerr=np.maximum(reach, 0), **{**options, "label": label, **kwargs}
         )
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1, **self._axis_labels())

@@ -431,7 +431,7 @@ class BootstrapSplit(MetadataRequester):
         self, n_splits: int = 200, *, stratify: bool = False, random_state: RandomStateLike = None
     ) -> None:
         _checks.check_flag("stratify", stratify)
-        self.n_splits = _checks.check_count("n_splits", n_splits)
+        self.n_splits: int = _checks.check_count("n_splits", n_splits)
         self.stratify = stratify
         self.random_state = random_state
 

@@ -127,11 +127,11 @@ class DifferencesDisplay(ComparisonDisplay):
         largest = float(np.abs(differences).max()) or 1.0
         drawn = {"cmap": "RdBu", "vmin": -largest, "vmax": largest} | kwargs
         opacity = np.where(significant, STRONG, WEAK)
-        self.image_ = ax.imshow(differences, alpha=opacity, **drawn)
+        self.image_: Any = ax.imshow(differences, alpha=opacity, **drawn)
         dark = significant & (np.abs(differences) > 0.6 * largest)
         n_digits = max(0, 1 - int(np.floor(np.log10(largest))))
         options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": LARGEST}
-        self.texts_ = []
+        self.texts_: Any = []
         for i, j in permutations(range(k), 2):
             text = self._describe(differences[i, j], lows[i, j], highs[i, j], n_digits)
             self.texts_.append(ax.text(j, i, text, color="kw"[int(dark[i, j])], **options))
@@ -258,13 +258,13 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
         k = len(self.names)
         below, depth, top, beside = self._measure()
         self._draw_axis(ax, k)
-        self.bars_ = []
+        self.bars_: Any = []
         for number, (first, last) in enumerate(self.groups):
             ends = [self.mean_ranks[first] - 0.006 * k, self.mean_ranks[last] + 0.006 * k]
             height = -0.35 - BAR * number
             drawn = {"color": "C3", "lw": 4, "solid_capstyle": "butt", "zorder": 3} | kwargs
             self.bars_ += ax.plot(ends, [height, height], **drawn)
-        self.texts_ = [self._draw_name(ax, place, below) for place in range(k)]
+        self.texts_: Any = [self._draw_name(ax, place, below) for place in range(k)]
         margin, level = beside / AXIS * (k - 1), f"{100 * self.comparison.level:.3g} %"
         title = f"bars: no significant difference ({self.comparison.method}, {level})"
         ax.set(xlim=(1 - margin, k + margin), ylim=(-depth, top), title=title)
@@ -345,14 +345,15 @@ class LearningCurveBandDisplay(CurveDisplay):
         curve, level = self.curve, f"{100 * self.curve.confidence_level:g} %"
         beyond = curve.columns.get("extrapolated", np.zeros(len(curve.x), dtype=bool))
         options = {"marker": "o", "linestyle": "", "label": self._write_label(), **kwargs}
+        self.line_: Any
         (self.line_,) = ax.plot(curve.x[~beyond], curve.y[~beyond], **options)
         color = self.line_.get_color()
         finite = np.isfinite([curve.low, curve.high]).all(axis=0)
         ends = {"colors": color, "linestyles": np.where(beyond, "dotted", "solid")[finite].tolist()}
         label = f"{level} interval" if finite.any() else None
         stretches = curve.x[finite], curve.low[finite], curve.high[finite]
-        self.intervals_ = ax.vlines(*stretches, **ends, label=label)
-        self.law_ = None
+        self.intervals_: Any = ax.vlines(*stretches, **ends, label=label)
+        self.law_: Any = None
         if curve.band is not None:
             drawn = {"color": color, "linestyle": "--", "linewidth": 1}
             (self.law_,) = ax.plot(curve.x, curve.columns["law"], label="power law", **drawn)
@@ -431,14 +432,15 @@ class PerturbationDisplay(Display):
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         """Draw the histogram, the interval and both errors."""
         drawn = {"bins": "rice", "color": "C0", "alpha": 0.7, "label": "error under random weights"}
+        self.histogram_: Any
         counts, _, self.histogram_ = ax.hist(self.replicates, **(drawn | kwargs))
         ax.set_ylim(0, 1.5 * np.max(counts))  # room for the legend
         span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}
         ends = self.interval.low, self.interval.high
         label = f"{100 * self.interval.confidence_level:g} % interval {write_range(*ends)}"
-        self.interval_ = ax.axvspan(*ends, label=f"{label} ({self.interval.method})", **span)
+        self.interval_: Any = ax.axvspan(*ends, label=f"{label} ({self.interval.method})", **span)
         label = f"cross-validated error {self.value:.3f}"
-        self.line_ = ax.axvline(self.value, color="C1", label=label)
+        self.line_: Any = ax.axvline(self.value, color="C1", label=label)
         label = f"training error {self.resubstitution:.3f}"
         ax.axvline(self.resubstitution, color="0.5", linestyle="--", label=label)
         ax.set_title(f"perturbed statistic: {self.statistic.replace('_', '-')}", fontsize="medium")

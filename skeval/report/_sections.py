@@ -415,7 +415,7 @@ class Report:
     _main_part, _row_name = "", ""
     """Default part of `to_frame`, and the name of its index."""
 
-    def to_json(self, path: str | PathLike | None = None) -> str:
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return `to_dict` as JSON, and write it to a file if a path is passed.
 
         JSON does not support infinity and nan. Infinity, such as Dunn's index of clusters of equal
@@ -438,7 +438,7 @@ class Report:
 
     def to_html(
         self,
-        path: str | PathLike | None = None,
+        path: str | PathLike[str] | None = None,
         *,
         title: str | None = None,
         command: str | None = None,

@@ -275,11 +275,11 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             metadata = {name: value for name, value in metadata.items() if value is not None}
             arguments = route_fit(self, metadata, estimator=procedure)["estimator"]
         with fit_task(self, 0, X, y):
-            self.estimator_ = clone(procedure).fit(X, y, **arguments)
-        self.svc_ = last_step(self.estimator_)
-        self.classes_ = self.svc_.classes_
+            self.estimator_: Any = clone(procedure).fit(X, y, **arguments)
+        self.svc_: Any = last_step(self.estimator_)
+        self.classes_: np.ndarray = self.svc_.classes_
         # indices of samples are those before the samples of weight 0 were left out
-        self.support_ = rows[self.svc_.support_]
+        self.support_: np.ndarray = rows[self.svc_.support_]
         self._perturbation: PerturbationEstimate | None = None
         self._record: tuple[Any, Any, np.ndarray, dict[str, Any]] | None = None
         self._not_estimable, self._fit_groups = "", groups
@@ -392,15 +392,15 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         """Confidence interval of the error."""
         return self._get_perturbation().confidence_interval()
 
-    coef_ = attribute_of_svc("coef_", "Weights of the features; linear kernel only.")
-    intercept_ = attribute_of_svc("intercept_", "Intercepts of the decision functions.")
-    n_iter_ = attribute_of_svc("n_iter_", "Number of iterations for each pair of classes.")
-    support_vectors_ = attribute_of_svc("support_vectors_", "Support vectors.")
-    dual_coef_ = attribute_of_svc("dual_coef_", "Coefficients of the support vectors.")
-    n_support_ = attribute_of_svc("n_support_", "Number of support vectors of each class.")
-    fit_status_ = attribute_of_svc("fit_status_", "0 if the fit has converged, 1 otherwise.")
-    shape_fit_ = attribute_of_svc("shape_fit_", "Shape of the training samples of the `SVC`.")
-    class_weight_ = attribute_of_svc("class_weight_", "Factors of `C` by class.")
+    coef_: Any = attribute_of_svc("coef_", "Weights of the features; linear kernel only.")
+    intercept_: Any = attribute_of_svc("intercept_", "Intercepts of the decision functions.")
+    n_iter_: Any = attribute_of_svc("n_iter_", "Number of iterations for each pair of classes.")
+    support_vectors_: Any = attribute_of_svc("support_vectors_", "Support vectors.")
+    dual_coef_: Any = attribute_of_svc("dual_coef_", "Coefficients of the support vectors.")
+    n_support_: Any = attribute_of_svc("n_support_", "Number of support vectors of each class.")
+    fit_status_: Any = attribute_of_svc("fit_status_", "0 if the fit has converged, 1 otherwise.")
+    shape_fit_: Any = attribute_of_svc("shape_fit_", "Shape of the training samples of the `SVC`.")
+    class_weight_: Any = attribute_of_svc("class_weight_", "Factors of `C` by class.")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels.

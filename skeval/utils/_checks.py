@@ -25,6 +25,7 @@ from sklearn.utils import (
     assert_all_finite,
     check_array,
     check_consistent_length,
+    check_random_state,
     column_or_1d,
     get_tags,
 )
@@ -722,11 +723,11 @@ def positive_label(classes: list[object], pos_label: object) -> object:
 def root_seed(random_state: RandomStateLike) -> SeedSequence:
     """Convert a `random_state` to the root seed of a call.
 
-    None uses fresh entropy from the operating system, an int is the entropy itself, and a
-    generator is advanced once, so that two calls with the same generator differ.
+    An int is the entropy itself. A generator is advanced once, so that two calls with the same
+    generator differ; None is NumPy's global generator, which `numpy.random.seed` seeds.
     """
     if random_state is None:
-        return SeedSequence()
+        random_state = check_random_state(None)
     if isinstance(random_state, SeedSequence):  # passed on within the package
         return random_state
     if isinstance(random_state, Integral):

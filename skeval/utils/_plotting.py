@@ -85,7 +85,9 @@ class Display:
         self : object of this class
         """
         size = self._find_size(**kwargs)
-        self.axes_ = make_axes(ax, self._panels, figsize=size, sharex=self._share_x)
+        self.axes_: Any = make_axes(ax, self._panels, figsize=size, sharex=self._share_x)
+        self.ax_: Any
+        self.figure_: Any
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         self._draw(self.ax_, **kwargs)
         return self
@@ -140,6 +142,7 @@ class CurveDisplay(Display):
         curve = self.curve
         self._draw_reference(ax, color="0.5", linewidth=1)
         options = {"label": self._write_label(), **self._style, **kwargs}
+        self.line_: Any
         (self.line_,) = ax.plot(*self._find_points(), **options)
         level, color = f"{100 * curve.confidence_level:g} %", self.line_.get_color()
         for ends, name, alpha in (
@@ -305,8 +308,11 @@ class EstimatesDisplay(Display):
         rows = np.arange(len(self.names))
         # Lines, since error bars must contain the estimate, and intervals need not.
         widths = np.where(rows == self.quoted, 3.5, 1.5)
-        self.intervals_ = ax.hlines(rows, self.lows, self.highs, colors="C0", linewidths=widths)
+        self.intervals_: Any = ax.hlines(
+            rows, self.lows, self.highs, colors="C0", linewidths=widths
+        )
         drawn = {"marker": "o", "linestyle": "", "color": "C0"}
+        self.points_: Any
         (self.points_,) = ax.plot(self.values, rows, **(drawn | kwargs))
         ends = zip(self.lows, self.highs, strict=True)
         interval_labels = [
@@ -316,7 +322,7 @@ class EstimatesDisplay(Display):
             f"{shorten_name(name)}\n{write_number(value)} {text}"
             for name, value, text in zip(self.names, self.values, interval_labels, strict=True)
         ]
-        self.guess_ = None
+        self.guess_: Any = None
         if self.guess is not None:
             labels.append(f"baseline\n{write_number(self.guess)}")
             style = {"color": "gray", "linestyle": "--", "linewidth": 1, "zorder": 0}

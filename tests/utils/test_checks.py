@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.ensemble import IsolationForest
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
@@ -131,3 +132,17 @@ def test_names_instead_of_data_are_refused():
         skeval.evaluate(KNeighborsClassifier(), X, "b")
     with pytest.raises(TypeError, match=r"X must be a table of features, got the string 'a.csv'"):
         skeval.evaluate(KNeighborsClassifier(), "a.csv", y)
+
+
+def test_none_follows_the_global_seed_as_in_scikit_learn():
+    from skeval.model_selection import permutation_test
+
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    results = []
+    for seed in (0, 0, 1):
+        np.random.seed(seed)  # noqa: NPY002
+        results.append(permutation_test(GaussianNB(), X, y, cv=3, n_permutations=20))
+        results.append(permutation_test(GaussianNB(), X, y, cv=3, n_permutations=20))
+    scores = [result.null_distribution.tolist() for result in results]
+    assert scores[0] == scores[2] != scores[4]
+    assert scores[1] == scores[3] != scores[0]
