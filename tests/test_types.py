@@ -1,13 +1,18 @@
 """What a user's type checker and `help` see."""
 
 import inspect
+import re
 from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
+import pytest
 from helpers.public_modules import MODULES
+from sklearn.naive_bayes import GaussianNB
 
 import skeval
+from skeval.utils import _options
 
 
 def test_the_package_says_that_it_is_typed():
@@ -41,3 +46,34 @@ def test_help_names_kinds_of_data_in_a_word():
                 assert len(text) <= 45, name
         if not is_dataclass(thing):  # a result has one parameter for each of its attributes
             assert len(str(signature)) < 650, name
+
+
+def test_types_of_options_name_the_documented_options():
+    """Methods that the docstring lists in a table, or elsewhere, are checked against the error."""
+    n_checked = 0
+    for name, thing in list_callables():
+        function = inspect.unwrap(thing.__init__ if inspect.isclass(thing) else thing)
+        if not hasattr(function, "__globals__"):
+            continue
+        for option, parameter in inspect.signature(function).parameters.items():
+            kind = getattr(_options, str(parameter.annotation).removesuffix(" | None"), None)
+            documented = re.search(rf"(?m)^\s*{option} : \{{(.*?)\}}", inspect.getdoc(thing) or "")
+            if kind is None or documented is None:
+                continue
+            assert set(get_args(kind)) == set(re.findall(r'"(.*?)"', documented[1])), name
+            n_checked += 1
+    assert n_checked > 60
+
+
+@pytest.mark.parametrize(
+    ("function", "option", "kind"),
+    [
+        (skeval.error_interval, "method", _options.ErrorMethod),
+        (skeval.permutation_test, "exchange", _options.ExchangeName),
+    ],
+)
+def test_types_of_methods_name_those_that_are_accepted(function, option, kind):
+    with pytest.raises(ValueError, match=option) as error:
+        function(GaussianNB(), [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], **{option: "no"})
+    options = str(error.value).partition("one of ")[2].partition(";")[0]
+    assert set(re.findall(r"'(.*?)'", options)) == set(get_args(kind))

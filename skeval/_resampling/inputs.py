@@ -20,6 +20,7 @@ from skeval._resampling.sampling_units import SamplingUnits, UnitKind, units_of
 from skeval._resampling.target import Target, validate_data
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
+from skeval.utils._options import ErrorScore
 
 
 class FitOptions(TypedDict, total=False):
@@ -33,7 +34,7 @@ class FitOptions(TypedDict, total=False):
     n_jobs: int | None
     verbose: int
     memory: Any
-    error_score: float | str
+    error_score: ErrorScore
 
 
 @dataclass(frozen=True, eq=False)

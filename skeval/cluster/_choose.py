@@ -40,6 +40,7 @@ from skeval.cluster._stability import (
 )
 from skeval.utils._checks import check_option, in_order, is_no_table
 from skeval.utils._compat import Interval, StrOptions, validate_params
+from skeval.utils._options import StructureReference
 
 SHARE = 2 / 3
 """Required fraction of the distance from the reference to 1; see `choose_n_clusters`."""
@@ -170,7 +171,7 @@ def choose_n_clusters(
     n_clusters: Iterable[int] = range(1, 11),
     method: str | Sequence[str] = "sequential",
     threshold: float = 0.8,
-    reference: str = "auto",
+    reference: StructureReference = "auto",
     n_repeats: int = 20,
     n_references: int = 39,
     param_name: str | None = None,

@@ -28,6 +28,7 @@ from skeval.cluster._stability import (
 )
 from skeval.utils._checks import in_order, is_no_table, repetition_rng, root_seed
 from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
+from skeval.utils._options import Perturbation
 from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
 
 Resample = tuple[Any, np.ndarray, np.ndarray]
@@ -133,7 +134,7 @@ def cluster_stability(
     clusterer: Any,
     X: Any,
     *,
-    method: str = "bootstrap",
+    method: Perturbation = "bootstrap",
     n_resamples: int = 100,
     random_state: Seed = None,
     n_jobs: int | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from scipy.sparse import issparse
@@ -27,8 +27,9 @@ from skeval.metrics.cluster._kernels.distances import to_centroids
 from skeval.metrics.cluster._samples import partition_rows
 from skeval.utils._checks import in_order, is_no_table, warn_user
 from skeval.utils._compat import Interval, StrOptions, validate_params
+from skeval.utils._options import GapMetric, Reference
 
-SQUARED = "sqeuclidean"
+SQUARED: Final = "sqeuclidean"
 
 
 @in_order(clusterer=is_no_table, X=None)
@@ -46,8 +47,8 @@ def gap_statistic(
     X: Any,
     *,
     n_clusters: Iterable[int] = range(1, 11),
-    reference: str = "auto",
-    metric: str = SQUARED,
+    reference: Reference = "auto",
+    metric: GapMetric = SQUARED,
     n_references: int = 100,
     param_name: str | None = None,
     random_state: Seed = None,

@@ -18,6 +18,7 @@ from skeval.metrics.cluster._extent import BY_NAME
 from skeval.metrics.cluster._indices import INTERNAL
 from skeval.utils._checks import check_data, in_order, is_table
 from skeval.utils._compat import validate_params
+from skeval.utils._options import Noise
 from skeval.utils._text import DataFrame, align_text, make_frame
 
 Index = tuple[Callable[[Any, Any], float], bool]
@@ -177,7 +178,7 @@ def compare_clusterings(
     indices: Sequence[str] | Mapping[str, Index] = ("silhouette", "dunn", "connectivity"),
     metric: str | Callable = "euclidean",
     n_neighbors: int = 10,
-    noise: str | None = None,
+    noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> ClusteringComparison:
     """Compare several clusterings of the same data by Pareto dominance.

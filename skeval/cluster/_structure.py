@@ -22,6 +22,7 @@ from skeval.cluster._stability import STABILITY, Draw, Seed
 from skeval.metrics.cluster import silhouette_score
 from skeval.utils import _checks
 from skeval.utils._compat import Interval, StrOptions, validate_params
+from skeval.utils._options import StructureReference
 
 
 def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) -> float:
@@ -47,7 +48,7 @@ def structure_test(
     *,
     index: Index = silhouette_score,
     greater_is_better: bool = True,
-    reference: str = "auto",
+    reference: StructureReference = "auto",
     n_references: int = 199,
     confidence_level: float = 0.95,
     random_state: Seed = None,

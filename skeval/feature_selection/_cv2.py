@@ -65,6 +65,7 @@ from skeval.feature_selection._columns import (
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import CallbackSupportMixin, params_of_rows, safe_indexing, with_callbacks
+from skeval.utils._options import ErrorScore, Final, StabilityMeasure
 
 DEFAULT_N_FEATURES = 20
 
@@ -198,7 +199,7 @@ class CV2FeatureSelectionPipeline(
         classifier: Any = None,
         *,
         cv: Any = 10,
-        final: str = "refit",
+        final: Final = "refit",
         consensus_threshold: float | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
@@ -670,7 +671,7 @@ def selection_bias(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> SelectionBias:
     r"""Measure the bias of selecting or extracting features outside the cross-validation.
 
@@ -941,7 +942,7 @@ _ROUNDING = 1e-12
 
 
 def selection_stability(
-    supports: Any, *, method: str = "nogueira", confidence_level: float = 0.95
+    supports: Any, *, method: StabilityMeasure = "nogueira", confidence_level: float = 0.95
 ) -> SelectionStability:
     r"""Measure the stability of a feature selection over resampled training sets.
 

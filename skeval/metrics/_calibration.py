@@ -23,6 +23,7 @@ from skeval.metrics._constraints import CONSTRAINTS
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils import _checks
 from skeval.utils._compat import StrOptions, validate_params
+from skeval.utils._options import BinInterval, Binning, Decomposition, ProperLoss
 
 Floats = NDArray[np.float64]
 
@@ -196,8 +197,8 @@ def reliability_curve(
     y_proba: ArrayLike,
     *,
     n_bins: int = 10,
-    strategy: str = "quantile",
-    method: str = "clopper_pearson",
+    strategy: Binning = "quantile",
+    method: BinInterval = "clopper_pearson",
     confidence_level: float = 0.95,
     pos_label: object = None,
     labels: ArrayLike | None = None,
@@ -362,7 +363,7 @@ def expected_calibration_error(
     y_proba: ArrayLike,
     *,
     n_bins: int = 10,
-    strategy: str = "quantile",
+    strategy: Binning = "quantile",
     confidence_level: float = 0.95,
     pos_label: object = None,
     labels: ArrayLike | None = None,
@@ -510,10 +511,10 @@ def score_decomposition(
     y_true: ArrayLike,
     y_proba: ArrayLike,
     *,
-    loss: str = "brier",
-    method: str = "corp",
+    loss: ProperLoss = "brier",
+    method: Decomposition = "corp",
     n_bins: int = 10,
-    strategy: str = "quantile",
+    strategy: Binning = "quantile",
     pos_label: object = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,

@@ -17,6 +17,7 @@ from sklearn.metrics import multilabel_confusion_matrix
 from skeval.metrics._constraints import CONSTRAINTS
 from skeval.utils import _checks
 from skeval.utils._compat import StrOptions, num_samples, validate_params
+from skeval.utils._options import MatrixAverage
 
 ZeroDivision = float | str
 ClassWeight = str | ArrayLike | Mapping[Any, float]
@@ -374,7 +375,7 @@ def matrices_precision_recall_fscore(
     matrices: Sequence[ArrayLike] | NDArray[Any],
     *,
     beta: float = 1.0,
-    average: str = "macro",
+    average: MatrixAverage = "macro",
     zero_division: ZeroDivision = "warn",
 ) -> tuple[float, float, float]:
     r"""Return precision and recall averaged over confusion matrices, and the F of the averages.

@@ -22,6 +22,7 @@ from skeval.metrics.cluster._indices import INDICES, Index
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._checks import naming
 from skeval.utils._compat import RoutedScorer, StrOptions, metric_of_scorer, validate_params
+from skeval.utils._options import Space
 
 Scorer = Callable[..., float]
 PARTITION = "partition"
@@ -272,7 +273,7 @@ def make_clustering_scorer(
     *,
     greater_is_better: bool | None = None,
     undefined: float | str = "nan",
-    space: str = "transformed",
+    space: Space = "transformed",
     **kwargs: Any,
 ) -> ClusteringScorer:
     """Make a scorer of clusterers from an internal index.

@@ -42,6 +42,7 @@ from skeval.model_selection._estimates import estimate_error, fit_to_all, size_o
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import MetadataRequester, num_samples
+from skeval.utils._options import BootstrapAverage, ErrorBootstrap, ErrorScore
 
 
 def bootstrap_error(
@@ -49,9 +50,9 @@ def bootstrap_error(
     X: Any,
     y: Any,
     *,
-    method: str = ".632+",
+    method: ErrorBootstrap = ".632+",
     n_resamples: int = 200,
-    average: str = "samples",
+    average: BootstrapAverage = "samples",
     stratify: bool = False,
     groups: Any = None,
     loss: LossLike = None,
@@ -63,7 +64,7 @@ def bootstrap_error(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> BootstrapEstimate:
     r"""Estimate the error by the bootstrap: out-of-bag, .632 or .632+.
 

@@ -51,6 +51,7 @@ from skeval.utils._compat import (
     safe_indexing,
     safe_split,
 )
+from skeval.utils._options import ErrorScore, ScoreBootstrap
 
 OPTIMISM = "optimism"
 CALIBRATION = ("calibration_intercept", "calibration_slope")
@@ -71,7 +72,7 @@ def bootstrap_score(
     y: Any,
     *,
     scoring: Any = None,
-    method: str = ".632+",
+    method: ScoreBootstrap = ".632+",
     n_resamples: int = 200,
     stratify: bool = False,
     groups: Any = None,
@@ -83,7 +84,7 @@ def bootstrap_score(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> BootstrapEstimate | Results:
     r"""Estimate any score, or several from one set of fits, by the bootstrap.
 

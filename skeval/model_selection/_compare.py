@@ -36,6 +36,7 @@ from skeval.model_selection._score_interval import find_mean_loss
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, validate_params
+from skeval.utils._options import Alternative, ComparisonTest, ErrorScore
 from skeval.utils._text import name_scoring
 
 Named = Mapping[str, Any] | Sequence[Any]
@@ -60,19 +61,19 @@ def compare_classifiers(
     y: ArrayLike,
     *,
     cv: Any = None,
-    method: str = "auto",
+    method: ComparisonTest = "auto",
     scoring: Any = None,
     groups: ArrayLike | None = None,
     params: Params = None,
     sample_weight: Any = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> Comparison:
     r"""Test and interval for the difference of classifiers, on the same splits.
 

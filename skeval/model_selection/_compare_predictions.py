@@ -45,6 +45,7 @@ from skeval.model_selection._within_units import UNITS, read_units
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, safe_indexing, validate_params
+from skeval.utils._options import Alternative, ComparisonTest, UnitSampling
 from skeval.utils._text import name_scoring
 
 
@@ -63,7 +64,7 @@ def compare_predictions(
     predictions: Any,
     *,
     metric: Callable[..., float] | str | None = None,
-    method: str = "auto",
+    method: ComparisonTest = "auto",
     y_true_b: ArrayLike | None = None,
     max_fpr: float | None = None,
     groups: ArrayLike | None = None,
@@ -71,9 +72,9 @@ def compare_predictions(
     horizon: int | None = None,
     within: ArrayLike | None = None,
     unit_weights: Mapping[Any, float] | None = None,
-    units: str = "random",
+    units: UnitSampling = "random",
     sample_weight: ArrayLike | None = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     random_state: RandomStateLike = None,

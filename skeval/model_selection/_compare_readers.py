@@ -24,6 +24,7 @@ from skeval.model_selection._metric_interval import find_metric, make_statistic,
 from skeval.model_selection._pair_tests import compare_study
 from skeval.utils import _checks
 from skeval.utils._compat import read_arrays
+from skeval.utils._options import Alternative, Correction, Covariance, UnitSampling
 
 Floats = NDArray[np.float64]
 COLUMNS = ("system", "reader", "case", "score", "truth")
@@ -48,10 +49,10 @@ def compare_readers(
     scores: Any,
     *,
     metric: Callable[..., float] | str = roc_auc_score,
-    readers: str = "random",
-    covariance: str = "auto",
-    alternative: str = "two-sided",
-    correction: str = "holm",
+    readers: UnitSampling = "random",
+    covariance: Covariance = "auto",
+    alternative: Alternative = "two-sided",
+    correction: Correction = "holm",
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     confidence_level: float = 0.95,

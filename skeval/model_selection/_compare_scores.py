@@ -31,6 +31,7 @@ from skeval.model_selection._run_over_datasets import (
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, warn_user
 from skeval.utils._compat import validate_params
+from skeval.utils._options import Alternative, ComparisonTest, Correction, Missing, Over
 
 LARGEST = 1e100
 """Maximum absolute score; squares of larger scores may overflow."""
@@ -43,13 +44,13 @@ ID_WORDS = {"id", "item", "index", "idx", "question", "sample", "instance", "exa
 def compare_scores(
     scores: Any,
     *,
-    over: str = "splits",
-    method: str = "auto",
+    over: Over = "splits",
+    method: ComparisonTest = "auto",
     test_train_ratio: float | None = None,
-    alternative: str = "two-sided",
-    correction: str = "holm",
+    alternative: Alternative = "two-sided",
+    correction: Correction = "holm",
     confidence_level: float = 0.95,
-    missing: str = "raise",
+    missing: Missing = "raise",
     groups: str | ArrayLike | None = None,
     seeds: ArrayLike | None = None,
     random_state: RandomStateLike = None,
@@ -374,7 +375,9 @@ def looks_like_items(scores: np.ndarray) -> bool:
     return whole and len(scores) >= MIN_ITEMS and len(np.unique(scores)) <= MAX_ITEM_VALUES
 
 
-def choose_test(shape: tuple[int, ...], alpha: float, correction: str) -> tuple[str, str]:
+def choose_test(
+    shape: tuple[int, ...], alpha: float, correction: str
+) -> tuple[ComparisonTest, str]:
     """Return the test for a table of data sets and classifiers, and the reason."""
     n, k = shape
     n_pairs = 1 if correction == "none" else k * (k - 1) // 2

@@ -17,6 +17,7 @@ from skeval._resampling.losses import LossLike, losses_by_output
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, WITHOUT_WEIGHTS
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
+from skeval.utils._options import ErrorMethod, ErrorScore, FoldVariance
 
 ONE_PLAN = ("holdout", "repeated_cv", "cv_wald", "corrected_t", "conservative_z", "nested_cv")
 """Methods whose fits are one plan, so that several losses can share them."""
@@ -27,7 +28,7 @@ def error_interval(
     X: Any,
     y: Any,
     *,
-    method: str = "auto",
+    method: ErrorMethod = "auto",
     cv: Any = None,
     confidence_level: float = 0.95,
     loss: LossLike = None,
@@ -39,12 +40,12 @@ def error_interval(
     n_pairs: int | None = None,
     test_size: float | None = None,
     n_resamples: int | None = None,
-    variance: str | None = None,
+    variance: FoldVariance | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> ErrorEstimate:
     r"""Estimate the error of a procedure on new samples, with a confidence interval.
 
@@ -279,7 +280,7 @@ def error_interval(
     >>> print(result.confidence_interval(0.9))
     [0.0298, 0.0608] (90 %, jeffreys)
     """
-    method = _checks.check_option("method", method, ("auto", *ERROR_METHODS))
+    _checks.check_option("method", method, ("auto", *ERROR_METHODS))
     method = AUTO if method == "auto" else method
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"confidence_level": confidence_level}

@@ -45,6 +45,7 @@ from skeval._resampling.splitters import Folds, KeptFolds, fold_plan, keeps_orde
 from skeval._resampling.target import Target
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
+from skeval.utils._options import ErrorScore, Statistic
 from skeval.utils._text import write_number
 
 INFLATED = "inflated"
@@ -150,7 +151,7 @@ def resubstitution_error(
     sample_weight: Any = None,
     confidence_level: float = 0.95,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> ErrorEstimate:
     r"""Estimate the error on the training samples themselves.
 
@@ -254,7 +255,7 @@ def cross_val_error(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> ErrorEstimate:
     r"""Estimate the error by cross-validation: K-fold, repeated, stratified or leave-one-out.
 
@@ -485,7 +486,7 @@ def perturbation_interval(
     y: Any,
     *,
     n_resamples: int | None = None,
-    statistic: str = "cross_validation",
+    statistic: Statistic = "cross_validation",
     interval: str | None = None,
     confidence_level: float = 0.95,
     cv: Any = 10,
@@ -498,7 +499,7 @@ def perturbation_interval(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> PerturbationEstimate:
     r"""Estimate the error with a confidence interval by perturbation resampling.
 

@@ -26,6 +26,7 @@ from skeval._inference.intervals import (
 )
 from skeval.utils import _checks
 from skeval.utils._compat import read_arrays
+from skeval.utils._options import Allocation, HoldoutInterval
 from skeval.utils._text import align_text, write_number
 
 STRATIFIED = "stratified_wilson"
@@ -266,9 +267,9 @@ def holdout_size(
     half_width: float,
     *,
     confidence_level: float = 0.95,
-    method: str = "wilson",
+    method: HoldoutInterval = "wilson",
     priors: Sequence[float] | np.ndarray | None = None,
-    allocation: str = "proportional",
+    allocation: Allocation = "proportional",
     group_size: float | None = None,
     intraclass_correlation: float | None = None,
 ) -> HoldoutSize:

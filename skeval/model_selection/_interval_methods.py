@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -652,5 +652,5 @@ WITHOUT_HOLDOUT = ("resubstitution", "perturbation")
 """Methods that use more than losses of held-out samples."""
 WITHOUT_WEIGHTS = ("oob", ".632", ".632+")
 """Methods that draw samples with replacement, and take no weights."""
-AUTO = "repeated_cv"
+AUTO: Final = "repeated_cv"
 """The method of ``method="auto"``."""

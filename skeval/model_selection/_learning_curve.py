@@ -47,6 +47,7 @@ from skeval.model_selection._interval_methods import (
     plan_repeats,
 )
 from skeval.utils._checks import RandomStateLike, check_data, child_seed, repetition_rng, root_seed
+from skeval.utils._options import ErrorScore
 from skeval.utils._text import mean_loss_name, name_scoring, write_ends, write_number
 
 Floats = NDArray[np.float64]
@@ -114,7 +115,7 @@ def learning_curve_band(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> LearningCurve:
     r"""Estimate the error by number of training samples, and the gain from more samples.
 

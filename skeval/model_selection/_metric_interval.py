@@ -52,6 +52,7 @@ from skeval.utils._compat import (
     safe_indexing,
     validate_params,
 )
+from skeval.utils._options import MetricIntervalMethod, UnitSampling
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
@@ -65,7 +66,7 @@ class Options(TypedDict, total=False):
     """Keyword arguments of `metric_interval` other than `by`, for its overloads."""
 
     confidence_level: float
-    method: str
+    method: MetricIntervalMethod
     n_resamples: int
     groups: ArrayLike | None
     stratify: bool
@@ -74,7 +75,7 @@ class Options(TypedDict, total=False):
     n_jobs: int | None
     within: ArrayLike | None
     unit_weights: Mapping[Any, float] | None
-    units: str
+    units: UnitSampling
 
 
 Metric = Callable[..., float] | str
@@ -114,13 +115,13 @@ def metric_interval(
     y_pred: Any,
     *,
     confidence_level: float = 0.95,
-    method: str = "auto",
+    method: MetricIntervalMethod = "auto",
     n_resamples: int = 2000,
     groups: ArrayLike | None = None,
     by: ArrayLike | None = None,
     within: ArrayLike | None = None,
     unit_weights: Mapping[Any, float] | None = None,
-    units: str = "random",
+    units: UnitSampling = "random",
     stratify: bool = False,
     sample_weight: ArrayLike | None = None,
     random_state: RandomStateLike = None,
@@ -416,7 +417,7 @@ class Settings(NamedTuple):
     """Options of an interval."""
 
     confidence_level: float
-    method: str
+    method: MetricIntervalMethod
     n_resamples: int
     stratify: bool
     n_jobs: int | None

@@ -23,6 +23,7 @@ from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.splitters import make_permutation_plan
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
+from skeval.utils._options import ErrorScore, ExchangeName
 
 Orders = Callable[[int], np.ndarray]
 """The order of the labels in each repetition."""
@@ -37,7 +38,7 @@ class PermutationOptions(FitOptions, total=False):
 
     cv: Any
     n_permutations: int
-    exchange: str
+    exchange: ExchangeName
     permutations: Any
     max_exceedances: int | None
 
@@ -64,7 +65,7 @@ def permutation_test(
     scoring: Any = None,
     n_permutations: int = 1000,
     groups: Any = None,
-    exchange: str = "auto",
+    exchange: ExchangeName = "auto",
     permutations: Any = None,
     max_exceedances: int | None = None,
     params: Params = None,
@@ -74,7 +75,7 @@ def permutation_test(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> PermutationTest | Results:
     r"""Test whether a procedure predicts labels better than chance.
 

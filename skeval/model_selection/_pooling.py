@@ -30,6 +30,7 @@ from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.losses import LossLike
 from skeval.model_selection._estimates import plan_leave_one_out
 from skeval.utils._checks import check_confidence_level, check_data, check_option
+from skeval.utils._options import ErrorScore, ScaleName
 from skeval.utils._text import mean_loss_name, write_ends
 
 Floats = NDArray[np.float64]
@@ -66,7 +67,7 @@ def pool_estimates(
     estimates: Any,
     standard_errors: ArrayLike | None = None,
     *,
-    scale: str = "auto",
+    scale: ScaleName = "auto",
     confidence_level: float = 0.95,
 ) -> Estimate:
     r"""Pool estimates of several sites or data sets, and predict the value at another site.
@@ -293,14 +294,14 @@ def new_site_error(
     groups: Any,
     *,
     loss: LossLike = None,
-    scale: str = "auto",
+    scale: ScaleName = "auto",
     params: Params = None,
     sample_weight: Any = None,
     confidence_level: float = 0.95,
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> Estimate:
     """Leave out each site in turn, and estimate the error at new sites.
 

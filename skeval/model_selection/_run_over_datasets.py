@@ -23,6 +23,7 @@ from skeval.model_selection._comparison_methods import (
 )
 from skeval.utils._checks import RandomStateLike, check_data, check_option, naming, root_seed
 from skeval.utils._compat import validate_params
+from skeval.utils._options import ErrorScore
 
 
 @validate_params(
@@ -46,7 +47,7 @@ def run_over_datasets(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Score several classifiers on several data sets, on the same splits of each.
 

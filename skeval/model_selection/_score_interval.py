@@ -38,6 +38,7 @@ from skeval.model_selection._interval_methods import (
 )
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
+from skeval.utils._options import ErrorMethod, ErrorScore, FoldVariance
 
 Score = Callable[..., float]
 Several = list[str] | tuple[str, ...] | Mapping[str, Any]
@@ -46,12 +47,12 @@ Several = list[str] | tuple[str, ...] | Mapping[str, Any]
 class ScoreOptions(FitOptions, total=False):
     """Options of `score_interval` other than `scoring`, which determines the type of the result."""
 
-    method: str
+    method: ErrorMethod
     n_folds: int | None
     n_repeats: int | None
     n_pairs: int | None
     test_size: float | int | None
-    variance: str | None
+    variance: FoldVariance | None
 
 
 @overload
@@ -82,12 +83,12 @@ def score_interval(
     n_repeats: int | None = None,
     n_pairs: int | None = None,
     test_size: float | int | None = None,
-    variance: str | None = None,
+    variance: FoldVariance | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> ErrorEstimate | Results:
     r"""Return the score that a procedure will have on new samples, with a confidence interval.
 

@@ -23,6 +23,7 @@ from skeval.model_selection._permutation import permutation_test
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import RoutedScorer, num_samples
+from skeval.utils._options import ErrorBootstrap, Quantity
 
 
 class WholeSample:
@@ -231,7 +232,7 @@ def make_scorer_of(
 
 
 def make_bootstrap_scorer(
-    method: str = ".632+",
+    method: ErrorBootstrap = ".632+",
     *,
     n_resamples: int = 200,
     random_state: RandomStateLike = None,
@@ -317,7 +318,7 @@ QUANTITIES = {
 
 
 def make_interval_scorer(
-    quantity: str = "high", *, random_state: RandomStateLike = None, **options: Any
+    quantity: Quantity = "high", *, random_state: RandomStateLike = None, **options: Any
 ) -> ProcedureScorer:
     """Make a scorer that returns minus a limit of the confidence interval of the error.
 

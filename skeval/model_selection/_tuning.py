@@ -28,6 +28,7 @@ from skeval.utils._checks import (
     warn_undefined,
     warn_user,
 )
+from skeval.utils._options import ErrorScore
 
 Setting = dict[str, Any]
 
@@ -47,7 +48,7 @@ def tuning_optimism(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> TuningOptimism:
     r"""Estimate the optimism of the best score of a search, by nested cross-validation.
 

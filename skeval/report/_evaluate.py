@@ -60,6 +60,7 @@ from skeval.report._sections import Caution, list_grave
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
+from skeval.utils._options import ErrorScore
 
 AnyReport = EvaluationReport | EvaluationComparison | OutputsReport
 Parts = str | Iterable[str]
@@ -98,7 +99,7 @@ class Options(TypedDict, total=False):
     n_jobs: int | None
     verbose: int
     memory: Any
-    error_score: float | str
+    error_score: ErrorScore
 
 
 @overload
@@ -131,7 +132,7 @@ def evaluate(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-    error_score: float | str = "raise",
+    error_score: ErrorScore = "raise",
 ) -> AnyReport:
     """Evaluate an estimator: error with a confidence interval, metrics, tests and warnings.
 

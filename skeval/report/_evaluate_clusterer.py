@@ -39,6 +39,7 @@ from skeval.utils._checks import (
     check_same_length,
     small_seed,
 )
+from skeval.utils._options import StabilityAgreement, StructureReference
 
 HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
 """Rules based on halves of the data, whose agreement is in the verdict."""
@@ -57,8 +58,8 @@ def evaluate_clusterer(
     n_clusters: Iterable[int] | None = None,
     labels_true: Any = None,
     indices: Sequence[str] = INDICES,
-    stability: str = "prediction_strength",
-    reference: str = "auto",
+    stability: StabilityAgreement = "prediction_strength",
+    reference: StructureReference = "auto",
     n_repeats: int = 10,
     param_name: str | None = None,
     random_state: RandomStateLike = None,

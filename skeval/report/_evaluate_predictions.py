@@ -47,6 +47,7 @@ from skeval.report._run import describe_run
 from skeval.report._sections import Figure, Section, Table, list_few
 from skeval.utils._checks import RandomStateLike, check_confidence_level, check_option, small_seed
 from skeval.utils._compat import read_arrays
+from skeval.utils._options import PredictionKind, UnitSampling
 from skeval.utils._plotting import shorten_name
 from skeval.utils._text import count, name_label, write_ends, write_number
 
@@ -63,7 +64,7 @@ def evaluate_predictions(
     y_true: Any,
     predictions: Any,
     *,
-    kind: str = "auto",
+    kind: PredictionKind = "auto",
     threshold: float | str | Mapping[str, float] | None = None,
     scoring: Any = None,
     groups: Any = None,
@@ -74,7 +75,7 @@ def evaluate_predictions(
     prevalence: float | None = None,
     within: Any = None,
     unit_weights: Mapping[Any, float] | None = None,
-    units: str = "random",
+    units: UnitSampling = "random",
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
 ) -> Evaluated:

@@ -24,6 +24,7 @@ from skeval._resampling.target import Target
 from skeval.model_selection import ConfidenceInterval, PerturbationEstimate, perturbation_interval
 from skeval.utils import _checks
 from skeval.utils._compat import CallbackSupportMixin, params_of_rows, with_callbacks
+from skeval.utils._options import DecisionShape, PerturbationInterval, Statistic
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
 """Parameters shared with `SVC`; the seed and the verbosity of this estimator are its own."""
@@ -198,12 +199,12 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         cache_size: float = 200,
         class_weight: Any = None,
         max_iter: int = -1,
-        decision_function_shape: str = "ovr",
+        decision_function_shape: DecisionShape = "ovr",
         break_ties: bool = False,
         estimator: Any = None,
         n_resamples: int = 1000,
-        statistic: str = "cross_validation",
-        interval: str | None = None,
+        statistic: Statistic = "cross_validation",
+        interval: PerturbationInterval | None = None,
         confidence_level: float = 0.95,
         cv: Any = 10,
         random_state: Any = None,

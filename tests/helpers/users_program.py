@@ -31,3 +31,11 @@ def check_types() -> None:
     assert_type(selection_bias(object(), object(), X, y).cv1_error, float)
     assert_type(permutation_test(object(), X, y).n_exceedances, int | None)
     evaluate(object(), X, y, n_bootstraps="many")  # type: ignore[call-overload]
+    # misspelled options
+    error_interval(object(), X, y, method="repeated-cv")  # type: ignore[arg-type]
+    metric_interval("accuracy", y, y, units="randm")  # type: ignore[call-overload]
+    compare_classifiers([object()], X, y, alternative="larger")  # type: ignore[arg-type]
+    bootstrap_error(object(), X, y, method="632")  # type: ignore[arg-type]
+    permutation_test(object(), X, y, exchange="sample")  # type: ignore[call-overload]
+    score_interval(object(), X, y, error_score="nan")  # type: ignore[call-overload]
+    silhouette_score(X, y, noise="dropp")  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from skeval.metrics.cluster._kernels.distances import Partition, Samples, Tiles
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples
 from skeval.utils._checks import give_nan
 from skeval.utils._compat import Interval, validate_params
+from skeval.utils._options import Noise
 
 NUMBERS_AT_ONCE = 2**20
 
@@ -28,7 +29,7 @@ def dbcv_score(
     labels: ArrayLike,
     *,
     metric: str | Callable = "euclidean",
-    noise: str | None = "singletons",
+    noise: Noise | None = "singletons",
     n_features: int | None = None,
     n_jobs: int | None = None,
 ) -> float:

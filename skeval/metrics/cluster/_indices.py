@@ -45,6 +45,7 @@ from skeval.metrics.cluster._samples import (
 )
 from skeval.utils._checks import RandomStateLike, give_nan, small_seed, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing, validate_params
+from skeval.utils._options import CompactnessUnit, Dispersion, Noise
 
 Table = dict[str, np.ndarray]
 """Columns by name."""
@@ -61,7 +62,7 @@ def within_cluster_distances(
     labels: ArrayLike,
     *,
     metric: str | Callable = "euclidean",
-    noise: str | None = None,
+    noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> Table:
     """Compute the mean and the largest distance within each cluster.
@@ -129,7 +130,7 @@ def between_cluster_distances(
     labels: ArrayLike,
     *,
     metric: str | Callable = "euclidean",
-    noise: str | None = None,
+    noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> Table:
     """Compute the mean, smallest and centroid distance between each pair of clusters.
@@ -212,7 +213,7 @@ def silhouette_samples(
     labels: ArrayLike,
     *,
     metric: str | Callable = "euclidean",
-    noise: str | None = None,
+    noise: Noise | None = None,
     n_jobs: int | None = None,
     **metric_arguments: Any,
 ) -> np.ndarray:
@@ -295,7 +296,7 @@ def silhouette_score(
     metric: str | Callable = "euclidean",
     sample_size: int | None = None,
     random_state: RandomStateLike = None,
-    noise: str | None = None,
+    noise: Noise | None = None,
     n_jobs: int | None = None,
     **metric_arguments: Any,
 ) -> float:
@@ -402,7 +403,7 @@ def dunn_score(
     labels: ArrayLike,
     *,
     metric: str | Callable = "euclidean",
-    noise: str | None = None,
+    noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> float:
     """Compute the Dunn index.
@@ -475,7 +476,7 @@ def connectivity_score(
     *,
     n_neighbors: int = 10,
     metric: str | Callable = "euclidean",
-    noise: str | None = None,
+    noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> float:
     """Compute the connectivity of a clustering.
@@ -543,7 +544,7 @@ def mst_compactness(
     labels: ArrayLike,
     *,
     metric: str | Callable = "euclidean",
-    noise: str | None = None,
+    noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> Table:
     """Compute the mean and the longest edge of the minimum spanning tree of each cluster.
@@ -642,9 +643,9 @@ def compactness_score(
     X: ArrayLike,
     labels: ArrayLike,
     *,
-    unit: str = "root_mean",
+    unit: CompactnessUnit = "root_mean",
     metric: str | Callable = "sqeuclidean",
-    noise: str | None = None,
+    noise: Noise | None = None,
 ) -> float:
     """Compute the compactness, within-cluster variance or sum of squared errors.
 
@@ -717,7 +718,7 @@ def centroid_distances(
     labels: ArrayLike,
     *,
     metric: str | Callable = "euclidean",
-    noise: str | None = None,
+    noise: Noise | None = None,
 ) -> Table:
     """Compute the mean and the largest distance to the centroid of each cluster.
 
@@ -797,9 +798,9 @@ def davies_bouldin_index(
     X: ArrayLike,
     labels: ArrayLike,
     *,
-    dispersion: str = "pairwise",
+    dispersion: Dispersion = "pairwise",
     metric: str | Callable = "euclidean",
-    noise: str | None = None,
+    noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> float:
     """Compute the Davies-Bouldin index.
@@ -928,7 +929,7 @@ class Index:
         return next(iter(signature(self.function).parameters)) == "X"
 
 
-def davies_bouldin_row(dispersion: str, spread: str) -> Index:
+def davies_bouldin_row(dispersion: Dispersion, spread: str) -> Index:
     """Return the row of one form of the Davies-Bouldin index."""
     return Index(
         f"davies_bouldin_{dispersion}",

@@ -29,6 +29,7 @@ from skeval.metrics.cluster._samples import (
 )
 from skeval.utils._checks import RandomStateLike, repetition_rng, root_seed, warn_undefined
 from skeval.utils._compat import Interval, validate_params
+from skeval.utils._options import Noise
 
 ROWS = {row.name: row for row in INTERNAL if row.compute is not None}
 TABLES = (
@@ -58,7 +59,7 @@ def internal_indices(
     indices: Sequence[str] | None = None,
     metric: str | Callable = "euclidean",
     n_neighbors: int = 10,
-    noise: str | None = None,
+    noise: Noise | None = None,
     max_pairs: int | None = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,

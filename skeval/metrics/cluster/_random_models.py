@@ -18,6 +18,7 @@ from scipy.special import gammaln
 from skeval.metrics._constraints import CONSTRAINTS
 from skeval.metrics.cluster import _pairs
 from skeval.utils._compat import StrOptions, validate_params
+from skeval.utils._options import RandomModel
 
 MODELS = ("n_clusters", "all", "permutation")
 
@@ -27,7 +28,7 @@ def model_adjusted_rand_score(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
     *,
-    model: str = "n_clusters",
+    model: RandomModel = "n_clusters",
     one_sided: bool = False,
 ) -> float:
     r"""Compute the Rand index adjusted for chance under a model of random partitions.
