@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.extlinks",
+    "sphinx.ext.viewcode",  # [source] links to pages of the code, without an address
     "error_methods",
     "mathml",
     "numpydoc",
@@ -46,6 +47,19 @@ html_static_path = ["_static"]
 html_css_files = ["skeval.css"]
 html_show_sourcelink = False
 html_math_renderer = "mathml"
+
+# Links between versions of the pages, built side by side: SKEVAL_DOC_VERSIONS="stable 0.1 dev".
+html_context = {"doc_versions": os.environ.get("SKEVAL_DOC_VERSIONS", "").split()}
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/versions.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 
 # What is copied are the lines that were typed.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
