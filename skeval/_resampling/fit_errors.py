@@ -33,7 +33,7 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
         if inputs.weight is None:
             return block
         # counts become weights; training rows are then not repeated
-        return PlanBlock(block.train * inputs.weight, block.test)
+        return replace(block, train=block.train * inputs.weight)
 
     return replace(plan, draw=draw, weighted=inputs.weight is not None)
 

@@ -119,8 +119,9 @@ def make_worker(inputs: Inputs, plan: ResamplingPlan, request: FitRequest) -> Fi
 
 
 def identify(fit: Fit) -> bytes:
-    """Return a key that identifies the training samples and their labels."""
-    return fit.train.tobytes() + (b"" if fit.order is None else fit.order.tobytes())
+    """Return a key that identifies the training samples, in order, and their labels."""
+    parts = (fit.train, fit.order, fit.rows)
+    return b"".join(b"-" if part is None else part.tobytes() for part in parts)
 
 
 def take_rows(X: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ Arrays are compressed when they are pickled: booleans and counts of 0 and 1 take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -28,25 +28,38 @@ class Fit:
     ----------
     train, test, order : ndarray of shape (n_samples,)
         As in `PlanBlock`.
+    rows : ndarray or None
+        Training samples in the order of the splitter; None if it is ascending.
     """
 
     train: np.ndarray
     test: np.ndarray
     order: np.ndarray | None
+    rows: np.ndarray | None = None
 
     def __reduce__(self) -> tuple:
-        return Fit, (squeeze(self.train), squeeze(self.test), squeeze(self.order))
+        return Fit, (squeeze(self.train), squeeze(self.test), squeeze(self.order), self.rows)
 
     @property
     def training_rows(self) -> np.ndarray:
-        """Training samples, each repeated by its number of copies."""
-        rows = np.flatnonzero(self.train)
-        return rows if self.weights is not None else np.repeat(rows, self.train[rows])
+        """Training samples in the order of the splitter, each repeated by its number of copies."""
+        if self.rows is None:
+            rows = np.flatnonzero(self.train)
+            return rows if self.is_weighted else np.repeat(rows, self.train[rows])
+        # some of the splitter's samples may have been left out
+        rows = self.rows[self.train[self.rows] > 0].astype(np.intp)
+        # a weight includes the number of copies
+        return rows[np.sort(np.unique(rows, return_index=True)[1])] if self.is_weighted else rows
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether `train` contains weights instead of numbers of copies."""
+        return self.train.dtype.kind == "f"
 
     @property
     def weights(self) -> np.ndarray | None:
         """Weights of the training rows; None if `train` contains numbers of copies."""
-        return self.train[self.train > 0] if self.train.dtype.kind == "f" else None
+        return self.train[self.training_rows] if self.is_weighted else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +75,8 @@ class PlanBlock:
         Test samples.
     order : int ndarray of shape (n_fits, n_samples) or None
         Fit `r` is trained and tested with the labels ``y[order[r]]``; None leaves `y` as it is.
+    rows : sequence of (ndarray or None), or None
+        Training samples of each fit in the order of the splitter; None if it is ascending.
     n_redrawn : int
         Number of degenerate draws that were drawn again.
     """
@@ -69,6 +84,7 @@ class PlanBlock:
     train: np.ndarray
     test: np.ndarray
     order: np.ndarray | None = None
+    rows: Sequence[np.ndarray | None] | None = None
     n_redrawn: int = 0
 
     def __len__(self) -> int:
@@ -76,16 +92,19 @@ class PlanBlock:
 
     def __getitem__(self, fit: int) -> Fit:
         order = None if self.order is None else self.order[fit]
-        return Fit(self.train[fit], self.test[fit], order)
+        rows = None if self.rows is None else self.rows[fit]
+        return Fit(self.train[fit], self.test[fit], order, rows)
 
     def take(self, fits: np.ndarray) -> PlanBlock:
         """Return some of the fits."""
         order = None if self.order is None else self.order[fits]
-        return PlanBlock(self.train[fits], self.test[fits], order)
+        rows = None if self.rows is None else [self.rows[fit] for fit in fits]
+        return PlanBlock(self.train[fits], self.test[fits], order, rows)
 
     def __reduce__(self) -> tuple:
         order = squeeze_rows(self.order)
-        return PlanBlock, (squeeze(self.train), squeeze(self.test), order, self.n_redrawn)
+        train, test = squeeze(self.train), squeeze(self.test)
+        return PlanBlock, (train, test, order, self.rows, self.n_redrawn)
 
     def order_labels(self, y: np.ndarray) -> np.ndarray:
         """Return the labels of the samples in each fit, shape (n_fits, n_samples)."""
@@ -193,10 +212,12 @@ class ResamplingPlan:
 def concatenate_blocks(parts: list[PlanBlock]) -> PlanBlock:
     """Return consecutive repetitions as one block."""
     order = None if parts[0].order is None else np.concatenate([part.order for part in parts])
+    rows = [row for part in parts for row in part.rows or [None] * len(part)]
     return PlanBlock(
         np.concatenate([part.train for part in parts]),
         np.concatenate([part.test for part in parts]),
         order,
+        None if all(row is None for row in rows) else rows,
         sum(part.n_redrawn for part in parts),
     )
 
@@ -286,7 +307,7 @@ def bootstrap_plan(
         for n_redrawn in range(MAX_TRIES):
             counts = units.draw(rng)
             if not is_degenerate(counts, codes):
-                return PlanBlock(counts[None], counts[None] == 0, None, n_redrawn)
+                return PlanBlock(counts[None], counts[None] == 0, n_redrawn=n_redrawn)
         raise ValueError(explain_no_draw(classes, codes))
 
     return ResamplingPlan(len(units.unit), n_resamples, draw)
@@ -319,7 +340,7 @@ def plan_resamples(
             raise ValueError(
                 f"indices row {row} must leave a sample out and hold two classes; it does not."
             )
-        return PlanBlock(counts[None], counts[None] == 0)
+        return PlanBlock(counts[None], counts[None] == 0, rows=[indices[row]])
 
     return ResamplingPlan(n_samples, len(indices), draw)
 

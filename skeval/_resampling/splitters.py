@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from itertools import chain
 from numbers import Integral
 from typing import Any
@@ -42,8 +43,8 @@ Folds = Iterable[tuple[np.ndarray, np.ndarray]]
 class KeptFolds(Sequence):
     """The (train, test) indices of each fold, in little more memory than the test sets.
 
-    A training set that is the complement of its test set is not stored, so leave-one-out takes n
-    numbers, not n^2.
+    A training set in ascending order that is the complement of its test set is not stored, so
+    leave-one-out takes n numbers, not n^2.
     """
 
     def __init__(self, n_samples: int, folds: Folds) -> None:
@@ -83,7 +84,7 @@ def fold_plan(n_samples: int, folds: Folds) -> ResamplingPlan:
         tested[0, test] = True
         if train is None:
             return PlanBlock((~tested).astype(np.intp), tested)
-        return PlanBlock(np.bincount(train, minlength=n_samples)[None], tested)
+        return PlanBlock(np.bincount(train, minlength=n_samples)[None], tested, rows=[train])
 
     return ResamplingPlan(n_samples, len(kept), draw)
 
@@ -205,7 +206,7 @@ def make_permutation_plan(
             return PlanBlock((~tested).astype(np.intp), tested, orders)
         folds = find_folds(target.y[order])
         orders = np.broadcast_to(order, (len(folds), len(order)))
-        return PlanBlock(folds.train, folds.test, orders)
+        return replace(folds, order=orders)
 
     return ResamplingPlan(len(target), 1 + n_permutations, draw, n_folds)
 
@@ -246,8 +247,11 @@ def _compact(n_samples: int, train: Any, test: Any) -> tuple[np.ndarray | None, 
             f"both ({both.size} in all): an error on training samples says nothing about new ones. "
             "For the training error use resubstitution_error."
         )
-    covered = np.bincount(train, minlength=n_samples) + np.bincount(test, minlength=n_samples)
-    return (None if np.all(covered == 1) else train), test
+    ascending = bool(np.all(train[1:] > train[:-1]))
+    if ascending and len(train) + len(test) == n_samples:
+        return None, test
+    # indices of the smallest type
+    return train.astype(np.min_scalar_type(n_samples)), test
 
 
 def resolve_folds(

@@ -10,6 +10,7 @@ Each method is a function from validated inputs, a seed and its parameters to an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -803,7 +804,7 @@ def make_weighted_plan(
     def draw_weighted(repetition: int) -> PlanBlock:
         perturbed = fits.train * draw(repetition)
         perturbed *= sample_weight * (sizes / perturbed.sum(axis=1, keepdims=True))
-        return PlanBlock(perturbed, fits.test)
+        return replace(fits, train=perturbed)
 
     return ResamplingPlan(base.n_samples, n_resamples, draw_weighted, len(fits), weighted=True)
 

@@ -366,7 +366,7 @@ def perturbation(
     _, draws_root = child_seed(root, 2).spawn(2)
     estimate = perturb_error(
         inputs,
-        [(np.flatnonzero(b.train[0]), np.flatnonzero(b.test[0])) for b in blocks],
+        [(b[0].training_rows, np.flatnonzero(b.test[0])) for b in blocks],
         draws_root,
         n_resamples=n_resamples,
         weights=weights,

@@ -14,7 +14,7 @@ drawn curve; the variation between the fits shows how precise the law is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import combinations
 from numbers import Integral
@@ -319,7 +319,7 @@ class Thinned:
         """Return a fold with a share of its training units."""
         block, order = self.folds.plan.draw(fit), self.order(fit)
         kept = self.cases.mask(order[: max(1, round(share * len(order)))])
-        return PlanBlock(block.train * kept, block.test)
+        return replace(block, train=block.train * kept)
 
     @cached_property
     def plan(self) -> ResamplingPlan:

@@ -171,7 +171,9 @@ class Evaluation:
         plan = fold_plan(len(self.target), self.folds)
         pairs = ((plan.draw(k), self.design.plan.draw(k)) for k in range(len(self.folds)))
         return all(
-            np.array_equal(a.test, b.test) and np.array_equal(a.train, b.train) for a, b in pairs
+            np.array_equal(a.test, b.test)
+            and np.array_equal(a[0].training_rows, b[0].training_rows)
+            for a, b in pairs
         )
 
     @property

@@ -62,6 +62,8 @@ def test_kept_folds_are_small_and_come_back():
         assert_array_equal(train, expected)
         assert_array_equal(test, tested)
     assert len(KeptFolds.join([kept, kept])) == 2 * N
+    train = np.arange(N - 1)[::-1]
+    assert_array_equal(KeptFolds(N, [(train, [N - 1])])[0][0], train)
 
 
 def test_default_number_of_folds():

@@ -1,0 +1,145 @@
+"""Fits receive the training rows in the order of the splitter, as in scikit-learn's functions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+    cross_val_score,
+    permutation_test_score,
+)
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVR
+
+from skeval.model_selection import (
+    bootstrap_error,
+    compare_classifiers,
+    cross_val_error,
+    error_interval,
+    permutation_test,
+    run_over_datasets,
+)
+from skeval.report import evaluate
+
+RNG = np.random.default_rng(0)
+N = 60
+X = RNG.normal(size=(N, 3))
+Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
+WEIGHT = RNG.uniform(1, 5, N)
+SHUFFLED = [(RNG.permutation(train), test) for train, test in KFold(5).split(X)]
+REPEATED_ROWS = [(RNG.choice(train, 40), test) for train, test in SHUFFLED]
+
+
+class FirstRows(ClassifierMixin, BaseEstimator):
+    """Predicts the class of the first training row, or of the heaviest of the first five."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        heaviest = 0 if sample_weight is None else np.argmax(sample_weight[:5])
+        self.label_ = np.asarray(y)[heaviest]
+        return self
+
+    def predict(self, X):
+        return np.full(X.shape[0], self.label_)
+
+
+SPLITTERS = {
+    "shuffle": ShuffleSplit(8, test_size=0.3, random_state=0),
+    "part": ShuffleSplit(8, train_size=0.3, test_size=0.3, random_state=0),
+    "stratified": StratifiedShuffleSplit(8, test_size=0.3, random_state=0),
+    "list": SHUFFLED,
+    "copies": REPEATED_ROWS,
+}
+
+
+@pytest.mark.parametrize("cv", SPLITTERS.values(), ids=SPLITTERS)
+@pytest.mark.parametrize("convert", [np.asarray, pd.DataFrame, csr_array])
+def test_errors_equal_those_of_the_loop(cv, convert):
+    samples, model = convert(X), FirstRows()
+    scores = cross_val_score(model, samples, Y, cv=cv)
+    assert np.ptp(scores) > 0.1
+    error = pytest.approx(1 - scores.mean())
+    assert cross_val_error(model, samples, Y, cv=cv).value == error
+    comparison = compare_classifiers({"a": model, "b": LogisticRegression()}, samples, Y, cv=cv)
+    np.testing.assert_allclose(comparison.split_scores[:, 0], scores)
+    results = run_over_datasets({"a": model}, {"d": (samples, Y)}, cv=cv, scoring="accuracy")
+    np.testing.assert_allclose(results["d"]["a"]["test_score"], scores)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_other_functions_equal_the_loop(n_jobs):
+    cv, model = SPLITTERS["list"], FirstRows()
+    scores = cross_val_score(model, X, Y, cv=cv)
+    options = {"cv": cv, "n_jobs": n_jobs}
+    score = permutation_test(model, X, Y, n_permutations=5, random_state=0, **options).statistic
+    assert score == pytest.approx(permutation_test_score(model, X, Y, cv=cv, n_permutations=1)[0])
+    assert error_interval(model, X, Y, **options).value == pytest.approx(1 - scores.mean())
+    report = evaluate(model, X, Y, include=["cross_validation"], random_state=0, **options)
+    assert report.estimates["cross_validation"].value == pytest.approx(1 - scores.mean())
+
+
+def test_weights_stay_with_their_rows():
+    cv = SPLITTERS["shuffle"]
+    scores = cross_val_score(FirstRows(), X, Y, cv=cv, params={"sample_weight": WEIGHT})
+    unweighted = cross_val_score(FirstRows(), X, Y, cv=cv)
+    assert not np.allclose(scores, unweighted)
+    params = {"sample_weight": WEIGHT}
+    assert cross_val_error(FirstRows(), X, Y, cv=cv, params=params).value == pytest.approx(
+        1 - scores.mean()
+    )
+    # weights of the fits and of the losses
+    errors = []
+    for train, test in SHUFFLED:
+        model = FirstRows().fit(X[train], Y[train], WEIGHT[train])
+        errors.append(np.average(model.predict(X[test]) != Y[test], weights=WEIGHT[test]))
+    weighted = cross_val_error(FirstRows(), X, Y, cv=SHUFFLED, sample_weight=WEIGHT)
+    sizes = [WEIGHT[test].sum() for _, test in SHUFFLED]
+    assert weighted.value == pytest.approx(np.average(errors, weights=sizes))
+
+
+def test_bootstrap_trains_on_the_rows_of_a_resample():
+    indices = RNG.integers(0, N, (12, N))
+    errors = np.full((12, N), np.nan)
+    for row, drawn in zip(errors, indices, strict=True):
+        out = np.setdiff1d(np.arange(N), drawn)
+        row[out] = FirstRows().fit(X[drawn], Y[drawn]).predict(X[out]) != Y[out]
+    result = bootstrap_error(
+        FirstRows(), X, Y, indices=indices, method="oob", average="bootstraps", random_state=0
+    )
+    assert result.value == pytest.approx(np.nanmean(errors, axis=1).mean())
+
+
+TIES = RNG.integers(0, 3, (N, 2)).astype(float)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("cv", [SHUFFLED, SPLITTERS["shuffle"]], ids=["list", "shuffle"])
+def test_neighbors_at_equal_distances(weights, scaled, cv):
+    for model, labels in [
+        (KNeighborsClassifier(3, weights=weights), Y),
+        (KNeighborsRegressor(3, weights=weights), X[:, 0]),
+    ]:
+        model = make_pipeline(MinMaxScaler(), model) if scaled else model
+        scores = cross_val_score(model, TIES, labels, cv=cv)
+        value = permutation_test(
+            model, TIES, labels, cv=cv, n_permutations=40, random_state=0
+        ).statistic
+        assert value == pytest.approx(scores.mean())
+
+
+def test_inner_splits_of_a_sorted_table():
+    x = np.sort(RNG.uniform(0, 10, 120))
+    y = np.sin(x) + x + 0.3 * RNG.normal(size=120)
+    search = GridSearchCV(SVR(), {"gamma": [0.01, 1, 10], "C": [0.1, 10]}, cv=3)
+    cv = ShuffleSplit(5, test_size=0.3, random_state=0)
+    scores = cross_val_score(search, x[:, None], y, cv=cv, scoring="neg_mean_squared_error")
+    assert cross_val_error(search, x[:, None], y, cv=cv).value == pytest.approx(-scores.mean())
