@@ -6,7 +6,6 @@ so that the fits of a permutation test share it, too.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,7 @@ from skeval._resampling.fit_params import weight_parameters
 from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.target import Target
 from skeval._solvers.splits import Splits
+from skeval.utils._checks import ignored_warnings
 from skeval.utils._compat import safe_split
 
 MAX_CLASSES = 32
@@ -168,8 +168,7 @@ class DeletionAdapter:
         weights = {} if fit.weights is None else weight_parameters(self.procedure, fit.weights)
         train, _ = safe_split(self.procedure, self.X, None, rows)
         test, _ = safe_split(self.procedure, self.X, None, tested, rows)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with ignored_warnings():
             model = clone(self.procedure).fit(train, labels[rows], **weights)
         predicted = model.predict(test)
         if self.target.classes is not None and not np.array_equal(predicted, output.predicted):

@@ -11,7 +11,6 @@ cell contributes n p_i, so cells without samples are not treated as impossible.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -25,6 +24,7 @@ from sklearn.utils.multiclass import unique_labels
 from skeval._inference import intervals
 from skeval._inference.estimate import Limits
 from skeval._inference.intervals import Codes, Spread
+from skeval.utils._checks import ignored_warnings
 
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-24
@@ -403,8 +403,8 @@ def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
         value, gradient = metric(np.tensordot(weights, tables, 1))
         return -value, -np.tensordot(tables, gradient, gradient.ndim)
 
-    with warnings.catch_warnings():  # older SciPy warns about clipping x
-        warnings.filterwarnings("ignore", "Values in x were outside bounds", RuntimeWarning)
+    # older SciPy warns about clipping x
+    with ignored_warnings(RuntimeWarning, "Values in x were outside bounds"):
         optimum = minimize(
             negative,
             0.9 * start + 0.1 * (np.arange(len(start)) == len(start) - 1),

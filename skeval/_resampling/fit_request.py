@@ -5,7 +5,6 @@ A scorer that needs only the predictions of the tested samples works on the fits
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +22,7 @@ from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
 from skeval.metrics._scorers import read_scoring
+from skeval.utils._checks import ignored_warnings
 from skeval.utils._compat import is_plain_scorer, limit_threads, responses_of_scorer
 
 SCORING_METHODS = ("predict_proba", "decision_function")
@@ -124,8 +124,7 @@ class EachScorer:
 
     def __call__(self, model: Any, X: Any, y: Any) -> dict[str, float]:
         scores = {}
-        with warnings.catch_warnings():  # the caller counts undefined scores
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with ignored_warnings(UndefinedMetricWarning):  # the caller counts undefined scores
             for name, scorer in self.scorers.items():
                 try:
                     score = scorer(model, X, y)

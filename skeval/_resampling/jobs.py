@@ -29,7 +29,7 @@ from joblib.parallel import get_active_backend
 
 from skeval._resampling.memory import StoredResults
 from skeval._resampling.progress import follow_jobs, tell
-from skeval.utils._checks import check_jobs, warn_user
+from skeval.utils._checks import check_jobs, ignored_warnings, warn_user
 
 JOBS_PER_RESULT = 4
 """Number of jobs stored as one result: writing takes 2 ms, so 0.5 ms per job."""
@@ -336,8 +336,7 @@ class Workers:
                     tally.warn()
                 raise
             finally:
-                with warnings.catch_warnings():  # joblib warns if results are left over
-                    warnings.simplefilter("ignore")
+                with ignored_warnings():  # joblib warns if results are left over
                     results.close()
             if source.error is not None:
                 raise source.error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._resampling.sampling_units import DrawingUnits
-from skeval.utils._checks import repetition_rng, warn_undefined
+from skeval.utils._checks import ignored_warnings, repetition_rng, warn_undefined
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[NDArray[np.intp]], float]  # function of the indices of samples
@@ -102,8 +101,7 @@ def _value_each(statistics: Sequence[Statistic], counts: NDArray[np.intp]) -> Fl
 
 def _value_or_nan(statistic: Statistic, indices: NDArray[np.intp]) -> float:
     """Return the statistic of a resample, nan if it is undefined there."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with ignored_warnings(UndefinedMetricWarning):
         try:
             return statistic(indices)
         except ValueError:

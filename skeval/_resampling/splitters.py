@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -32,7 +31,7 @@ from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.target import Target
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import RandomStateLike, ignored_warnings
 
 DEFAULT_FOLDS = 10
 
@@ -291,8 +290,7 @@ def _split_quietly(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[tuple
     """Yield the folds without the warning that groups are ignored: `split_samples` checks them."""
     splits = None
     while True:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The groups parameter is ignored")
+        with ignored_warnings(UserWarning, "The groups parameter is ignored"):
             splits = iter(splitter.split(X, y, groups)) if splits is None else splits
             fold = next(splits, None)
         if fold is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -16,7 +15,7 @@ from skeval._inference.estimate import Result
 from skeval.metrics.cluster import internal_indices
 from skeval.metrics.cluster._extent import BY_NAME
 from skeval.metrics.cluster._indices import INTERNAL
-from skeval.utils._checks import check_data, in_order, is_table
+from skeval.utils._checks import check_data, ignored_warnings, in_order, is_table
 from skeval.utils._compat import validate_params
 from skeval.utils._options import Noise
 from skeval.utils._text import DataFrame, align_text, make_frame
@@ -288,8 +287,7 @@ def compute_internal(
     shared = [name for name in names if name in SHARED]
     for partition, labels in partitions.items():
         result: dict[str, Any] = {}
-        with warnings.catch_warnings():  # check_defined raises for undefined indices
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with ignored_warnings(UndefinedMetricWarning):  # check_defined raises for undefined indices
             if shared:
                 result |= call_index(
                     partition, internal_indices, X, labels, indices=shared, **options

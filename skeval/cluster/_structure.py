@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral
@@ -21,6 +20,7 @@ from skeval.cluster._references import REFERENCES, Draws, resolve_reference
 from skeval.cluster._stability import STABILITY, Draw, Seed
 from skeval.metrics.cluster import silhouette_score
 from skeval.utils import _checks
+from skeval.utils._checks import ignored_warnings
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._options import StructureReference
 
@@ -188,8 +188,7 @@ def check_index_value(index: Index, *arguments: Any) -> float:
 
 def value_or_nan(index: Index, *arguments: Any) -> float:
     """Return the index; nan if it is not finite or raises `ValueError`."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with ignored_warnings(UndefinedMetricWarning):
         try:
             value = float(index(*arguments))
         except ValueError:

@@ -10,7 +10,6 @@ quantile is extrapolated from the preceding octaves of probability.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
@@ -28,7 +27,7 @@ from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval
 from skeval.metrics._constraints import CONSTRAINTS
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import RandomStateLike, ignored_warnings
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
 
 Floats = NDArray[np.float64]
@@ -356,8 +355,7 @@ def _mean_under_function(
         p = weight(x)
         return p * float(integrand(np.array([[x]]))[0]) if p else 0.0
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IntegrationWarning)  # the error is checked instead
+    with ignored_warnings(IntegrationWarning):  # the error is checked instead
         mass = quad(weight, **options)[0]
         if not abs(mass - 1) <= _TOLERANCE:
             ends = tuple(points[[0, -1]].tolist())
@@ -419,8 +417,7 @@ def _sobol(n: int, dimensions: int, rng: Generator) -> Floats:
 
 def _draw_points(sampler: Any, n: int) -> Floats:
     """Draw n points, without SciPy's balance warning if n is not a power of 2."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The balance properties", UserWarning)
+    with ignored_warnings(UserWarning, "The balance properties"):
         return sampler.random(n)
 
 
@@ -469,8 +466,8 @@ def mean_under_density(function: Function, distribution: Any) -> tuple[float, fl
     """
 
     def at(v: Floats) -> Floats:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's quantiles may underflow
+        # SciPy's quantiles may underflow
+        with np.errstate(all="ignore"), ignored_warnings(RuntimeWarning):
             x = np.where(v < 0, distribution.ppf(np.abs(v)), distribution.isf(np.abs(v)))
         return np.reshape(function(x.reshape(-1, 1)), v.shape)
 
@@ -502,8 +499,7 @@ def _find_octaves(distribution: Any) -> dict[int, tuple[Floats, Floats]]:
         (-1, low, distribution.ppf, distribution.cdf),
         (1, high, distribution.isf, distribution.sf),
     ):
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
+        with np.errstate(all="ignore"), ignored_warnings(RuntimeWarning):
             x = np.asarray(quantile(ends), dtype=np.float64)
             inside = np.isfinite(x) & (low < x) & (x < high)
             lost = np.zeros(len(ends))

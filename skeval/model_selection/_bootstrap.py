@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -40,7 +39,7 @@ from skeval._resampling.sampling_units import DrawingUnits, drawing_units
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection._estimates import estimate_error, fit_to_all, size_of_error
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import RandomStateLike, ignored_warnings
 from skeval.utils._compat import MetadataRequester, num_samples
 from skeval.utils._options import BootstrapAverage, ErrorBootstrap, ErrorScore
 
@@ -498,8 +497,8 @@ def _encode_classes(y: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
     if y is None:
         return None, None
     assert_all_finite(y, input_name="y")
-    with warnings.catch_warnings():  # Whole numbers may be a regression target, not many classes.
-        warnings.simplefilter("ignore", UserWarning)
+    # Whole numbers may be a regression target, not many classes.
+    with ignored_warnings(UserWarning):
         kind = type_of_target(y)
     if kind not in ("binary", "multiclass"):
         return None, None

@@ -7,7 +7,6 @@ on the resample that trained it, on all samples, and on the samples that the res
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -43,7 +42,7 @@ from skeval.model_selection._bootstrap import combine_fits, plan_bootstrap, sum_
 from skeval.model_selection._estimates import check_enough, fit_to_all
 from skeval.model_selection._score_interval import find_mean_loss, label_parts, losses_of
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import RandomStateLike, ignored_warnings
 from skeval.utils._compat import (
     is_plain_scorer,
     metric_of_scorer,
@@ -557,8 +556,7 @@ class Judge:
 
     def try_score(self, output: FitOutput, rows: np.ndarray, **options: Any) -> float:
         """Return a score, nan if it is undefined."""
-        with warnings.catch_warnings():  # a summary counts undefined scores
-            warnings.simplefilter("ignore", UserWarning)
+        with ignored_warnings(UserWarning):  # a summary counts undefined scores
             try:
                 return self.score(output, rows, **options)
             except ValueError:

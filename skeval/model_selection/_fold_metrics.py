@@ -11,7 +11,6 @@ repeats of the folds, which comes from the training samples alone.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
@@ -37,6 +36,7 @@ from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.predictions import Predictions
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Sample, arrange, make_closed_forms
+from skeval.utils._checks import ignored_warnings
 
 SHOWN = [(row, reported) for row in METRICS for reported in row.reported]
 """Metrics that are always computed."""
@@ -79,8 +79,7 @@ def measure_metrics(
     was covered in .84 only.
     """
     measure = measure_numbers if predictions.target.classes is None else measure_classes
-    with warnings.catch_warnings():  # nan suffices if nothing varies
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with ignored_warnings(UndefinedMetricWarning):  # nan suffices if nothing varies
         metrics = [metric for metric in measure(predictions) if only in (None, metric.name)]
         names = {metric.name for metric in metrics}
         metrics += [score for score in measure_scorers(predictions) if score.name not in names]

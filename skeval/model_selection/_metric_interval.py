@@ -6,7 +6,6 @@ computed once per sample, or counts made once per text, are selected instead of 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -44,7 +43,7 @@ from skeval.model_selection._within_units import (
     score_units,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import RandomStateLike, ignored_warnings
 from skeval.utils._compat import (
     Interval,
     metric_of_scorer,
@@ -493,8 +492,7 @@ def _average_metric(
         raise ValueError(
             f"units='fixed' requires at least two samples in each unit, got 1 in {small[0]!r}."
         )
-    with warnings.catch_warnings():  # a missing interval raises an error below
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with ignored_warnings(UndefinedMetricWarning):  # a missing interval raises an error below
         estimates = [measure(rows) for rows in kept.rows]
     return combine_units(name, estimates, kept, confidence_level, bounds=bounds)
 

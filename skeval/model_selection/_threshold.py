@@ -6,7 +6,6 @@ the selection on each resample.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from numbers import Integral, Real
@@ -36,6 +35,7 @@ from skeval.model_selection._other_population import (
 from skeval.utils._checks import (
     RandomStateLike,
     check_confidence_level,
+    ignored_warnings,
     repetition_rng,
     root_seed,
     warn_undefined,
@@ -405,8 +405,7 @@ def _expect_shares(
     n_groups: int | None,
 ) -> dict[str, Estimate]:
     """Return the measures expected on new samples; `gaps` has the optimism of each resample."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a measure may be 0/0 on all resamples
+    with ignored_warnings(RuntimeWarning):  # a measure may be 0/0 on all resamples
         optimism, errors = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
     called, degrees = sample.score >= threshold, sample.spread.degrees_of_freedom
     among = (sample.positive, ~sample.positive, called, ~called)

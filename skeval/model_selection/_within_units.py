@@ -24,7 +24,6 @@ which is symmetric if there are many units.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -36,6 +35,7 @@ from skeval._inference import intervals
 from skeval._inference.estimate import Estimate, Limits
 from skeval._resampling.resampled_statistics import Statistic
 from skeval.utils import _checks
+from skeval.utils._checks import ignored_warnings
 
 Floats = NDArray[np.float64]
 UNITS = ("random", "fixed")
@@ -137,8 +137,7 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
     for row, statistic in enumerate(statistics):
         for column, samples in enumerate(units.rows):
             try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # the warning below names the units
+                with ignored_warnings():  # the warning below names the units
                     values[row, column] = statistic(samples)
             except (ValueError, ZeroDivisionError) as error:
                 reason = reason or f" ({error})"

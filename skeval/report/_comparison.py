@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +19,7 @@ from skeval.report._parts import SCORINGS
 from skeval.report._report import EvaluationReport, draw_quoted, in_target_unit
 from skeval.report._sections import Caution, Figure, ReportsByName, Section, Table
 from skeval.report._sentences import name_error, name_metric, write_amount
+from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import count, say_pvalue, write_estimate, write_pvalue
 
 USUAL = (
@@ -392,8 +392,7 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
     if any(np.isnan(column).any() for column in columns):
         return None
     scores, ratio = np.column_stack(columns), first.out_of_fold.test_train_ratio
-    with warnings.catch_warnings():  # the table shows undefined values
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         return build_comparison(
             SplitComparison,
             "corrected_t",
@@ -421,8 +420,7 @@ def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comp
         [np.bincount(system.row, system.loss, len(system.target)) for system in predictions]
     )
     scores = (1.0 if scoring == "accuracy" else 0.0) - (sums[:, tested] / tests[0][tested]).T
-    with warnings.catch_warnings():  # the table shows undefined values
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         return build_comparison(
             Comparison,
             "time_blocks",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -37,6 +36,7 @@ from skeval.utils._checks import (
     check_methods,
     check_option,
     check_same_length,
+    ignored_warnings,
     small_seed,
 )
 from skeval.utils._options import StabilityAgreement, StructureReference
@@ -176,8 +176,8 @@ def evaluate_clusterer(
     methods = [SEQUENTIAL, *dict.fromkeys((stability, *HALVES))]
     if resolve_reference(X, reference)[0] != "permuted":  # permuted columns keep ties
         methods.append(GAP)
-    with warnings.catch_warnings():  # the report has its own sentence for this
-        warnings.filterwarnings("ignore", "The gap still increases", UserWarning)
+    # the report has its own sentence for this
+    with ignored_warnings(UserWarning, "The gap still increases"):
         choices: Any = choose_n_clusters(  # a mapping, because there are several methods
             clusterer,
             X,

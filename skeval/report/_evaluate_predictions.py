@@ -5,7 +5,6 @@ Read from top to bottom: the public function, its report, and the drawings.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,7 +44,13 @@ from skeval.report._prediction_checks import warn_of_predictions
 from skeval.report._predictions import HardSamples
 from skeval.report._run import describe_run
 from skeval.report._sections import Figure, Section, Table, list_few
-from skeval.utils._checks import RandomStateLike, check_confidence_level, check_option, small_seed
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_confidence_level,
+    check_option,
+    ignored_warnings,
+    small_seed,
+)
 from skeval.utils._compat import read_arrays
 from skeval.utils._options import PredictionKind, UnitSampling
 from skeval.utils._plotting import shorten_name
@@ -200,8 +205,7 @@ def evaluate_predictions(
     groups, weight = read_units(groups, sample_weight, len(parsed.target))
     seed = small_seed(random_state)
     sampling = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
-    with warnings.catch_warnings():  # the report lists undefined metrics
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with ignored_warnings(UndefinedMetricWarning):  # the report lists undefined metrics
         scored = parsed.collect(slice(None), groups, weight)
         sample = parsed.positive is not None and scored.ranked
         sample = sample.with_level(confidence_level) if sample else None
@@ -264,8 +268,7 @@ def _measure_threshold(
     cut = parsed.threshold if threshold is None else threshold
     if sample is None or cut is None:
         return None
-    with warnings.catch_warnings():  # of few groups
-        warnings.simplefilter("ignore", UserWarning)
+    with ignored_warnings(UserWarning):  # of few groups
         return measure_at(sample, read_rule(cut), seed, prevalence=prevalence)
 
 
@@ -342,8 +345,7 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
     shared = {name: options[name] for name in SHARED}
     if options["within"] is None or options["units"] == "fixed":
         shared["groups"] = options["groups"]
-    with warnings.catch_warnings():  # the table shows undefined values
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         comparison = compare_predictions(truth, columns, metric=metric, method="max_t", **shared)
     # the name may end with a description of units
     if metric is None:

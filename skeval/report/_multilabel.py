@@ -5,7 +5,6 @@ Samples are the units of every interval, because the labels of a sample are not 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,7 +32,7 @@ from skeval.report._predictions import HardSamples, name_rows, warn_of_few_group
 from skeval.report._run import describe_run
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import write_chance, write_headline, write_rate
-from skeval.utils._checks import check_data, small_seed
+from skeval.utils._checks import check_data, ignored_warnings, small_seed
 from skeval.utils._text import count, write_number
 
 MIN_POSITIVES, MAX_DRAWN, MAX_ROWS = 10, 30, 20
@@ -213,8 +212,7 @@ def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -
     n = len(parsed.true)
     groups, weight = read_units(options["groups"], options["sample_weight"], n)
     seed = small_seed(options["random_state"])
-    with warnings.catch_warnings():  # the report warns about undefined metrics and few groups
-        warnings.simplefilter("ignore", UserWarning)
+    with ignored_warnings(UserWarning):  # the report warns about undefined metrics and few groups
         scored = parsed.collect(np.arange(n), groups, weight)
         weights = None if options["sample_weight"] is None else weight
         metrics = measure_labels(parsed, scored, groups, weights, level)

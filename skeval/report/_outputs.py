@@ -6,7 +6,6 @@ Samples are the units of every interval, because the outputs of a sample are not
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -48,6 +47,7 @@ from skeval.report._run import RUN_OPTIONS, describe_run, write_estimator
 from skeval.report._sections import Caution, Figure, Report, Section, Table
 from skeval.report._sentences import find_width, write_amount, write_chance, write_interval
 from skeval.utils import _checks
+from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import count, mean_loss_name
 
 NOT_SUPPORTED = {"by": None, "budget": None, "feature_names": None, "left_out": None}
@@ -103,8 +103,7 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
     overall = judge(folds, outputs, inputs.loss)
     scores = score_outputs(folds, outputs, scoring)
     if has_indicators(inputs.target):
-        with warnings.catch_warnings():  # the report warns about labels without F1
-            warnings.simplefilter("ignore", UserWarning)
+        with ignored_warnings(UserWarning):  # the report warns about labels without F1
             scores = pool_f1(overall.predictions, inputs.confidence_level) | scores
     own = losses_by_output(inputs.loss, inputs.target)
     other = "zero_one" if inputs.target.output_classes else "absolute"

@@ -6,12 +6,13 @@ Drawings are inline SVG that uses the colors of the page and unique ids.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable
 from hashlib import sha256
 from io import StringIO
 from typing import Any
 from xml.etree import ElementTree
+
+from skeval.utils._checks import ignored_warnings
 
 
 def load_template(name: str) -> Any:
@@ -89,9 +90,8 @@ def draw_svg(
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         draw(ax=figure.subplots() if n_panels is None else figure.subplots(n_panels, sharex=True))
         text = StringIO()
-        with warnings.catch_warnings():  # the browser renders the text with its own fonts
-            warnings.filterwarnings("ignore", "Glyph", UserWarning)
-            warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
+        # the browser renders the text with its own fonts
+        with ignored_warnings(UserWarning, "Glyph|Matplotlib currently does not support"):
             figure.savefig(text, format="svg", metadata={"Date": None})
     return _adapt_svg(NOT_XML.sub("\ufffd", text.getvalue()), label)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,6 +28,7 @@ from skeval.report._report import ScoredReport
 from skeval.report._sections import Section, Table
 from skeval.report._sentences import name_metric, write_amount, write_interval
 from skeval.utils import _checks
+from skeval.utils._checks import ignored_warnings
 from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
 from skeval.utils._text import write_number
 
@@ -187,8 +187,7 @@ class ParsedPredictions(NamedTuple):
         """Return the calibration measures; None unless there are probabilities of two classes."""
         if self.kind != "probabilities" or sample is None:
             return None
-        with warnings.catch_warnings():  # probabilities of 0 and 1 have their own warning
-            warnings.simplefilter("ignore", UserWarning)
+        with ignored_warnings(UserWarning):  # probabilities of 0 and 1 have their own warning
             return measure_calibration(sample, seed)
 
     def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:

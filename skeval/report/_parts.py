@@ -7,7 +7,6 @@ this list once. A time limit and Ctrl-C are conditions in its loop, and finished
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -59,7 +58,7 @@ from skeval.model_selection._interval_methods import (
 from skeval.model_selection._permutation import draw_orders, evaluate_scores, score_permutations
 from skeval.report._findings import ALPHA
 from skeval.report._sections import Caution
-from skeval.utils._checks import root_seed
+from skeval.utils._checks import ignored_warnings, root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
 INTERRUPTED = "interrupted"
@@ -332,8 +331,8 @@ def _perturb(evaluation: Evaluation, main: MainEstimate) -> tuple[PerturbationEs
     _, root = root_seed(evaluation.seed).spawn(2)
     inputs = evaluation.strict.with_options(method="perturbation")
     n_resamples = evaluation.sizes["perturbation"]
-    with warnings.catch_warnings():  # the report has its own sentence for this
-        warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
+    # the report has its own sentence for this
+    with ignored_warnings(UserWarning, "the resubstitution error"):
         return tuple(
             perturb_error(inputs, evaluation.folds, root, n_resamples=n_resamples, statistic=name)
             for name in ("cross_validation", "resubstitution")
@@ -364,8 +363,8 @@ def _select(evaluation: Evaluation, main: MainEstimate) -> dict[str, Any]:
     level, folds = evaluation.confidence_level, evaluation.folds
     parts: Any = split_at_selector(evaluation.inputs.estimator, evaluation.inputs.X)
     plan = fold_plan(len(evaluation.target), folds)
-    with warnings.catch_warnings():  # the report shows that the interval is nan
-        warnings.filterwarnings("ignore", "The interval is undefined", UndefinedMetricWarning)
+    # the report shows that the interval is nan
+    with ignored_warnings(UndefinedMetricWarning, "The interval is undefined"):
         repeat_of = np.zeros(len(folds), dtype=int)
         bias = compare_selections(evaluation.strict, parts, plan, repeat_of, level)
     # the selected features of each fold

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,7 +34,7 @@ from skeval.model_selection._interval_methods import error_of_some
 from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._sections import Caution
-from skeval.utils._checks import naming
+from skeval.utils._checks import ignored_warnings, naming
 from skeval.utils._compat import is_search, score_function
 from skeval.utils._text import (
     DataFrame,
@@ -75,8 +74,7 @@ def summarize_found_searches(
     if whole is None or any(search is None for search in predictions.noted):
         return None
     ratio = predictions.test_train_ratio
-    with warnings.catch_warnings():  # the report shows undefined values
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined values
         try:
             return summarize_searches([whole, *predictions.noted], ratio, confidence_level)
         except ValueError:  # fewer than two folds have a score

@@ -11,8 +11,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from numbers import Integral, Real
+from threading import current_thread, main_thread
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -575,6 +577,8 @@ def warn_undefined(message: str) -> None:
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line that called the public function: the first one outside the libraries."""
+    if any(issubclass(category, kind) and re.match(start, message) for kind, start in _muted.get()):
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         frame, level = frame.f_back, level + 1
@@ -582,6 +586,27 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 _LIBRARIES = ("skeval", "sklearn", "joblib")
+
+_muted: ContextVar[tuple[tuple[type[Warning], str], ...]] = ContextVar("muted", default=())
+
+
+@contextmanager
+def ignored_warnings(category: type[Warning] = Warning, start: str = "") -> Iterator[None]:
+    """Ignore warnings of a category whose message starts with a regular expression.
+
+    Filters belong to the process, so only the main thread changes them. In other threads only the
+    warnings of this package are ignored.
+    """
+    if current_thread() is main_thread():
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", start, category)
+            yield
+        return
+    token = _muted.set((*_muted.get(), (category, start)))
+    try:
+        yield
+    finally:
+        _muted.reset(token)
 
 
 def scale_weights(
