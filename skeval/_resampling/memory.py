@@ -64,12 +64,17 @@ class StoredResults:
     def get(self, key: str, compute: Callable[[], Any]) -> Any:
         """Return a result; compute and store it if there is no readable one."""
         with self._lock:
-            return self._memory(compute, key)
+            entry = self._memory(compute, key)
+            # a readable entry of something else is replaced
+            if not (type(entry) is tuple and len(entry) == 2 and entry[0] == key):
+                self._memory.call_and_shelve(compute, key).clear()
+                entry = self._memory(compute, key)
+            return entry[1]  # of (key, result)
 
 
-def compute_result(compute: Callable[[], Any], key: str) -> Any:
-    """Return the result that `joblib.Memory` stores under a key."""
-    return compute()
+def compute_result(compute: Callable[[], Any], key: str) -> tuple[str, Any]:
+    """Return what `joblib.Memory` stores under a key: the key and the result."""
+    return key, compute()
 
 
 class TaskHasher(NumpyHasher):

@@ -218,6 +218,19 @@ def test_what_is_corrupted_is_computed_again(memory, pattern, keep, caplog):
     assert fits_of(lambda: estimate(memory)) == 0
 
 
+@pytest.mark.parametrize("entry", ["text", None, 3, [None] * 4, {"a": 1}, ("other", [1, 2, 3])])
+@pytest.mark.parametrize("estimator", [Logged(), SVC(kernel="linear")], ids=str)
+def test_entries_of_another_type_are_computed_again(memory, entry, estimator):
+    options = {"n_resamples": 20, "random_state": 0, "memory": memory}
+    whole = bootstrap_error(estimator, X, y, **options).replicates
+    for path in pathlib.Path(memory).rglob("output.pkl"):
+        joblib.dump(entry, path)
+    n_fits = fits()
+    for n_runs in (2, 2):
+        np.testing.assert_array_equal(bootstrap_error(estimator, X, y, **options).replicates, whole)
+        assert fits() == n_runs * n_fits
+
+
 @pytest.mark.parametrize("open_memory", [pathlib.Path, joblib.Memory], ids=["path", "Memory"])
 def test_any_kind_of_memory(memory, open_memory):
     whole = estimate(open_memory(memory)).replicates
