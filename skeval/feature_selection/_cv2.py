@@ -314,7 +314,8 @@ class CV2FeatureSelectionPipeline(
         return prepare_selector(self.selector)
 
     def _classifier(self) -> Any:
-        return SVC(kernel="linear") if self.classifier is None else self.classifier
+        # None as the seed would advance the global generator
+        return SVC(kernel="linear", random_state=0) if self.classifier is None else self.classifier
 
     def _run_rounds(
         self, X: Any, target: Target, metadata: dict[str, Any], cv: Any

@@ -332,7 +332,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         if self.estimator is not None:
             return self.estimator
         shared = vars(self).keys() & SVC_PARAMETERS
-        return SVC(**{name: getattr(self, name) for name in shared})
+        # the seed is of probabilities only; None would advance the global generator
+        return SVC(**{name: getattr(self, name) for name in shared}, random_state=0)
 
     def __dir__(self) -> list[str]:
         """List the attributes, without those that would run the resampling.

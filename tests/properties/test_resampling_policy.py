@@ -2,19 +2,21 @@
 
 import copy
 import pickle
+from contextlib import contextmanager
 from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
 from helpers.crossed import each_value
 from helpers.jobs import two_workers
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from skeval._resampling import plans as plan_module
 from skeval._resampling.splitters import fold_plan
+from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import (
     BootstrapSplit,
     bootstrap_error,
@@ -22,6 +24,7 @@ from skeval.model_selection import (
     holdout_error,
     resubstitution_error,
 )
+from skeval.svm import PerturbationResamplingSVC
 
 
 def bootstrap(estimator, X, y, **options):
@@ -61,9 +64,29 @@ def test_a_generator_advances(cancer, estimate, kind):
 
 @pytest.mark.parametrize("estimate", RANDOM)
 def test_the_global_generator_is_left_alone(cancer, estimate):
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
-    estimate(GaussianNB(), *cancer)
-    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    with unchanged_generator():
+        estimate(GaussianNB(), *cancer)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [PerturbationResamplingSVC(n_resamples=5, cv=3), CV2FeatureSelectionPipeline(cv=3)],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_estimators_with_a_seed_leave_the_global_generator_alone(cancer, estimator):
+    with unchanged_generator():
+        fitted = clone(estimator).set_params(random_state=0).fit(*cancer)
+        fitted.predict(cancer[0])
+        assert getattr(fitted, "cv_error_", 0) is not None
+
+
+@contextmanager
+def unchanged_generator():
+    before = np.random.get_state()  # noqa: NPY002
+    yield
+    after = np.random.get_state()  # noqa: NPY002
+    np.testing.assert_array_equal(after[1], before[1])
+    assert after[2:] == before[2:]
 
 
 @pytest.mark.parametrize("estimate", RANDOM)
