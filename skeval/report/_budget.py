@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic, process_time
 from typing import Any
 
@@ -35,16 +35,21 @@ MIN_ROWS = 100
 """Minimum number of rows of a sample that is checked."""
 
 
-def choose_folds_in_time(inputs: Inputs, seconds: float, seed: int) -> tuple[Any, list[Caution]]:
+def choose_folds_in_time(
+    every_inputs: Sequence[Inputs], seconds: float, seed: int
+) -> tuple[Any, list[Caution]]:
     """Return folds whose fits take about half of the time, and a note; None for the default folds.
 
-    That is up to five folds, or a single hold-out of a fifth of the samples or groups.
+    That is up to five folds, or a single hold-out of a fifth of the samples or groups. All
+    estimators are fitted on the same folds.
     """
+    inputs = every_inputs[0]
     n = len(inputs.target)
     if n < MIN_SAMPLES:
         return None, []
     stop = monotonic() + seconds
-    fit = time_fit(inputs, TIMING_SHARE * seconds, seed)
+    timed = TIMING_SHARE * seconds / len(every_inputs)
+    fit = sum(time_fit(inputs, timed, seed) for inputs in every_inputs)
     left = MAX_ANSWER_SHARE * (stop - monotonic()) - SECONDS_PER_SAMPLE * n
     n_folds = max(0, math.floor(left / fit)) if fit > 0 else DEFAULT_FOLDS
     if n_folds >= DEFAULT_FOLDS:
@@ -56,9 +61,10 @@ def choose_folds_in_time(inputs: Inputs, seconds: float, seed: int) -> tuple[Any
         splitter = ShuffleSplit if inputs.target.classes is None else StratifiedShuffleSplit
         splitter = splitter if inputs.groups is None else GroupShuffleSplit
         cv = splitter(1, test_size=TEST_SHARE, random_state=seed)
+    of_all = "of each estimator " if len(every_inputs) > 1 else ""
     text = (
-        f"Few folds: one fit takes about {fit:.2g} seconds, so the budget allows {chosen} instead "
-        f"of {DEFAULT_FOLDS} folds. Increase the budget for a more precise estimate."
+        f"Few folds: one fit {of_all}takes about {fit:.2g} seconds, so the budget allows {chosen} "
+        f"instead of {DEFAULT_FOLDS} folds. Increase the budget for a more precise estimate."
     )
     return cv, [Caution("few-folds", text)]
 

@@ -103,7 +103,8 @@ class EvaluationComparison(ReportsByName):
     @property
     def verdict(self) -> str:
         """Return which estimator is better, and grave warnings."""
-        result = "The systems were not compared, because some fits failed."
+        reason = "there is a single test set" if self._first.out_of_fold.n_fits == 1 else ""
+        result = f"The systems were not compared, because {reason or 'some fits failed'}."
         if self.comparison is not None:
             result = self._compare_two() if len(self) == 2 else self._compare_many()
             result = result or self.comparison.conclusion
@@ -389,7 +390,7 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
     if first.out_of_fold.cases.kind is UnitKind.TIME_BLOCK:
         return _compare_in_time(reports, scoring)
     columns = [_score_test_sets(report) for report in reports.values()]
-    if any(np.isnan(column).any() for column in columns):
+    if len(columns[0]) < 2 or any(np.isnan(column).any() for column in columns):
         return None
     scores, ratio = np.column_stack(columns), first.out_of_fold.test_train_ratio
     with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values

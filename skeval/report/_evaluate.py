@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -50,7 +50,8 @@ from skeval.report._parts import (
     PARTS,
     Clock,
     Evaluation,
-    estimate_main,
+    MainEstimate,
+    estimate_mains,
     find_earlier,
     run_parts,
 )
@@ -172,12 +173,13 @@ def evaluate(
         and only until P is known to be above 0.05 [1]_, and "selection" if the estimator selects
         features. The report lists what was not run.
     budget : float, default=None
-        Time limit in seconds. The folds of the main estimate are repeated as often as time permits,
-        at least once; with fewer repeats, its variance is larger. No other part is started if it
-        would take longer than the remaining time. With 10,000 samples and more, fits to some of
-        them are timed first. If ``cv=None`` would take too long, two to five folds or a single
-        hold-out of a fifth of the samples replace it, and the table is checked on a random sample
-        of its rows. The report lists what was left out. Results then depend on the speed of the
+        Time limit in seconds, of all estimators together. The folds of the main estimate are
+        repeated as often as time permits, at least once; with fewer repeats, its variance is
+        larger. No other part is started if it would take longer than the remaining time. With
+        10,000 samples and more, fits to some of them are timed first. If ``cv=None`` would take too
+        long, two to five folds or a single hold-out of a fifth of the samples replace it, and the
+        table is checked on a random sample of its rows. All estimators get the same folds. The
+        report lists what was left out. Results then depend on the speed of the
         machine. None sets no limit.
     n_bootstraps : int, default=200
         Number of bootstrap resamples.
@@ -278,71 +280,109 @@ def evaluate(
         return _evaluate_each(estimator, X, y, options)
     if has_outputs(y):
         return evaluate_outputs(estimator, X, y, options)
-    data = {"estimator": estimator, "X": X, "y": y}
+    (report,) = _evaluate_all({"": estimator}, X, y, options).values()
+    return report
 
+
+class Task(NamedTuple):
+    """Validated arguments for the evaluation of one estimator."""
+
+    evaluation: Evaluation
+    request: FitRequest
+    by: Any
+    left_out: dict[str, np.ndarray]
+    notes: list[Caution]
+
+
+def _evaluate_all(
+    estimators: Mapping[str, Any], X: Any, y: Any, options: dict[str, Any]
+) -> dict[str, EvaluationReport]:
+    """Return the reports of estimators on the same folds, chosen once."""
     # validate all arguments before the first fit
-    _checks.check_confidence_level(confidence_level)
-    sizes = {
-        "bootstrap": _checks.check_count("n_bootstraps", n_bootstraps),
-        "permutation": _checks.check_count("n_permutations", n_permutations, 0),
-        "perturbation": _checks.check_count("n_perturbations", n_perturbations, 0),
+    clock = Clock(check_budget(options["budget"]))
+    seed = _checks.small_seed(options["random_state"])
+    tasks = {name: _validate(one, X, y, options, seed) for name, one in estimators.items()}
+    every_inputs = [task.evaluation.inputs for task in tasks.values()]
+    cv, splitter, few = choose_folds(options["cv"], every_inputs, seed, clock)
+    tasks = {
+        name: task._replace(
+            evaluation=replace(task.evaluation, cv=cv, splitter=splitter), notes=task.notes + few
+        )
+        for name, task in tasks.items()
     }
-    include, clock = check_include(include), Clock(check_budget(budget))
+    reports: dict[str, EvaluationReport] = {}
+    with tallied_warnings():
+        mains = estimate_mains(
+            {name: (task.evaluation, task.request) for name, task in tasks.items()},
+            clock,
+            options["verbose"],
+        )
+        for (name, task), main in zip(tasks.items(), mains, strict=True):
+            if name:
+                begin_step(f"evaluating {name}", options["verbose"])
+            # each estimator gets an equal part of the remaining time
+            part = clock.share(len(tasks) - len(reports))
+            results = _run_all(task, main, part, options["verbose"])
+            clock.stopped = part.stopped
+            evaluation, one = task.evaluation, estimators[name]
+            reports[name] = EvaluationReport(
+                **results,
+                feature_names=evaluation.feature_names,
+                confidence_level=float(evaluation.confidence_level),
+                n_samples=len(evaluation.target),
+                class_sizes=_predictions.count_classes(evaluation.target),
+                n_features=_predictions.count_columns(evaluation.inputs.X),
+                estimator=write_estimator(one),
+                estimator_name=name_steps(one),
+                **describe_run(
+                    "skeval.evaluate", {"estimator": one, "X": X, "y": y} | options, seed
+                ),
+            )
+            if clock.stopped:
+                stop = KeyboardInterrupt(f"interrupted {clock.stopped}")
+                vars(stop)["report"] = reports[name]
+                raise stop
+    return reports
+
+
+def _validate(estimator: Any, X: Any, y: Any, options: dict[str, Any], seed: int) -> Task:
+    """Return the arguments for the evaluation of one estimator; the folds are chosen later."""
+    _checks.check_confidence_level(options["confidence_level"])
+    sizes = {
+        "bootstrap": _checks.check_count("n_bootstraps", options["n_bootstraps"]),
+        "permutation": _checks.check_count("n_permutations", options["n_permutations"], 0),
+        "perturbation": _checks.check_count("n_perturbations", options["n_perturbations"], 0),
+    }
+    include = check_include(options["include"])
     table = _predictions.convert_arrow(X)
-    X, groups = _predictions.take_groups(table, groups)
+    X, groups = _predictions.take_groups(table, options["groups"])
     inputs = validate_inputs(
         estimator, X, y, groups, method=AUTO, **{name: options[name] for name in RUN_OPTIONS}
     )
     _refuse_single_members(inputs.target)
-    names = _predictions.check_feature_names(inputs.X, feature_names)
-    seed, n_samples = _checks.small_seed(random_state), len(inputs.target)
-    request = _predictions.request_search_notes(_predictions.resolve_scorers(scoring), estimator)
+    names = _predictions.check_feature_names(inputs.X, options["feature_names"])
+    scorers = _predictions.resolve_scorers(options["scoring"])
+    request = _predictions.request_search_notes(scorers, estimator)
     check_scorers(inputs, request)
-    by = _predictions.find_subgroups(table, by, n_samples)
-    columns = check_left_out(left_out, n_samples)
+    by = _predictions.find_subgroups(table, options["by"], len(inputs.target))
+    left_out = check_left_out(options["left_out"], len(inputs.target))
     rule, notes = skip_nested_resampling(estimator)
     inputs = inputs.with_estimator(rule)
-    cv, splitter, few = choose_folds(cv, inputs, seed, clock)
-    inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
-
-    evaluation = Evaluation(inputs, cv, splitter, seed, confidence_level, sizes, include, names)
-    with tallied_warnings():
-        results = _run_all(evaluation, clock, request, by, columns, notes + few, verbose)
-    report = EvaluationReport(
-        **results,
-        feature_names=names,
-        confidence_level=float(confidence_level),
-        n_samples=n_samples,
-        class_sizes=_predictions.count_classes(inputs.target),
-        n_features=_predictions.count_columns(inputs.X),
-        estimator=write_estimator(estimator),
-        estimator_name=name_steps(estimator),
-        **describe_run("skeval.evaluate", data | options, seed),
+    inputs = inputs.with_options(weight=read_positive_weight(inputs, options["sample_weight"]))
+    evaluation = Evaluation(
+        inputs, None, None, seed, options["confidence_level"], sizes, include, names
     )
-    if clock.stopped:
-        stop = KeyboardInterrupt(f"interrupted {clock.stopped}")
-        vars(stop)["report"] = report
-        raise stop
-    return report
+    return Task(evaluation, request, by, left_out, notes)
 
 
-def _run_all(
-    evaluation: Evaluation,
-    clock: Clock,
-    request: FitRequest,
-    by: Any,
-    left_out: Mapping[str, Any],
-    cautions: list[Caution],
-    verbose: int,
-) -> dict[str, Any]:
-    """Return the fields of a report that are computed from fits, the main estimate first."""
+def _run_all(task: Task, main: MainEstimate, clock: Clock, verbose: int) -> dict[str, Any]:
+    """Return the fields of a report that are computed from fits."""
+    evaluation, request, by, left_out, cautions = task
     inputs, target = evaluation.inputs, evaluation.target
     loss, level, X = inputs.loss.name, evaluation.confidence_level, inputs.X
     say = partial(begin_step, verbose=verbose)
 
-    # the main estimate, and the metrics of its out-of-fold predictions
-    say("error interval")
-    main = estimate_main(evaluation, request, clock)
+    # the metrics of the out-of-fold predictions of the main estimate
     estimate, predictions = main.estimate, main.predictions
     if clock.stopped:
         request = replace(request, note=None)  # noting a search result takes another fit
@@ -460,11 +500,8 @@ def _evaluate_each(
         raise ValueError("estimator must hold classifiers only or regressors only, got both.")
     _checks.check_jobs(options["n_jobs"], options["verbose"])
     seed = _checks.small_seed(options["random_state"])
-    reports = {}
-    with tallied_warnings():
-        for name, model in estimators.items():
-            begin_step(f"evaluating {name}", options["verbose"])
-            reports[str(name)] = evaluate(model, X, y, **options | {"random_state": seed})
+    named = {str(name): model for name, model in estimators.items()}
+    reports = _evaluate_all(named, X, y, options | {"random_state": seed})
     arguments = {"estimator": dict(estimators), "X": X, "y": y} | options
     return EvaluationComparison(
         reports=reports,
@@ -531,15 +568,16 @@ def check_budget(budget: Any) -> float | None:
 
 
 def choose_folds(
-    cv: Any, inputs: Inputs, seed: int, clock: Clock
+    cv: Any, every_inputs: Sequence[Inputs], seed: int, clock: Clock
 ) -> tuple[Any, Any, list[Caution]]:
     """Return `cv`, or fewer folds if time is limited, and its splitter.
 
-    None means ten folds, or the maximum number for these data, with a note.
+    None means ten folds, or the maximum number for these data, with a note. The inputs differ in
+    their estimators.
     """
-    target, groups, notes = inputs.target, inputs.groups, list[Caution]()
+    target, groups, notes = every_inputs[0].target, every_inputs[0].groups, list[Caution]()
     if cv is None and clock.budget is not None:
-        cv, notes = choose_folds_in_time(inputs, clock.left, seed)
+        cv, notes = choose_folds_in_time(every_inputs, clock.left, seed)
     n_folds = cv
     if cv is None:
         n_folds = n_main_folds = default_folds(target, groups)

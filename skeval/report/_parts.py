@@ -1,13 +1,14 @@
 """Parts of an evaluation.
 
-`estimate_main` computes the main estimate. `PARTS` lists what `evaluate` computes besides it: how,
+`estimate_mains` computes the main estimates. `PARTS` lists what `evaluate` computes besides: how,
 for which data, by how many fits, and whether ``include="auto"`` runs it. `run_parts` goes through
 this list once. A time limit and Ctrl-C are conditions in its loop, and finished parts are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral
@@ -30,7 +31,7 @@ from skeval._resampling.fit_params import params_of_part, weight_parameters
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.predictions import Predictions
-from skeval._resampling.progress import show_estimate
+from skeval._resampling.progress import begin_step, show_estimate
 from skeval._resampling.splitters import (
     KeptFolds,
     fold_plan,
@@ -98,6 +99,13 @@ class Clock:
         if self.stopped:
             return -np.inf
         return np.inf if self.budget is None else self.budget - (monotonic() - self.start)
+
+    def share(self, n_parts: int) -> Clock:
+        """Return a clock for the first of several parts, with an equal part of the time left."""
+        part = copy(self)
+        if self.budget is not None:
+            part.budget = self.budget - self.left * (1 - 1 / n_parts)
+        return part
 
     def allows(self, n_fits: int) -> bool:
         """Whether the remaining time is sufficient for a number of fits."""
@@ -207,44 +215,55 @@ class MainEstimate:
     """Whether the interval of the metric, or of the error, excludes chance."""
 
 
-def estimate_main(evaluation: Evaluation, request: FitRequest, clock: Clock) -> MainEstimate:
-    """Return the error with its interval, and the out-of-fold predictions.
+def estimate_mains(
+    tasks: Mapping[str, tuple[Evaluation, FitRequest]], clock: Clock, verbose: int = 0
+) -> list[MainEstimate]:
+    """Return the errors of estimators with their intervals, and the out-of-fold predictions.
 
-    With a time limit, the folds are repeated as often as time permits, at least once. After an
-    interrupt the completed repeats are used, if there are any.
+    With a time limit, the folds are repeated as often as time permits for all estimators, at least
+    once. After an interrupt the repeats that all completed are used, if there are any.
     """
-    design, outputs = evaluation.design, list[FitOutput | None]()
-    whole, n_folds = design.plan, design.plan.n_folds
-
-    def completed() -> RepeatedFolds:
-        return design._replace(plan=whole.take(0, len(outputs) // n_folds))
-
+    designs = [evaluation.design for evaluation, _ in tasks.values()]
+    outputs: list[list[FitOutput | None]] = [[] for _ in designs]
+    whole = designs[0].plan
+    rounds = [whole] if clock.budget is None else whole.repeats()
     try:
-        for part in [whole] if clock.budget is None else whole.repeats():
-            for output in fit_each(design.inputs, part, request):
-                outputs.append(output)
-                if len(outputs) % n_folds == 0:
-                    show_estimate(lambda: _write_estimate(completed(), outputs, whole.n_repeats))
-            clock.seconds_per_fit = (monotonic() - clock.start) / len(outputs)
+        for part in rounds:
+            for (name, (_, request)), design, done in zip(
+                tasks.items(), designs, outputs, strict=True
+            ):
+                if not done:
+                    begin_step(f"error interval of {name}" if name else "error interval", verbose)
+                for output in fit_each(design.inputs, part, request):
+                    done.append(output)
+                    if len(done) % whole.n_folds == 0:
+                        show_estimate(partial(_write_estimate, design, done))
+            n_fits = sum(map(len, outputs))
+            clock.seconds_per_fit = (monotonic() - clock.start) / n_fits
             # another repeat is started only if cross-validation can follow it
-            if not clock.allows(part.n_folds + 1 + _count_folds(evaluation)):
+            after = sum(1 + _count_folds(evaluation) for evaluation, _ in tasks.values())
+            if not clock.allows(part.n_folds * len(tasks) + after):
                 break
     except KeyboardInterrupt:
-        if len(outputs) < n_folds:
+        n_repeats = min(map(len, outputs)) // whole.n_folds
+        if not n_repeats:
             raise
-        repeats = count(whole.n_repeats, "repeat")
-        clock.stop(f"after {len(outputs) // n_folds} of {repeats} of the folds")
-    del outputs[len(outputs) // n_folds * n_folds :]
-    return MainEstimate(*collect_repeats(completed(), outputs), outputs)
+        clock.stop(f"after {n_repeats} of {count(whole.n_repeats, 'repeat')} of the folds")
+    n_repeats = min(map(len, outputs)) // whole.n_folds
+    mains = []
+    for design, done in zip(designs, outputs, strict=True):
+        del done[n_repeats * whole.n_folds :]
+        completed = design._replace(plan=whole.take(0, n_repeats))
+        mains.append(MainEstimate(*collect_repeats(completed, done), done))
+    return mains
 
 
-def _write_estimate(
-    design: RepeatedFolds, outputs: Sequence[FitOutput | None], n_repeats: int
-) -> str:
+def _write_estimate(design: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> str:
     """Return the current estimate as text, after a whole number of repeats."""
-    estimate = average_repeats(design, outputs)
+    n_repeats, n_done = design.plan.n_repeats, len(outputs) // design.plan.n_folds
+    estimate = average_repeats(design._replace(plan=design.plan.take(0, n_done)), outputs)
     ends = write_ends(estimate.interval.low, estimate.interval.high)
-    after = f" after {design.plan.n_repeats} of {n_repeats} repeats" if n_repeats > 1 else ""
+    after = f" after {n_done} of {n_repeats} repeats" if n_repeats > 1 else ""
     return f"{estimate.name} {write_number(estimate.value)} {ends}{after}"
 
 

@@ -30,7 +30,7 @@ def choose(X, y, groups=None, estimator=None, seconds=10.0):
     inputs = validate_inputs(
         estimator or LinearDiscriminantAnalysis(), X, y, groups, loss=None, params=None
     )
-    return _budget.choose_folds_in_time(inputs, seconds, 0)
+    return _budget.choose_folds_in_time([inputs], seconds, 0)
 
 
 @pytest.mark.parametrize(("fit", "n_folds"), [(0.1, None), (0.6, 5), (1.5, 3), (2.4, 2)])
@@ -120,3 +120,41 @@ def test_tables_with_too_many_columns_for_the_budget_are_not_checked(n_columns):
     (text,) = (text for text in report.warnings if text.code == "unchecked")
     assert f"{n_columns} columns" in text
     assert not any(text.headline for text in report.warnings)
+
+
+class Paced(ClassifierMixin, BaseEstimator):
+    """The majority class, after a pause for each fit and each sample."""
+
+    def __init__(self, seconds=0.0, per_sample=0.0):
+        self.seconds = seconds
+        self.per_sample = per_sample
+
+    def fit(self, X, y):
+        sleep(self.seconds + self.per_sample * len(y))
+        self.classes_, counts = np.unique(y, return_counts=True)
+        self.majority_ = self.classes_[counts.argmax()]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.majority_)
+
+
+@pytest.mark.parametrize("n_samples", [200, N])
+@pytest.mark.parametrize("order", [1, -1], ids=["fast first", "slow first"])
+def test_estimators_share_folds_and_the_budget(table, n_samples, order):
+    X, y = (part[:n_samples] for part in table)
+    models = {"fast": Paced(), "slow": Paced(0.02, 1e-5)}
+    start = monotonic()
+    reports = skeval.evaluate(dict(list(models.items())[::order]), X, y, budget=1.5, random_state=0)
+    assert monotonic() - start < 8
+    fast, slow = reports["fast"].out_of_fold, reports["slow"].out_of_fold
+    np.testing.assert_array_equal(fast.row, slow.row)
+    np.testing.assert_array_equal(fast.fit, slow.fit)
+    assert (reports.comparison is None) == (slow.n_fits == 1)
+
+
+def test_a_single_test_set_compares_nothing(table, monkeypatch):
+    monkeypatch.setattr(_budget, "time_fit", lambda *_: 100.0)
+    reports = skeval.evaluate({"a": Paced(), "b": Paced()}, *table, budget=2, random_state=0)
+    assert reports.comparison is None
+    assert "a single test set" in reports.verdict
