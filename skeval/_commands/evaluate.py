@@ -118,8 +118,8 @@ def _add_predictions(parser: argparse.ArgumentParser) -> None:
     add(
         "--pos-label",
         metavar="CLASS",
-        help="with --predictions: class to which probabilities, scores or 1 refer (default: "
-        "the second in sorted order)",
+        help="positive class (default: the rarer class; with --predictions the class to which "
+        "probabilities, scores or 1 refer, by default the second in sorted order)",
     )
     add(
         "--labels",
@@ -210,8 +210,6 @@ def _run(options: argparse.Namespace) -> None:
             "--labels needs --predictions: only skeval.evaluate in Python fits several labels."
         )
     if options.predictions is None:
-        if options.pos_label is not None:
-            raise ValueError("--pos-label needs --predictions: models are fitted to all classes.")
         _run_evaluate(options)
     else:
         _run_predictions(options)
@@ -267,6 +265,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         confidence_level=options.confidence_level,
         feature_names=table.feature_names,
         left_out=table.left_out or None,
+        pos_label=_find_positive(table, options),
         random_state=options.seed,
         n_jobs=options.jobs,
         memory=options.memory,
@@ -279,6 +278,24 @@ def _run_evaluate(options: argparse.Namespace) -> None:
             _shared.deliver(stop.report, options, table, procedure, notes, numbers=numbers)
         raise
     _shared.deliver(report, options, table, procedure, [*notes, *run_notes], numbers=numbers)
+
+
+def _name_classes(table: Table) -> dict[str, Any]:
+    """Return the classes by their text."""
+    return {str(label): label for label in sorted(set(table.y.tolist()), key=str)}
+
+
+def _find_positive(table: Table, options: argparse.Namespace) -> Any:
+    """Return the class of --pos-label; None without this option."""
+    if options.pos_label is None:
+        return None
+    classes = _name_classes(table)
+    if options.pos_label not in classes:
+        raise ValueError(
+            f"--pos-label must be one of the classes {', '.join([*classes][:10])}, got "
+            f"{options.pos_label!r}."
+        )
+    return classes[options.pos_label]
 
 
 def _run_predictions(options: argparse.Namespace) -> None:
@@ -305,19 +322,14 @@ def _run_predictions(options: argparse.Namespace) -> None:
         table, source = table._replace(y=None), f"of {', '.join(labels)} {source}"
     else:
         numbers, notes = _choose_task(table, options)
-        y, classes = table.y, {str(label): label for label in set(table.y.tolist())}
+        y, classes = table.y, _name_classes(table)
         labels = [classes.get(name, name) for name in options.predictions]
         if columns.shape[1] == 1:
             columns, labels = columns[:, 0], None
         elif not {*classes} <= {*options.predictions}:  # columns of several systems
             systems = dict(zip(options.predictions, columns.T, strict=True))
             columns, labels = systems, None
-        if options.pos_label is not None and options.pos_label not in classes:
-            raise ValueError(
-                f"--pos-label must be one of the classes {', '.join(classes)}, got "
-                f"{options.pos_label!r}."
-            )
-        positive = classes.get(options.pos_label)
+        positive = _find_positive(table, options)
     subgroups = _find_subgroups(table, options)
     notes += _note_subgroups(options, subgroups)
     from skeval.report import evaluate_predictions

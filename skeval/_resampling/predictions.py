@@ -156,8 +156,8 @@ class Predictions:
 
     @cached_property
     def ranked(self) -> CurveSample | None:
-        """Scores of the second of two classes, sorted once for all metrics."""
-        return self.rank(1)
+        """Scores of the positive of two classes, sorted once for all metrics."""
+        return self.rank(self.target.positive_code)
 
 
 def collect_predictions(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class Target:
         Names of the columns; empty for a single output.
     output_classes : tuple of ndarray
         The sorted labels of each column; empty for numbers and for a single output.
+    positive : int or None
+        Position of the positive of two classes; None means the rarer class.
     """
 
     y: np.ndarray
@@ -45,6 +47,7 @@ class Target:
     groups: np.ndarray | None = None
     outputs: tuple[str, ...] = ()
     output_classes: tuple[np.ndarray, ...] = ()
+    positive: int | None = None
 
     def __post_init__(self) -> None:
         if self.given is None:
@@ -57,6 +60,24 @@ class Target:
     def n_classes(self) -> int:
         """Number of classes; 0 for regression."""
         return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def positive_code(self) -> int:
+        """Position of the positive of two classes: the second if both are equally frequent."""
+        if self.positive is not None or self.n_classes != 2:
+            return 1 if self.positive is None else self.positive
+        sizes = np.bincount(self.codes, minlength=2)
+        return int(sizes[1] <= sizes[0])
+
+    def with_positive(self, pos_label: Any) -> Target:
+        """Return the target with one of two classes as the positive one."""
+        classes = [] if self.classes is None else self.classes.tolist()
+        if len(classes) != 2 or pos_label not in classes:
+            raise ValueError(
+                f"pos_label must be None or one of two classes, got {pos_label!r}; y has "
+                f"{'the classes ' + ', '.join(map(repr, classes[:5])) if classes else 'numbers'}."
+            )
+        return replace(self, positive=classes.index(pos_label))
 
     def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
         """Return the predictions of some samples: labels as codes, numbers as they are."""

@@ -156,7 +156,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
                 yield measure_loss(predictions, reported.name, losses, bounded=True)
     scores, positive_only = predictions.class_scores, len(classes) == 2
     if scores is not None:
-        for code in [1] if positive_only else range(len(classes)):
+        for code in [predictions.target.positive_code] if positive_only else range(len(classes)):
             label = None if positive_only else str(classes[code])
             if predictions.n_fits == 0:
                 yield from measure_given_scores(predictions, code, label)
@@ -318,11 +318,7 @@ def measure_given_scores(
     There is no interval if a class has no sample or all samples have one score.
     """
     value, precision, of_area, of_precision = np.nan, np.nan, NO_FORM, NO_FORM
-    sample = (
-        predictions.ranked
-        if predictions.target.n_classes == 2 and code == 1
-        else predictions.rank(code)
-    )
+    sample = predictions.ranked if predictions.target.n_classes == 2 else predictions.rank(code)
     if sample is not None:
         # rounding may exceed 1
         value, precision = min(1.0, sample.area), min(1.0, sample.average_precision)

@@ -96,6 +96,7 @@ class Options(TypedDict, total=False):
     sample_weight: Any
     feature_names: Sequence[str] | None
     left_out: Any
+    pos_label: Any
     random_state: RandomStateLike
     n_jobs: int | None
     verbose: int
@@ -129,6 +130,7 @@ def evaluate(
     sample_weight: Any = None,
     feature_names: Sequence[str] | None = None,
     left_out: Any = None,
+    pos_label: Any = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -216,6 +218,9 @@ def evaluate(
         Columns of the same samples that are not features, such as an identifier or a date. They
         are not used by any model, but are checked for repeated values, as of patients, and for
         time order.
+    pos_label : int, float, bool or str, default=None
+        Positive of two classes, for average precision, curves and the scores of the predictions.
+        None means the rarer class.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all splits and resamples.
     n_jobs : int, default=None
@@ -273,7 +278,8 @@ def evaluate(
     options |= {"n_perturbations": n_perturbations, "confidence_level": confidence_level}
     options |= {"loss": loss, "scoring": scoring, "groups": groups, "by": by, "params": params}
     options |= {"sample_weight": sample_weight, "feature_names": feature_names}
-    options |= {"left_out": left_out, "random_state": random_state, "n_jobs": n_jobs}
+    options |= {"left_out": left_out, "pos_label": pos_label}
+    options |= {"random_state": random_state, "n_jobs": n_jobs}
     options |= {"verbose": verbose, "memory": memory, "error_score": error_score}
     _checks.refuse_no_target(estimator, y)
     if isinstance(estimator, Mapping):
@@ -360,6 +366,8 @@ def _validate(estimator: Any, X: Any, y: Any, options: dict[str, Any], seed: int
         estimator, X, y, groups, method=AUTO, **{name: options[name] for name in RUN_OPTIONS}
     )
     _refuse_single_members(inputs.target)
+    if options["pos_label"] is not None:
+        inputs = inputs.with_options(target=inputs.target.with_positive(options["pos_label"]))
     names = _predictions.check_feature_names(inputs.X, options["feature_names"])
     scorers = _predictions.resolve_scorers(options["scoring"])
     request = _predictions.request_search_notes(scorers, estimator)

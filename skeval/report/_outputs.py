@@ -50,7 +50,13 @@ from skeval.utils import _checks
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import count, mean_loss_name
 
-NOT_SUPPORTED = {"by": None, "budget": None, "feature_names": None, "left_out": None}
+NOT_SUPPORTED = {
+    "by": None,
+    "budget": None,
+    "feature_names": None,
+    "left_out": None,
+    "pos_label": None,
+}
 """Arguments of `evaluate` that must have their default for several outputs."""
 SHARES = ("hamming", "zero_one")
 BASELINES = {

@@ -193,7 +193,7 @@ class ParsedPredictions(NamedTuple):
     def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
         """Return some of the predictions as one test set of a fixed model."""
         y, classes, codes = self.target.y[rows], self.target.classes, self.target.codes[rows]
-        target = Target(y, classes, codes)
+        target = Target(y, classes, codes, positive=self.target.positive_code)
         response = None if self.response is None else self.response[rows]
         losses = self.losses()[rows]
         return collect_predictions(target, groups, weight, self.predicted[rows], losses, response)
@@ -532,7 +532,7 @@ def _read_scores(
         _check_positive(classes.tolist(), pos_label)
     if pos_label is not None and pos_label == classes.tolist()[0]:
         classes = classes[::-1]
-    target = Target(y, classes, (y == classes[1]).astype(np.intp))
+    target = Target(y, classes, (y == classes[1]).astype(np.intp), positive=1)
     score = predictions.astype(float)
     response = score
     if kind == "probabilities":
@@ -585,7 +585,10 @@ def _read_columns(
         columns /= columns.sum(axis=1, keepdims=True)
     if len(classes) == 2:
         one = columns[:, 1] if kind == "probabilities" else columns[:, 1] - columns[:, 0]
-        if pos_label is not None and pos_label == classes.tolist()[0]:
+        if pos_label is None:  # the rarer class
+            codes = np.searchsorted(classes, y)
+            pos_label = classes.tolist()[Target(y, classes, codes).positive_code]
+        if pos_label == classes.tolist()[0]:
             one = 1 - one if kind == "probabilities" else -one
         if kind == "scores" and threshold is None:
             threshold = 0.0

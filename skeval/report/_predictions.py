@@ -551,12 +551,9 @@ def make_predictions_frame(predictions: Predictions) -> DataFrame:
     scores = predictions.response
     if scores is not None and target.classes is not None:
         if scores.ndim == 1:
-            columns["score"] = scores
-        elif len(target.classes) == 2:
-            columns["score"] = scores[:, 1]
-        else:
-            names = target.classes.tolist()
-            columns |= {f"score_{name}": scores[:, k] for k, name in enumerate(names)}
+            scores = np.column_stack([-scores, scores])
+        shown = [target.positive_code] if len(target.classes) == 2 else range(len(target.classes))
+        columns |= {f"score_{target.classes.tolist()[k]}": scores[:, k] for k in shown}
     return make_frame(columns)
 
 

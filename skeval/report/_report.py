@@ -223,12 +223,19 @@ class ScoredReport(Report):
         heading = _sentences.write_metric(first, metrics[first]) if first else "Curves"
         return Section(heading, figures=figures)
 
+    @property
+    def _positive_class(self) -> Any:
+        """The positive of two classes."""
+        target = self.out_of_fold.target
+        names = [] if target.classes is None else target.classes.tolist()
+        return names[target.positive_code] if len(names) == 2 else None
+
     def _tabulate_metrics(self) -> Table:
         """Return the metrics of all samples; on a page the area is shown above its curve."""
         labels = {name: _sentences.name_metric(name) for name in self._main_metrics}
         classes = self.out_of_fold.target.classes
-        if self.rare_class is not None and classes is not None and "average_precision" in labels:
-            labels["average_precision"] += f", {name_label(classes[-1])}"
+        if classes is not None and "average_precision" in labels:
+            labels["average_precision"] += f", class {name_label(self._positive_class)}"
         rows = [
             (labels[name], estimate.value, estimate.interval)
             for name, estimate in self._main_metrics.items()
@@ -256,8 +263,8 @@ class ScoredReport(Report):
         head = ["class", *map(_sentences.name_metric, names)]
         caption = "By class."
         if len(by_class) == 2:
-            caption += " The recall of the positive class is the sensitivity, of the other the "
-            caption += "specificity."
+            caption += f" The recall of {name_label(self._positive_class)}, the positive class, is "
+            caption += "the sensitivity, of the other the specificity."
         table = Table(caption, head, rows, n_on_page=MAX_CLASSES, n_in_text=0)
         return [table] if rows else []
 
@@ -297,7 +304,7 @@ class ScoredReport(Report):
             yield from self._draw_curves_of_many(classes)
             return
         one = predictions.repeat == 0  # a band counts each sample once
-        positive = int(self.rare_class is None or self.rare_class.label != name_label(classes[0]))
+        positive = predictions.target.positive_code
         about = f"Positive class: {name_label(classes[positive])}."
         options: dict[str, Any] = {"pos_label": classes[positive]}
         options["confidence_level"] = self.confidence_level
@@ -320,7 +327,7 @@ class ScoredReport(Report):
             probabilities = predictions.probabilities[one, positive]
             yield Figure(
                 partial(ReliabilityDisplay.from_predictions, true, probabilities, **options),
-                "Calibration: observed frequency at each predicted probability.",
+                f"Calibration: observed frequency at each predicted probability. {about}",
                 label="Calibration curve with the intervals of its bins.",
             )
 
@@ -522,7 +529,8 @@ class EvaluationReport(ScoredReport):
     def _about(self) -> dict[str, Any]:
         """The first entries of `to_dict`, before the results of the sections."""
         return super()._about | {
-            "answer": self.answer.to_dict() | {"covers": " ".join(self._basis)}
+            "answer": self.answer.to_dict() | {"covers": " ".join(self._basis)},
+            "positive": self._positive_class,
         }
 
     @property
@@ -773,8 +781,8 @@ class EvaluationReport(ScoredReport):
         """Return one row for each out-of-fold prediction as a data frame; requires pandas.
 
         Columns: sample (row of X), repeat, fold, truth, prediction. Classifiers with scores add
-        "score" (decision value, or probability of the second class), or for more than two classes
-        "score_<class>" for each class.
+        "score_<class>" (decision value, or probability) of the positive of two classes, or of each
+        of more classes.
         """
         return make_predictions_frame(self.out_of_fold)
 

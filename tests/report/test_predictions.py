@@ -130,9 +130,10 @@ def test_metrics_of_classes_are_those_of_the_pooled_predictions(of_three):
 
 
 def test_areas_count_pairs_that_one_model_scored(of_two, of_three):
-    frame, weights = of_two.predictions, np.ones(120)
+    frame, weights, positive = of_two.predictions, np.ones(120), of_two.to_dict()["positive"]
+    column = f"score_{positive}"
     fits = [
-        (part["sample"].to_numpy(), part["truth"].to_numpy() == 1, part["score"].to_numpy())
+        (part["sample"].to_numpy(), part["truth"].to_numpy() == positive, part[column].to_numpy())
         for _, part in frame.groupby(["repeat", "fold"])
     ]
     expected = area_within_fits(fits, weights)
@@ -147,10 +148,13 @@ def test_areas_count_pairs_that_one_model_scored(of_two, of_three):
 
 
 def test_brier_score_and_average_precision(of_two):
-    frame = of_two.predictions
-    repeats = [part for _, part in frame.groupby("repeat")]
-    briers = [sk.brier_score_loss(part["truth"], part["score"]) for part in repeats]
-    precisions = [sk.average_precision_score(part["truth"], part["score"]) for part in repeats]
+    frame, positive = of_two.predictions, of_two.to_dict()["positive"]
+    pairs = [
+        (part["truth"] == positive, part[f"score_{positive}"])
+        for _, part in frame.groupby("repeat")
+    ]
+    briers = [sk.brier_score_loss(*pair) for pair in pairs]
+    precisions = [sk.average_precision_score(*pair) for pair in pairs]
     assert metric(of_two, "brier_score").value == pytest.approx(np.mean(briers), abs=1e-12)
     found = metric(of_two, "average_precision")
     assert found.value == pytest.approx(np.mean(precisions), abs=1e-12)
@@ -650,3 +654,34 @@ def test_one_repeat_is_no_every_repeat(iris):
     hard, said = hard_sentences(X[order], y[order], cv=folds)
     assert hard.always
     assert said == []
+
+
+@pytest.mark.parametrize("names", [("no", "yes"), ("survived", "died"), (0, 1), (2, 1)], ids=str)
+@pytest.mark.parametrize("model", [LogisticRegression(), SVC()], ids=["proba", "decision"])
+def test_the_rarer_class_is_positive_unless_specified(names, model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    rare = X[:, 0] + rng.normal(size=200) > 1.3
+    y = np.where(rare, names[1], names[0])
+    options = {"include": [], "cv": 3, "random_state": 0}
+    precisions = []
+    for pos_label, positive in [(None, names[1]), (names[0], names[0])]:
+        report = skeval.evaluate(model, X, y, pos_label=pos_label, **options)
+        frame = report.predictions
+        expected = [
+            sk.average_precision_score(part["truth"] == positive, part[f"score_{positive}"])
+            for _, part in frame.groupby("repeat")
+        ]
+        precisions.append(report.metrics["average_precision"].value)
+        assert precisions[-1] == pytest.approx(np.mean(expected), abs=0.1)
+        assert report.to_dict()["positive"] == positive
+        assert f"average precision, class {positive}" in str(report)
+        assert f"Positive class: {positive}." in report.to_html()
+    assert precisions[0] < 0.8 < precisions[1]
+
+
+def test_the_positive_class_must_be_one_of_two():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    for target, model in [(y, GaussianNB()), (y % 2, GaussianNB()), (X[:, 0], Ridge())]:
+        with pytest.raises(ValueError, match="pos_label must be None or one of two classes"):
+            skeval.evaluate(model, X, target, pos_label=2)
