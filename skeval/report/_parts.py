@@ -528,6 +528,9 @@ def run_parts(
             reason = ""
         if reason:
             finished.omitted[name] = reason
+            if not auto and name in evaluation.include and not clock.stopped:
+                text = f"Requested {name} not run: it takes {reason}. Increase the budget."
+                finished.cautions.append(Caution("not-run", text))
             continue
         say(name)
         try:

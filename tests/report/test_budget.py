@@ -158,3 +158,11 @@ def test_a_single_test_set_compares_nothing(table, monkeypatch):
     reports = skeval.evaluate({"a": Paced(), "b": Paced()}, *table, budget=2, random_state=0)
     assert reports.comparison is None
     assert "a single test set" in reports.verdict
+
+
+def test_a_requested_part_that_was_not_run_is_named_in_the_summary(table):
+    X, y = (part[:300] for part in table)
+    report = skeval.evaluate(Paced(0.01), X, y, include="permutation", budget=0.5, random_state=0)
+    assert report.permutation is None
+    (warning,) = [one for one in report.warnings if one.code == "not-run"]
+    assert warning in str(report)
