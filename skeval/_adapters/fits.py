@@ -10,12 +10,20 @@ import numpy as np
 from skeval._adapters.trials import choose_solver, reports_progress
 from skeval._resampling.fit_errors import check_plan, explaining_errors
 from skeval._resampling.fit_loop import Outputs, run_plan
-from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_outputs import FitOutput, join_outputs
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.fit_worker import make_worker
 from skeval._resampling.inputs import Inputs
+from skeval._resampling.model_scores import (
+    EachScorer,
+    ReplayedEstimator,
+    SmallTestSetError,
+    check_test_sets,
+    methods_of_scorers,
+)
 from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.progress import tell
+from skeval.utils._compat import is_plain_scorer
 
 Scores = float | dict[str, float]
 
@@ -71,12 +79,24 @@ def score_plan(
     *,
     first_block: int | None = None,
     several: bool = False,
+    skip_undefined: bool = False,
+    pool: bool = False,
 ) -> Iterator[list[Scores]]:
     """Yield, block by block, the mean score over the fits of each repetition, by metric.
 
-    `scoring` must give one number unless `several` is True.
+    `scoring` must give one number unless `several` is True. Where a test set is too small for a
+    score, it is computed from all test sets of a repetition together if `pool` is True; otherwise
+    it raises an error before any fit, except with `skip_undefined` if the score is undefined there.
     """
     request = FitRequest.for_scores(inputs.estimator, scoring)
+    scorers = request.scorers(inputs.target)
+    try:
+        check_test_sets(inputs, plan, scorers, skip_undefined=skip_undefined)
+    except SmallTestSetError:
+        if not (pool and all(map(is_plain_scorer, scorers.values()))):
+            raise
+        yield from pool_plan(inputs, plan, request, first_block)
+        return
     for _, output in fit_plan(inputs, plan, request, first_block=first_block):
         scores = output.scores or [None] * len(output)
         by_name = next((score for score in scores if isinstance(score, dict)), {})
@@ -87,9 +107,37 @@ def score_plan(
         yield [mean_score(scores[start : start + plan.fits_per_draw]) for start in starts]
 
 
-def score_each(inputs: Inputs, plan: ResamplingPlan, scoring: Any) -> list[Any]:
+def pool_plan(
+    inputs: Inputs, plan: ResamplingPlan, request: FitRequest, first_block: int | None
+) -> Iterator[list[Scores]]:
+    """Yield, block by block, the score of all test sets of each repetition together."""
+    target, several = inputs.target, isinstance(request.scorer, EachScorer)
+    scorers = EachScorer(request.scorers(target), raises=True)
+    wanted = FitRequest(methods_of_scorers(scorers.scorers.values(), inputs))
+    for block, output in fit_plan(inputs, plan, wanted, first_block=first_block):
+        fits, pooled = list(output), list[Scores]()
+        for start in range(0, len(fits), plan.fits_per_draw):
+            of_draw = slice(start, start + plan.fits_per_draw)
+            joined = join_outputs(fits[of_draw])
+            part = block.take(np.arange(len(fits))[of_draw])
+            codes = part.tested_labels(target.codes, ~joined.failed)
+            if not len(codes):
+                pooled.append(np.nan)
+                continue
+            responses = joined.responses | {"predict": target.decode(joined.predicted)}
+            model = ReplayedEstimator(responses, inputs.tags, target.classes)
+            rows, labels = np.arange(len(codes)), target.decode(codes)
+            scores = scorers.score_parts(model, rows, labels, target)
+            pooled.append(scores if several else scores[""])
+        yield pooled
+
+
+def score_each(
+    inputs: Inputs, plan: ResamplingPlan, scoring: Any, *, skip_undefined: bool = False
+) -> list[Any]:
     """Return the score of each fit, nan if it failed."""
-    parts = score_plan(inputs, plan, scoring, several=not callable(scoring))
+    options = {"several": not callable(scoring), "skip_undefined": skip_undefined}
+    parts = score_plan(inputs, plan, scoring, **options)
     return [score for part in parts for score in part]
 
 

@@ -194,20 +194,18 @@ def average_precision(predictions: BatchPredictions) -> np.ndarray:
 
 
 def log_loss(predictions: BatchPredictions) -> np.ndarray:
-    """Return the mean negative log-probability of the true class; nan if a class is absent."""
+    """Return the mean negative log-probability of the true class."""
     if predictions.n_classes == 2:
         of_true = np.where(predictions.true == 1, predictions.second, 1 - predictions.second)
     else:
         of_true = predictions.output.probability[np.arange(len(predictions.true)), predictions.true]
     eps = np.finfo(of_true.dtype).eps
-    loss = predictions.sums(-np.log(np.clip(of_true, eps, 1 - eps))) / predictions.sizes
-    return np.where((predictions.members == 0).any(axis=0), np.nan, loss)
+    return predictions.sums(-np.log(np.clip(of_true, eps, 1 - eps))) / predictions.sizes
 
 
 def brier(predictions: BatchPredictions) -> np.ndarray:
-    """Return the mean squared error of the probability; nan if a class is absent."""
-    loss = predictions.sums((predictions.second - predictions.true) ** 2) / predictions.sizes
-    return np.where((predictions.members == 0).any(axis=0), np.nan, loss)
+    """Return the mean squared error of the probability."""
+    return predictions.sums((predictions.second - predictions.true) ** 2) / predictions.sizes
 
 
 def r2(predictions: BatchPredictions) -> np.ndarray:

@@ -11,19 +11,24 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 
 from skeval._resampling.batch_scores import BatchPredictions, find_scores
 from skeval._resampling.fit_outputs import FitOutput, tie_values
 from skeval._resampling.inputs import Inputs
+from skeval._resampling.model_scores import (
+    EachScorer,
+    ReplayedEstimator,
+    align_columns,
+    flatten_column,
+    make_response,
+    score_model,
+)
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
 from skeval.metrics._scorers import read_scoring
-from skeval.utils._checks import ignored_warnings
-from skeval.utils._compat import is_plain_scorer, limit_threads, responses_of_scorer
+from skeval.utils._compat import is_plain_scorer, limit_threads
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 
@@ -36,7 +41,7 @@ class FitRequest:
     ----------
     methods : tuple of str
         Prediction methods to call on the test samples, some of `RESPONSES`.
-    scorer : callable or None
+    scorer : callable, EachScorer or None
         ``scorer(model, X, y)`` returns a number or a dict of numbers.
     scoring : str, callable, list, tuple, set, dict or None
         Argument that `scorer` was made from.
@@ -46,14 +51,18 @@ class FitRequest:
     """
 
     methods: tuple[str, ...] = ("predict",)
-    scorer: Callable[[Any, Any, Any], Any] | None = None
+    scorer: Any = None
     scoring: Any = None
     note: Callable[[Any, Any, Any], Any] | None = None
 
     @classmethod
     def for_scores(cls, estimator: Any, scoring: Any) -> FitRequest:
         """Return the request for the scores that an argument `scoring` names, and nothing else."""
-        return cls((), read_scoring(estimator, scoring), scoring)
+        scorer = read_scoring(estimator, scoring)
+        if is_several(scoring):
+            parts = name_parts(scoring).items()
+            scorer = EachScorer({n: read_scoring(estimator, part) for n, part in parts}, True)
+        return cls((), scorer, scoring)
 
     def and_scores_of_classes(self, estimator: Any, target: Target) -> FitRequest:
         """Return the request with predictions and the available scores of classes."""
@@ -66,17 +75,20 @@ class FitRequest:
             return False
         return self.scorer is None or needs_predictions_only(inputs, self.scorer, self.scoring)
 
-    def score_by(self, names: tuple[str, ...], target: Target) -> Callable[[Any, Any, Any], Any]:
-        """Return the scorer of some of the names; a single scorer has no name."""
-        if self.scoring is None:
-            return get_scorer("r2" if target.classes is None else "accuracy")
-        if not is_several(self.scoring):
-            assert self.scorer is not None
-            return self.scorer
+    def scorers(self, target: Target) -> dict[str, Any]:
+        """Return the scorers by name; a single scorer has no name."""
         if isinstance(self.scorer, EachScorer):
-            return EachScorer({name: self.scorer.scorers[name] for name in names})
-        parts = name_parts(self.scoring)
-        return read_scoring(None, {name: parts[name] for name in names})
+            return self.scorer.scorers
+        if self.scoring is None:
+            return {"": get_scorer("r2" if target.classes is None else "accuracy")}
+        return {"": self.scorer}
+
+    def score_by(self, names: tuple[str, ...], target: Target) -> Any:
+        """Return the scorer of some of the names; a single scorer has no name."""
+        if isinstance(self.scorer, EachScorer):
+            scorers = {name: self.scorer.scorers[name] for name in names}
+            return replace(self.scorer, scorers=scorers)
+        return self.scorers(target)[""]
 
     def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
         """Return the outputs of a fitted model by name of column; labels are not encoded."""
@@ -87,13 +99,13 @@ class FitRequest:
         if "predict_proba" in self.methods:
             outputs["probability"] = read_response("predict_proba", model, X, target)
         if self.scorer is not None:
-            outputs["scores"] = [check_scores(self.scorer(model, X, y))]
+            outputs["scores"] = [check_scores(score_model(self.scorer, model, X, y, target))]
         if self.note is not None:
             outputs["notes"] = [self.note(model, X, y)]
         if "predict" in self.methods:
             predicted = model.predict(X)
             dense = predicted.toarray() if issparse(predicted) else predicted
-            outputs["predicted"] = np.asarray(dense)
+            outputs["predicted"] = flatten_column(np.asarray(dense), target.outputs)
         return outputs
 
     def keep(
@@ -114,51 +126,6 @@ class FitRequest:
             output.probability if "predict_proba" in self.methods else None,
             scores,
         )
-
-
-@dataclass(frozen=True)
-class EachScorer:
-    """Scorer that returns a dict with the value of each named scorer; nan for a ValueError."""
-
-    scorers: dict[str, Any]
-
-    def __call__(self, model: Any, X: Any, y: Any) -> dict[str, float]:
-        scores = {}
-        with ignored_warnings(UndefinedMetricWarning):  # the caller counts undefined scores
-            for name, scorer in self.scorers.items():
-                try:
-                    score = scorer(model, X, y)
-                except ValueError:  # for example, the test set has one class
-                    score = np.nan
-                except AttributeError as error:
-                    check_response(name, scorer, model, error)
-                    raise
-                if isinstance(score, dict):
-                    raise TypeError(
-                        f"scoring must give one number by each scorer, {name!r} gave a dict with "
-                        f"{', '.join(map(repr, score))}; give a dict of scorers instead."
-                    )
-                scores[name] = float(score)
-        return scores
-
-
-class NoResponseError(ValueError, AttributeError):
-    """Error for a model without any prediction method that a scorer accepts."""
-
-
-def check_response(name: str, scorer: Any, model: Any, error: Exception) -> None:
-    """Raise `NoResponseError` if a model lacks all prediction methods that a scorer accepts."""
-    methods = responses_of_scorer(scorer) or ()
-    methods = [methods] if isinstance(methods, str) else list(methods)
-    if not methods or any(hasattr(model, method) for method in methods):
-        return
-    remedy = "a scorer of predicted labels or numbers, such as balanced_accuracy"
-    if "predict_proba" in methods:
-        remedy = f"an estimator with probabilities, such as LogisticRegression, or {remedy}"
-    raise NoResponseError(
-        f"scoring={name!r} needs {' or '.join(methods)}, which the estimator does not have; use "
-        f"{remedy}."
-    ) from error
 
 
 def check_scores(scores: Any) -> Any:
@@ -207,17 +174,11 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
         response = np.asarray(getattr(model, method)(X))
     except Exception:
         return None
-    classes = target.classes
-    seen = np.asarray(getattr(model, "classes_", classes))
-    if response.ndim == 2 and response.shape[1] == 1:
-        response = response[:, 0]
-    if classes is None or np.array_equal(seen, classes):
+    response = flatten_column(response)
+    if target.classes is None:
         return response if response.ndim in (1, 2) else None
-    if method != "predict_proba" or response.shape[1:] != (len(seen),):
-        return None
-    aligned = np.zeros((len(response), len(classes)))
-    aligned[:, np.searchsorted(classes, seen)] = response
-    return aligned
+    seen = getattr(model, "classes_", None)
+    return align_columns(method, response, seen, target.classes)
 
 
 def needs_predictions_only(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
@@ -246,7 +207,8 @@ def try_scorer(inputs: Inputs, scorer: Any) -> None:
     codes = np.repeat(np.arange(2 if target.classes is None else len(target.classes)), 2)
     responses = {method: make_response(method, codes, target) for method in inputs.responses}
     replayed = ReplayedEstimator(responses, inputs.tags, target.classes)
-    scorer(replayed, np.arange(len(codes)), make_response("predict", codes, target))
+    labels = make_response("predict", codes, target)
+    score_model(scorer, replayed, np.arange(len(codes)), labels, target)
 
 
 def check_scorers(inputs: Inputs, request: FitRequest) -> None:
@@ -266,22 +228,6 @@ def check_scorers(inputs: Inputs, request: FitRequest) -> None:
             raise ValueError(
                 f"scoring={name!r} cannot be computed for this target: {reason}.{remedy}"
             ) from error
-
-
-def make_response(method: str, codes: np.ndarray, target: Target) -> np.ndarray:
-    """Return possible outputs of a prediction method for samples of these classes."""
-    if target.classes is None:
-        return codes + 1.5  # fractions, which no metric mistakes for classes
-    if method == "predict":
-        return target.decode(codes)
-    if method == "decision_function" and len(target.classes) == 2:
-        return np.array([-2.0, -1, 1, 2])
-    # Rows that add up to 1 with the largest value at the class, no two of them equal.
-    n_classes, n_samples = len(target.classes), len(codes)
-    share = 0.6 + 0.3 * np.arange(n_samples) / n_samples
-    rest = np.broadcast_to((1 - share[:, None]) / (n_classes - 1), (n_samples, n_classes)).copy()
-    rest[np.arange(n_samples), codes] = share
-    return rest
 
 
 @limit_threads(limits=1, user_api="blas")
@@ -318,7 +264,9 @@ def score_predictions(
             if part.decision is not None:
                 responses["decision_function"] = part.tie_decision()
             replayed = ReplayedEstimator(responses, tags, target.classes)
-            scored = scorer(replayed, np.arange(len(rows)), target.decode(codes))
+            scored = score_model(
+                scorer, replayed, np.arange(len(rows)), target.decode(codes), target
+            )
             scores[fit] |= scored if several else {"": scored}
     return scores if several else [by_name and by_name[""] for by_name in scores]
 
@@ -333,40 +281,3 @@ def name_parts(scoring: Any) -> dict[str, Any]:
     if isinstance(scoring, dict):
         return scoring
     return {part: part for part in scoring} if is_several(scoring) else {"": scoring}
-
-
-class ReplayedEstimator:
-    """A fitted estimator that looks up stored predictions: its samples are their row numbers.
-
-    It works with any scorer that uses its samples only through prediction methods:
-    ``scorer(replayed, rows, y[rows])``.
-    """
-
-    def __init__(self, responses: dict[str, np.ndarray], tags: Any, classes: Any) -> None:
-        self.responses = responses
-        self._tags = tags
-        if classes is not None:
-            self.classes_ = classes
-
-    @available_if(lambda self: "predict" in self.responses)
-    def predict(self, rows: np.ndarray) -> np.ndarray:
-        return self.responses["predict"][rows]
-
-    @available_if(lambda self: "decision_function" in self.responses)
-    def decision_function(self, rows: np.ndarray) -> np.ndarray:
-        return self.responses["decision_function"][rows]
-
-    @available_if(lambda self: "predict_proba" in self.responses)
-    def predict_proba(self, rows: np.ndarray) -> np.ndarray:
-        return self.responses["predict_proba"][rows]
-
-    def positive_score(self) -> np.ndarray:
-        """Return the score of the second class for every sample."""
-        if "decision_function" in self.responses:
-            return self.responses["decision_function"]
-        if "predict_proba" in self.responses:
-            return self.responses["predict_proba"][:, 1]
-        raise ValueError("the estimators must have decision_function or predict_proba.")
-
-    def __sklearn_tags__(self) -> Any:
-        return self._tags

@@ -31,9 +31,10 @@ from skeval._inference.paired import corrected_error
 from skeval._resampling.batch_scores import BatchPredictions, find_scores
 from skeval._resampling.fit_outputs import COLUMNS, FitOutput, join_outputs
 from skeval._resampling.fit_params import Params
-from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, check_scores
+from skeval._resampling.fit_request import FitRequest, check_scores
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import Loss
+from skeval._resampling.model_scores import ReplayedEstimator, know_classes, methods_of_scorers
 from skeval._resampling.plans import BLOCK_ELEMENTS, PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import DrawingUnits
 from skeval.metrics._scorers import range_of, read_scoring
@@ -43,13 +44,7 @@ from skeval.model_selection._estimates import check_enough, fit_to_all
 from skeval.model_selection._score_interval import find_mean_loss, label_parts, losses_of
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, ignored_warnings
-from skeval.utils._compat import (
-    is_plain_scorer,
-    metric_of_scorer,
-    responses_of_scorer,
-    safe_indexing,
-    safe_split,
-)
+from skeval.utils._compat import is_plain_scorer, metric_of_scorer, safe_indexing, safe_split
 from skeval.utils._options import ErrorScore, ScoreBootstrap
 
 OPTIMISM = "optimism"
@@ -411,7 +406,8 @@ def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
                 )
             scorers[name] = CalibrationScorer(CALIBRATION.index(part))
             continue
-        scorers[name] = scorer = read_scoring(inputs.estimator, part)
+        scorer = know_classes(read_scoring(inputs.estimator, part), inputs.target.classes)
+        scorers[name] = scorer
         function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
         if inputs.weight is not None and "sample_weight" not in signature(function).parameters:
             raise TypeError(
@@ -423,16 +419,14 @@ def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
 
 def request_answers(inputs: Inputs, scorers: Iterable[Any], losses: tuple[Loss, ...]) -> FitRequest:
     """Return the request for the predictions that scores and losses need, or for the models."""
+    scorers, note = list(scorers), None
     methods = {"predict", *(loss.response for loss in losses)}
-    note = None
     for scorer in scorers:
-        names = responses_of_scorer(scorer) or ()
         if isinstance(scorer, CalibrationScorer):
-            names = "predict_proba"
+            methods.add("predict_proba")
         elif inputs.target.outputs or not is_plain_scorer(scorer):
             note = keep_model
-        names = (names,) if isinstance(names, str) else names
-        methods |= {name for name in names if name in inputs.responses and name != "default"}
+    methods |= set(methods_of_scorers(scorers, inputs))
     return FitRequest(tuple(sorted(methods)), note=note)
 
 

@@ -20,9 +20,10 @@ from skeval._inference.intervals import Codes, Spread
 from skeval._inference.paired import Right
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs
 from skeval._resampling.fit_params import Params, check_takes_weights
-from skeval._resampling.fit_request import FitRequest, ReplayedEstimator
+from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import resolve_loss
+from skeval._resampling.model_scores import ReplayedEstimator, know_classes
 from skeval._resampling.resampled_statistics import values_or_nan
 from skeval._resampling.sampling_units import drawing_units
 from skeval._resampling.splitters import fold_plan, keeps_order, resolve_folds
@@ -423,9 +424,10 @@ class Fits:
     def draw(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of all estimators, and on resamples of out-of-fold responses."""
         truth, units = self.target.y, drawing_units(self.n_samples, None, self.tasks[0].groups)
+        scorer = know_classes(self.scorer, self.target.classes)
 
         def score_of(replayed: ReplayedEstimator) -> Callable[[np.ndarray], float]:
-            return lambda rows: float(self.scorer(replayed, rows, truth[rows]))
+            return lambda rows: float(scorer(replayed, rows, truth[rows]))
 
         scores = [score_of(replayed) for replayed in self.replay()]
         values = np.array([score(np.arange(self.n_samples)) for score in scores])
@@ -452,7 +454,8 @@ def replay_out_of_fold(
     request = FitRequest(methods, note=read_classes)
     fits = fit_plan(inputs, fold_plan(len(target), folds), request)
     output = join_outputs([output for _, output in fits])
-    classes = output.notes or [None]
+    # sorted classes of each model; none for numbers
+    classes = [np.unique([] if seen is None else seen) for seen in output.notes or [None]]
     if any(not np.array_equal(seen, classes[0]) for seen in classes):
         raise ValueError(
             "cv must leave every class in every training part, got parts with the classes "
@@ -462,7 +465,7 @@ def replay_out_of_fold(
     answers = {name: values[order] for name, values in output.responses.items()}
     if "predict" in answers:
         answers["predict"] = target.decode(answers["predict"])
-    return ReplayedEstimator(answers, get_tags(inputs.estimator), classes[0])
+    return ReplayedEstimator(answers, get_tags(inputs.estimator), target.classes)
 
 
 def read_classes(model: Any, X: Any, y: Any) -> Any:

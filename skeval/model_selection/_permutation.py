@@ -181,13 +181,15 @@ def permutation_test(
 
     Notes
     -----
-    The score is the mean over folds. ``sklearn.model_selection.permutation_test_score`` gives the
-    same null distribution for the same permutations and folds if scores depend on predicted labels
-    only. Probabilities from a solver may differ by up to 0.01 from those of an estimator that stops
-    before its optimum, such as ``LogisticRegression``, and so may scores of probabilities. There
-    are three differences: in scikit-learn the default seed is fixed, so repeated calls use the same
-    permutations; scores that differ by rounding errors are not ties; and an undefined null score
-    counts against the null hypothesis.
+    The score is the mean over folds. If a test set has a single sample, or lacks a class, and the
+    score is not a mean over samples (such as Matthews' correlation), it is computed from all test
+    sets together. ``sklearn.model_selection.permutation_test_score`` gives the same null
+    distribution for the same permutations and folds if scores depend on predicted labels only and
+    are means over folds. Probabilities from a solver may differ by up to 0.01 from those of an
+    estimator that stops before its optimum, such as ``LogisticRegression``, and so may scores of
+    probabilities. There are three differences: in scikit-learn the default seed is fixed, so
+    repeated calls use the same permutations; scores that differ by rounding errors are not ties;
+    and an undefined null score counts against the null hypothesis.
 
     A sequential test that stops at permutation `L` has the P-value ``h/L``, and otherwise the
     P-value above. Both are valid.
@@ -425,7 +427,7 @@ def score_permutations(
     """
     first_block = None if max_exceedances is None else 1 + max_exceedances
     scores: list[Scores] = []
-    for part in score_plan(inputs, plan, scoring, first_block=first_block, several=True):
+    for part in score_plan(inputs, plan, scoring, first_block=first_block, several=True, pool=True):
         scores += part
         if max_exceedances is not None and all(
             exceedances(values[0], values[1:]).sum() >= max_exceedances

@@ -19,6 +19,7 @@ from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest, find_response_method
 from skeval._resampling.inputs import FitOptions, Inputs, validate_inputs
 from skeval._resampling.losses import Loss, resolve_loss
+from skeval._resampling.model_scores import check_test_sets
 from skeval._resampling.plans import ResamplingPlan
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, REPORTED
@@ -311,7 +312,7 @@ def score_fits(
     def measure(inputs: Inputs, plan: ResamplingPlan, name: str, label: str) -> FitMeans:
         """Return a score of each fit as `FitMeans`; all scores come from the same fits."""
         if not scores:
-            scores.extend(score_each(inputs, plan, scoring))
+            scores.extend(score_each(inputs, plan, scoring, skip_undefined=True))
         return take_score(scores, name, label)
 
     results = {}
@@ -373,7 +374,8 @@ def score_repeats(
     plan, request = folds.plan, FitRequest()
     if others:
         scorers = {name: parts[name] for name in others}
-        request = FitRequest(scorer=read_scoring(inputs.estimator, scorers), scoring=scorers)
+        request = FitRequest.for_scores(inputs.estimator, scorers)
+        check_test_sets(inputs, plan, request.scorers(inputs.target), skip_undefined=True)
     outputs = list(fit_each(inputs, plan, request))
 
     # means of losses, with the sign changed

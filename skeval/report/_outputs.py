@@ -24,7 +24,6 @@ from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.losses import Loss, losses_by_output, resolve_loss
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.target import Target
-from skeval.metrics._scorers import read_scoring
 from skeval.model_selection import EstimatesDisplay, metric_interval
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import (
@@ -101,9 +100,10 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
         scoring = [] if inputs.target.output_classes else ["r2"]
     elif not isinstance(scoring, list | tuple | set | dict):
         scoring = [scoring]
-    scorer = read_scoring(inputs.estimator, scoring) if scoring else None
     folds = plan_repeats(inputs, _checks.root_seed(seed), cv=options["cv"])
-    request = FitRequest(scorer=scorer, scoring=scoring)
+    request = FitRequest()
+    if scoring:
+        request = FitRequest.for_scores(inputs.estimator, scoring)
     with tallied_warnings():
         outputs = list(fit_each(folds.inputs, folds.plan, request))
     overall = judge(folds, outputs, inputs.loss)

@@ -17,13 +17,9 @@ from skeval._adapters.fits import fit_plan
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import ErrorEstimate, Estimate, Results
 from skeval._inference.intervals import wilson_interval
-from skeval._resampling.fit_request import (
-    EachScorer,
-    FitRequest,
-    decides_by_pairs,
-    find_response_method,
-)
+from skeval._resampling.fit_request import FitRequest, decides_by_pairs, find_response_method
 from skeval._resampling.inputs import Inputs
+from skeval._resampling.model_scores import EachScorer
 from skeval._resampling.plans import whole_plan
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.target import Target
@@ -34,7 +30,7 @@ from skeval.model_selection._interval_methods import error_of_some
 from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._sections import Caution
-from skeval.utils._checks import ignored_warnings, naming
+from skeval.utils._checks import ignored_warnings, naming, refuse_shuffled_index
 from skeval.utils._compat import is_search, score_function
 from skeval.utils._text import (
     DataFrame,
@@ -162,6 +158,7 @@ def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
             )
         by = X[by]
     if by is not None:
+        refuse_shuffled_index(X, by=by)
         read_subgroups(by, n_samples)  # raise before the work
     return by
 

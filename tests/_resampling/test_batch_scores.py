@@ -15,7 +15,8 @@ from sklearn.utils import get_tags
 
 from skeval._resampling.batch_scores import BatchPredictions, find_scores
 from skeval._resampling.fit_outputs import FitOutput, tie_values
-from skeval._resampling.fit_request import EachScorer, FitRequest, ReplayedEstimator
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.model_scores import EachScorer, ReplayedEstimator, know_classes
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
 
@@ -93,7 +94,8 @@ def test_scores_of_classes(scoring, classes):
         found = score(
             BatchPredictions(np.concatenate([target.codes[t] for t in output.test]), output, target)
         )
-        expected = np.array(score_each(get_scorer(scoring), target, output))
+        scorer = know_classes(get_scorer(scoring), target.classes)
+        expected = np.array(score_each(scorer, target, output))
         defined = ~np.isnan(found)
         assert_allclose(found[defined], expected[defined], rtol=0, atol=1e-13)
         n_defined += int(defined.sum())
@@ -138,7 +140,7 @@ def test_several_scorers_of_which_some_score_one_by_one(kind):
     for _ in range(3):
         target, output = some_answers(rng, np.array([0, 1]))
         scorers = {name: get_scorer(name) for name in names}
-        scorer = EachScorer(scorers) if kind == "each" else metrics.check_scoring(None, scorers)
+        scorer = EachScorer(scorers, raises=kind == "list")
         scoring = scorers if kind == "each" else names
         block = PlanBlock((~output.test).astype(int), output.test)
         asked = FitRequest((), scorer, scoring)
