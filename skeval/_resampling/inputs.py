@@ -190,7 +190,8 @@ def validate_inputs(
     """
     _checks.check_confidence_level(confidence_level)
     _checks.refuse_swapped_data(X, y)
-    _checks.refuse_shuffled_index(X, y=y, groups=groups, sample_weight=sample_weight)
+    columns = {"y": y, "groups": groups, "sample_weight": sample_weight}
+    _checks.refuse_shuffled_index(X, **{**(params or {}), **columns})
     X, target, _ = validate_data(estimator, X, y, groups, several=several)
     warn_biased_error(estimator)
     n = len(target)

@@ -12,6 +12,7 @@ from sklearn.utils import get_tags, indexable
 
 from skeval.utils import _checks
 from skeval.utils._compat import num_samples, safe_indexing
+from skeval.utils._samples import refuse_mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +198,7 @@ def validate_data(
         num_samples(X)
     _checks.check_same_length(X=X, y=y)
     groups = _checks.check_groups(groups, num_samples(y))
+    refuse_mask("X", X)
     with _checks.naming("X"):
         (X,) = indexable(X)
     if get_tags(estimator).input_tags.pairwise:

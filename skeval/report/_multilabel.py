@@ -26,7 +26,6 @@ from skeval.report._parsed_predictions import (
     collect_predictions,
     measure_slices,
     read_units,
-    refuse_other_order,
 )
 from skeval.report._predictions import HardSamples, name_rows, warn_of_few_groups
 from skeval.report._run import describe_run
@@ -205,7 +204,6 @@ def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -
     for name in ("prevalence", "within", "unit_weights"):
         if options[name] is not None:
             raise ValueError(f"{name} must be None for several labels, got some.")
-    refuse_other_order(y_true, predictions)
     parsing = ("kind", "threshold", "labels", "pos_label")
     parsed = read_labels(y_true, predictions, *(options[name] for name in parsing))
     level, arguments = options["confidence_level"], {"y_true": y_true, "predictions": predictions}

@@ -258,23 +258,10 @@ def read_units(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | No
     return _checks.check_groups(groups, n, crossed=True), weight
 
 
-def refuse_other_order(y_true: Any, predictions: Any) -> None:
-    """Raise if both have an index, as in pandas, and the indexes differ."""
-    indexes: list[Any] = [getattr(values, "index", None) for values in (y_true, predictions)]
-    if any(index is None or callable(index) for index in indexes):
-        return
-    if len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):
-        raise ValueError(
-            "predictions must have the index of y_true, in the same order, got another one: "
-            "predictions.loc[y_true.index] has it."
-        )
-
-
 def read_predictions(
     y_true: Any, predictions: Any, kind: str, labels: Any, pos_label: Any, threshold: Any
 ) -> ParsedPredictions:
     """Return the parsed predictions of a kind."""
-    refuse_other_order(y_true, predictions)
     _checks.check_same_length(y_true=y_true, predictions=predictions)
     y = _hold_text(_checks.check_y("y_true", y_true))
     values = read_column(predictions) if np.ndim(predictions) != 2 else None

@@ -34,6 +34,7 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from skeval.utils._compat import is_foreign_array, num_samples
+from skeval.utils._samples import explain_other_index, index_of, refuse_mask
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 RandomStateLike = int | RandomState | Generator | SeedSequence | None
@@ -229,6 +230,7 @@ def naming(*arguments: str) -> Iterator[None]:
 
 def check_data(name: str, data: Any, **options: Any) -> Any:
     """Return the result of `sklearn.utils.check_array`; every error names the argument."""
+    refuse_mask(name, data)
     # scikit-learn sums the values to check that they are finite, and inf - inf warns
     with naming(name), np.errstate(invalid="ignore"):
         return check_array(data, input_name=name, **options)
@@ -523,19 +525,15 @@ def refuse_shuffled_index(X: Any, **columns: Any) -> None:
 
     Other indexes are ignored, as in scikit-learn: only one of the two may have been reset.
     """
-    index: Any = getattr(X, "index", None)
-    if not hasattr(index, "equals"):
+    index = index_of(X)
+    if index is None:
         return
     for name, values in columns.items():
-        other: Any = getattr(values, "index", None)
-        if not hasattr(other, "equals") or len(other) != len(index) or index.equals(other):
+        other = index_of(values)
+        if other is None or len(other) != len(index) or index.equals(other):
             continue
         if index.is_unique and set(index) == set(other):
-            raise ValueError(
-                f"{name} must have its index in the order of X, got the labels of X in another "
-                f"order; {name}.loc[X.index] matches the rows, and {name}.to_numpy() keeps the "
-                "order."
-            )
+            raise ValueError(explain_other_index("X", index, name, other))
 
 
 def native_labels(name: str, y: Any) -> Any:

@@ -32,6 +32,8 @@ from sklearn.utils.parallel import _threadpool_controller_decorator as limit_thr
 from sklearn.utils.validation import _check_method_params as params_of_rows
 from sklearn.utils.validation import _num_samples as num_samples
 
+from skeval.utils._samples import pair_samples
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn before 1.9 has no callbacks
@@ -60,7 +62,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def validate_params(
     constraints: Mapping[str, Any], *, prefer_skip_nested_validation: bool = True
 ) -> Callable[[Function], Function]:
-    """Return scikit-learn's parameter validation, with arrays of other libraries converted."""
+    """Return scikit-learn's parameter validation, after that of `read_arrays`."""
     check: Callable[[Function], Function] = validate_all_params(
         constraints, prefer_skip_nested_validation=prefer_skip_nested_validation
     )
@@ -72,12 +74,16 @@ def validate_params(
 
 
 def read_arrays(function: Function) -> Function:
-    """Return a function of labels, scores or samples that accepts arrays of any library."""
+    """Return a function of labels, scores or samples that accepts arrays of any library.
+
+    It refuses rows in another order, see `pair_samples`.
+    """
+    paired = pair_samples(function)
 
     @wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
         kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
-        return function(*map(to_numpy, args), **kwargs)
+        return paired(*map(to_numpy, args), **kwargs)
 
     return cast(Function, converted)
 

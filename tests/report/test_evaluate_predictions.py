@@ -309,7 +309,7 @@ def test_a_broken_rule_is_named(data, change, message):
 
 def test_another_order_of_the_index_is_refused(data):
     y, p = pd.Series(data["y"]), pd.Series(data["p"])
-    with pytest.raises(ValueError, match="index of y_true"):
+    with pytest.raises(ValueError, match="in the order of y_true"):
         evaluate(y, p.sort_values())
 
 

@@ -1,0 +1,133 @@
+"""Rows of two arguments are paired only if they belong together."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.outcomes import assert_same_numbers
+from sklearn.naive_bayes import GaussianNB
+
+import skeval
+from skeval import metrics, model_selection
+from skeval.metrics import cluster
+
+RNG = np.random.default_rng(0)
+N = 40
+IDS = [f"patient{i}" for i in range(N)]
+Y = np.arange(N) % 2
+SCORE = (Y + 2 * RNG.random(N)) / 3
+ARGUMENTS = {
+    "y_true": Y,
+    "labels_true": Y,
+    "y_human": Y,
+    "y_true_b": Y,
+    "y_pred": (SCORE > 0.6).astype(int),
+    "labels_pred": (SCORE > 0.6).astype(int),
+    "judge": SCORE,
+    "y_score": SCORE,
+    "y_proba": SCORE,
+    "predictions": (SCORE > 0.6).astype(int),
+    "baseline": np.roll(SCORE, 1),
+    "sample_weight": 1.0 + np.arange(N) % 3,
+    "groups": np.arange(N) // 2,
+    "by": np.arange(N) % 2,
+    "within": np.arange(N) // 10,
+}
+PAIRED = {}
+"""Public functions of true values and predictions."""
+for module in (skeval, metrics, cluster, model_selection):
+    for name in module.__all__:
+        function = getattr(module, name)
+        if inspect.isfunction(function) and function.__module__.startswith("skeval"):
+            parameters = inspect.signature(function).parameters
+            if {"y_true", "labels_true", "y_human"} & {*parameters}:
+                PAIRED[name] = function
+del PAIRED["evaluate_clusterer"], PAIRED["compare_readers"]  # X; scores with cases in columns
+MORE = {
+    "metric_interval": {"metric": "accuracy"},
+    "threshold_measures": {"threshold": 0.5},
+    "cost_sensitive_error": {"cost_matrix": 1 - np.eye(2)},
+    "error_norm": {},
+}
+
+
+def call(name, arguments):
+    function = PAIRED[name]
+    parameters = inspect.signature(function).parameters
+    options = {"random_state": 0} if "random_state" in parameters else {}
+    if "n_resamples" in parameters:
+        options["n_resamples"] = 20
+    return function(**arguments, **options, **MORE.get(name, {}))
+
+
+def needed(name):
+    """Return the arguments with samples that a function requires."""
+    parameters = inspect.signature(PAIRED[name]).parameters.values()
+    names = [p.name for p in parameters if p.default is p.empty and p.name in ARGUMENTS]
+    arguments = {key: ARGUMENTS[key] for key in names}
+    if name == "compare_predictions":
+        arguments["predictions"] = {"a": ARGUMENTS["y_pred"], "b": 1 - Y}
+    return arguments
+
+
+def each(convert, values):
+    if isinstance(values, dict):
+        return {key: convert(value) for key, value in values.items()}
+    return convert(values)
+
+
+def label(values, order=None):
+    make = pd.DataFrame if np.ndim(values) == 2 else pd.Series
+    series = make(values, index=IDS)
+    return series if order is None else series.iloc[order]
+
+
+OPTIONAL = ["sample_weight", "groups", "by", "within"]
+
+
+@pytest.mark.parametrize("name", sorted(PAIRED))
+def test_another_order_of_an_index_is_refused(name):
+    arguments = needed(name)
+    expected = call(name, arguments)
+    labeled = {key: each(label, values) for key, values in arguments.items()}
+    assert_same_numbers(call(name, labeled), expected)
+    others = [key for key in OPTIONAL if key in inspect.signature(PAIRED[name]).parameters]
+    order = np.roll(np.arange(N), 3)
+    for key in [*list(arguments)[1:], *others]:
+        values = labeled.get(key, ARGUMENTS[key])
+        if key in others:
+            values = label(values)
+        moved = each(lambda one: one.iloc[order], values)
+        with pytest.raises(ValueError, match=rf"{key}.* must have its index in the order of"):
+            call(name, labeled | {key: moved})
+        fresh = each(lambda one: one.reset_index(drop=True), values)
+        with pytest.raises(ValueError, match=rf"{key}.* must have the index of .*to_numpy"):
+            call(name, labeled | {key: fresh})
+
+
+@pytest.mark.parametrize("name", sorted(PAIRED))
+def test_masked_values_are_refused(name):
+    arguments = needed(name)
+    mask = np.zeros(N, dtype=bool)
+    for key in arguments:
+        whole = each(lambda one: np.ma.masked_array(one, np.zeros(np.shape(one))), arguments[key])
+        assert_same_numbers(call(name, arguments | {key: whole}), call(name, arguments))
+        mask[3] = True
+        masked = each(lambda one: np.ma.masked_array(one, (one.T < 9).T), arguments[key])
+        with pytest.raises(ValueError, match=rf"{key}.* must have no masked values"):
+            call(name, arguments | {key: masked})
+
+
+def test_the_order_of_an_index_is_not_ignored_beside_an_estimator():
+    X = pd.DataFrame(SCORE[:, None], index=IDS)
+    moved = label(Y).sort_index()
+    for key in ("y", "by", "groups", "sample_weight"):
+        arguments = {"y": label(Y)} | {key: moved + 1.0 * (key == "sample_weight")}
+        with pytest.raises(ValueError, match=f"{key} must have its index in the order of X"):
+            skeval.evaluate(GaussianNB(), X, **arguments)
+    for key in ("X", "y"):
+        arguments = {"X": SCORE[:, None], "y": Y}
+        arguments[key] = np.ma.masked_array(arguments[key], arguments[key] > 0.5)
+        with pytest.raises(ValueError, match=f"{key} must have no masked values"):
+            model_selection.cross_val_error(GaussianNB(), **arguments)
