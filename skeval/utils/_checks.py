@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
+from inspect import getattr_static, isfunction
 from numbers import Integral, Real
 from threading import current_thread, main_thread
 from typing import Any, TypeVar, cast
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import ClassifierMixin, is_classifier, is_regressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import (
     assert_all_finite,
@@ -86,6 +87,46 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
         elif name == "clusterer" and hasattr(value, "predict"):
             text += " skeval.evaluate(estimator, X, y) evaluates classifiers and regressors."
         raise TypeError(text)
+    if "predict" in methods:
+        refuse_untagged_classifier(name, value)
+
+
+def refuse_untagged_classifier(name: str, value: Any) -> None:
+    """Raise if an estimator is a classifier, but not by its tags; it would predict numbers.
+
+    A pipeline or a search without a kind has this from an estimator inside.
+    """
+    if type_of_estimator(value) is not None:
+        return
+    parts = value.get_params().values() if hasattr(value, "get_params") else ()
+    inside = [part for part in parts if hasattr(part, "fit") and not isinstance(part, type)]
+    for part in [value, *inside]:
+        if type_of_estimator(part) is not None:
+            continue
+        # a method of the class itself, not one that the class takes from an estimator inside
+        gives_probabilities = isfunction(getattr_static(type(part), "predict_proba", None))
+        kind = type(part).__name__
+        if isinstance(part, ClassifierMixin):
+            why = "its base ClassifierMixin comes after BaseEstimator"
+        elif getattr(part, "_estimator_type", None) == "classifier":
+            why = "scikit-learn ignores its attribute _estimator_type"
+        elif gives_probabilities:
+            why = "it has predict_proba, but not the base ClassifierMixin"
+        else:
+            continue
+        raise TypeError(
+            f"{name} must be a classifier by its tags, {kind} is not: {why}; write class "
+            f"{kind}(ClassifierMixin, BaseEstimator)."
+        )
+
+
+def type_of_estimator(estimator: Any) -> str | None:
+    """Return the type in the tags of an estimator, None if it has none."""
+    try:
+        kind: str | None = get_tags(estimator).estimator_type
+    except AttributeError:  # scikit-learn 1.7 and later require tags
+        return None
+    return kind
 
 
 def check_predicts_target(estimator: Any) -> None:
