@@ -13,6 +13,7 @@ from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
+from skeval.utils._checks import check_rows
 
 NAMED = {**LOSSES, **PROBABILITY_LOSSES}
 """Losses by the name in an argument `loss`."""
@@ -66,7 +67,7 @@ class Loss:
                     f"loss={self.name!r} needs a probability of each class from predict_proba of "
                     "every fitted model; one gave none."
                 )
-            return codes, output.probability
+            return codes, check_rows("predict_proba of the estimator", output.probability)
         if self.name == "zero_one":
             return codes, output.predicted
         return target.decode(codes), target.decode(output.predicted)

@@ -15,7 +15,7 @@ from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.sampling_units import SamplingUnits
 from skeval._resampling.target import Target
 from skeval.metrics._curves import CurveSample
-from skeval.utils._checks import scale_weights
+from skeval.utils._checks import normalize_rows, scale_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +116,7 @@ class Predictions:
             or response.shape[1] != len(classes)
         ):
             return None
-        in_range = np.all((response >= 0) & (response <= 1))
-        return response if in_range and np.allclose(response.sum(axis=1), 1, atol=1e-6) else None
+        return normalize_rows(response)
 
     @cached_property
     def class_scores(self) -> np.ndarray | None:

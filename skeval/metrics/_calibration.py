@@ -88,6 +88,7 @@ def _check_columns(
     with _checks.naming("y_true", "y_proba"):
         check_consistent_length(y_true, columns, sample_weight)
     y = _checks.check_y("y_true", y_true)
+    columns = _checks.check_rows("y_proba", columns)
     classes = np.unique(y) if labels is None else _checks.check_y("labels", labels)
     if len(classes) != columns.shape[1] or len(set(classes.tolist())) < len(classes):
         raise ValueError(

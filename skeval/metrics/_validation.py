@@ -36,6 +36,7 @@ from skeval.metrics._curves import CurveSample, check_curve_sample
 from skeval.utils._checks import (
     RandomStateLike,
     check_probabilities,
+    read_column,
     repetition_rng,
     root_seed,
     warn_undefined,
@@ -877,7 +878,7 @@ def _read_distribution(y_proba: Any, log_odds: Any, beta: Any) -> Floats | None:
     if len(distributions) > 1:
         raise ValueError("at most one of y_proba, log_odds and beta must be given.")
     if y_proba is not None:
-        p = np.asarray(y_proba, dtype=np.float64).ravel()
+        p = read_column("y_proba", y_proba)
         if not len(p) or not (np.isfinite(p).all() and p.min() > 0 and p.max() < 1):
             raise ValueError("y_proba must hold probabilities strictly between 0 and 1.")
         odds: Floats = logit(p)

@@ -38,6 +38,7 @@ from skeval.model_selection._metric_interval import (
     find_sample_values,
     name_metric,
     naming_cause,
+    read_probabilities,
     score_within,
 )
 from skeval.model_selection._pair_tests import Joint
@@ -692,7 +693,8 @@ def _read_arrays(compared: ComparedPredictions) -> tuple[list[np.ndarray], list[
         truths[1] = _checks.check_y("y_true_b", compared.truths[1])
     vectors = []
     for word, truth, values in zip(compared.words, truths, compared.vectors, strict=True):
-        vectors.append(read_vector(word, values))
+        vector = read_vector(word, values)
+        vectors.append(read_probabilities(compared.metric, word, truth, vector))
         _checks.check_same_length(
             **{"y_true" if truth is truths[0] else "y_true_b": truth, word: vectors[-1]}
         )

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
@@ -467,6 +468,7 @@ def score_within(
     for word, y_pred in predictions.items():
         y_pred = make_plain(y_pred)
         _check_lengths(y_true, y_pred)
+        y_pred = read_probabilities(metric, word, y_true, y_pred)
         _checks.refuse_swapped(word, make_column(y_true), make_column(y_pred))
         statistics.append(make_statistic(metric, y_true, y_pred, weight))
     return score_units(statistics, units)
@@ -502,6 +504,7 @@ def _estimate_metric(
 ) -> Estimate:
     """Return one metric of some samples."""
     y_true, y_pred = make_plain(data.y_true), make_plain(data.y_pred)
+    y_pred = read_probabilities(metric, "y_pred", y_true, y_pred)
     true, pred = make_column(y_true), make_column(y_pred)
     _check_columns(metric, true, pred)
     n, groups, method = num_samples(y_true), data.groups, settings.method
@@ -797,6 +800,22 @@ def find_sample_values(
     expected = float(metric(y_true, y_pred, **options))
     mean = np.average(values, weights=weight)
     return values if abs(mean - expected) <= AGREEMENT * max(1.0, abs(expected)) else None
+
+
+def read_probabilities(
+    metric: Callable[..., float] | None, name: str, y_true: Any, y_pred: Any
+) -> Any:
+    """Return predictions; rows of probabilities, if a metric takes them, add up to 1."""
+    function = None if metric is None else _table.unwrap(metric)[0]
+    row = None if function is None else _table.find_row(function)
+    if row is None or np.ndim(make_column(y_pred)) != 2 or np.ndim(make_column(y_true)) != 1:
+        return y_pred
+    columns = make_column(y_pred)
+    of_many = function is roc_auc_score and columns.shape[1] > 2
+    if columns.shape[1] < 2 or not (of_many or row.response == "predict_proba"):
+        return y_pred
+    columns = _checks.check_data(name, columns, dtype=np.float64)
+    return _checks.check_rows(name, columns)
 
 
 def make_column(entries: Any) -> NDArray[Any]:

@@ -37,8 +37,6 @@ MAX_CLASSES = 20
 """Whole numbers with more distinct values are numbers rather than classes."""
 SHARES = ("error rate", "share of wrong labels")
 """Metrics that are printed in percent."""
-ROUNDING = 1e-6
-"""Tolerance of the sum of the probabilities of a sample, and of the limits 0 and 1."""
 ANSWERS = {
     "labels": "accuracy",
     "probabilities": "brier_score",
@@ -410,10 +408,9 @@ def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
 
 def _are_probabilities(values: np.ndarray) -> bool:
     """Whether numbers lie in [0, 1] and add up to 1, up to rounding."""
-    inside = values.min() >= -ROUNDING and values.max() <= 1 + ROUNDING
-    if values.ndim == 1:
-        return bool(inside)
-    return bool(inside and np.allclose(values.sum(axis=1), 1, atol=1e-3))
+    if values.ndim == 2:
+        return _checks.normalize_rows(values) is not None
+    return bool(values.min() >= -_checks.ROUNDING and values.max() <= 1 + _checks.ROUNDING)
 
 
 def _refuse_unused(
@@ -563,13 +560,13 @@ def _read_columns(
 ) -> ParsedPredictions:
     """Return probabilities or scores of every class."""
     if kind == "probabilities":
-        if not _are_probabilities(columns):
+        normalized = _checks.normalize_rows(columns)
+        if normalized is None:
             raise ValueError(
                 "predictions must lie in [0, 1] and add up to 1 for each sample to be "
                 "probabilities; kind='scores' takes any numbers."
             )
-        columns = columns.clip(0.0, 1.0)
-        columns /= columns.sum(axis=1, keepdims=True)
+        columns = normalized
     if len(classes) == 2:
         one = columns[:, 1] if kind == "probabilities" else columns[:, 1] - columns[:, 0]
         if pos_label is None:  # the rarer class

@@ -348,6 +348,11 @@ def check_y(name: str, y: Any) -> np.ndarray:
     if isinstance(exact, np.dtype) and exact.kind in "biuf":  # scikit-learn converts Int64 to float
         y = y.to_numpy(exact)
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
+    if name != "y" and y.ndim == 2 and y.shape[1] > 1:
+        raise ValueError(
+            f"{name} must have one entry for each sample, got the shape {y.shape}; for a column "
+            f"of probabilities for each class, the labels are classes[{name}.argmax(axis=1)]."
+        )
     with naming(name):
         return native_labels(name, column_or_1d(y))
 
@@ -753,9 +758,7 @@ def check_binary_scores(
     with naming("y_true", name):
         check_consistent_length(y_true, y_score, sample_weight)
     labels = check_y("y_true", y_true)
-    score = check_data(name, y_score, ensure_2d=False, dtype=np.float64)
-    with naming(name):
-        score = column_or_1d(score)
+    score = read_column(name, y_score)
     classes = unique_labels(labels).tolist()
     if len(classes) > 2:
         raise ValueError(f"y_true must hold two classes, got {len(classes)}: {classes[:10]}.")
@@ -763,11 +766,77 @@ def check_binary_scores(
     return positive, score, scale_weights(sample_weight, len(score))[0]
 
 
+def read_column(name: str, values: Any) -> NDArray[np.float64]:
+    """Return one number for each sample; raise with the remedy for a column for each class."""
+    values = check_data(name, values, ensure_2d=False, dtype=np.float64)
+    if values.ndim == 2 and values.shape[1] > 1:
+        few = values.shape[1] == 2
+        which = f"of the positive class, {name}[:, 1]" if few else "of one class against the others"
+        raise ValueError(
+            f"{name} must have one column, got the shape {values.shape}; give the column {which}."
+        )
+    with naming(name):
+        column: NDArray[np.float64] = column_or_1d(values)
+    return column
+
+
 def check_probabilities(name: str, probabilities: NDArray[np.float64]) -> None:
     """Raise unless all probabilities lie between 0 and 1."""
     outside = probabilities[(probabilities < 0) | (probabilities > 1)]
     if len(outside):
         raise ValueError(f"{name} must lie between 0 and 1, got {outside[0]:g}.")
+
+
+MOST_DECIMALS = 6
+"""Probabilities with more decimals count as unrounded; the sum of 32-bit floats may deviate by half
+a unit of this decimal per column."""
+ROUNDING = 1e-6
+"""Tolerance of the limits 0 and 1 of rows of probabilities."""
+
+
+def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return rows of probabilities that add up to 1, None if they are something else.
+
+    A sum may deviate from 1 by half a unit of the last decimal for each column, as those of rounded
+    probabilities do; the row is then divided by it.
+    """
+    if not (columns.min() >= -ROUNDING and columns.max() <= 1 + ROUNDING):
+        return None
+    sums = columns.sum(axis=1)
+    largest = float(np.abs(sums - 1).max())
+    if largest <= 1e-9:
+        return columns
+    decimals = count_decimals(columns)
+    if largest > columns.shape[1] * 0.5 * 10.0**-decimals + 1e-9:
+        return None
+    if decimals < MOST_DECIMALS:  # 32-bit floats of equal decimals stay tied
+        columns = columns.round(decimals)
+    clipped = columns.clip(0.0, 1.0)
+    normalized: NDArray[np.float64] = clipped / clipped.sum(axis=1, keepdims=True)
+    return normalized
+
+
+def count_decimals(values: NDArray[np.float64]) -> int:
+    """Return the number of decimals to which numbers are rounded, from 1 to `MOST_DECIMALS`."""
+    for decimals in range(1, MOST_DECIMALS):
+        scaled = values * 10.0**decimals
+        # 32-bit floats have seven digits
+        if np.abs(scaled - np.rint(scaled)).max() <= 1e-7 * 10.0**decimals:
+            return decimals
+    return MOST_DECIMALS
+
+
+def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return rows of probabilities that add up to 1; raise if they are something else."""
+    rows = normalize_rows(columns)
+    if rows is not None:
+        return rows
+    sums = columns.sum(axis=1)
+    raise ValueError(
+        f"{name} must have a column of probabilities for each class, between 0 and 1, which add up "
+        f"to 1 in each row, got a sum of {sums[np.abs(sums - 1).argmax()]:.4g} and values from "
+        f"{columns.min():.4g} to {columns.max():.4g}; for one class or system give its column."
+    )
 
 
 def positive_label(classes: list[object], pos_label: object) -> object:

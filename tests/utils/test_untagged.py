@@ -51,9 +51,7 @@ class Probabilities(Wrong, BaseEstimator):
 
 
 KINDS = [LateMixin, Attribute, AttributeAlone, Probabilities]
-MESSAGE = (
-    r"must be a classifier by its tags, {0} is not: .*; write class {0}\(Cl"
-)
+MESSAGE = r"must be a classifier by its tags, {0} is not: .*; write class {0}\(Cl"
 
 
 @pytest.mark.parametrize("kind", KINDS)
