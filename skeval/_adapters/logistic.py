@@ -22,6 +22,7 @@ from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 from skeval._solvers.logistic import LogisticSolution, solve_logistic
 from skeval._solvers.splits import Products
+from skeval.utils._samples import count_dimensions
 
 MAX_COEFFICIENTS, MAX_PRODUCTS = 40, 2**20
 """Maximum number of coefficients of a fit, unless it has fewer products of pairs of columns."""
@@ -63,7 +64,7 @@ def logistic_adapter(
     boxes = make_boxes(float(estimator.C) if penalized else 1.0, estimator.class_weight, target)
     if boxes is None:
         return NoSolver("class_weight does not give every class a positive weight")
-    if issparse(X) or np.ndim(X) != 2 or not has_plain_columns(X):
+    if issparse(X) or count_dimensions(X) != 2 or not has_plain_columns(X):
         return NoSolver("the solver requires a table of finite numbers in double precision")
     if transformers and not estimator.fit_intercept:
         return NoSolver("without an intercept, transformers are not supported")

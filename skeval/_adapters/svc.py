@@ -35,6 +35,7 @@ from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.kernel_svm import KernelForm, is_positive
+from skeval.utils._samples import count_dimensions
 
 TOLERANCES = 10.0
 """Decision values of libsvm beyond this multiple of `tol` have the sign of the optimum."""
@@ -87,7 +88,7 @@ def make_pair_solver(
         if transformers or not few:
             return "sparse samples are supported without transformers only" if few else too_many
         return make_kernel_solver(estimator, csr_array(X, dtype=float), None)
-    if np.ndim(X) != 2:
+    if count_dimensions(X) != 2:
         return "samples are not rows of a table"
     if transformers and not has_plain_columns(X):
         return "transformers are supported on finite numbers in double precision only"
@@ -278,6 +279,8 @@ def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, n
 
 
 def shape_of(X: Any) -> tuple[int, ...]:
-    """Return the numbers of samples and features of an array or list."""
+    """Return the numbers of samples and features of an array or list, or of samples alone."""
+    if count_dimensions(X) == 1:
+        return (num_samples(X),)
     shape: tuple[int, ...] = X.shape if hasattr(X, "shape") else np.asarray(X).shape
     return shape

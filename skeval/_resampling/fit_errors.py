@@ -15,6 +15,7 @@ from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import TooFewMembersError
 from skeval.utils._checks import find_missing
+from skeval.utils._samples import count_dimensions
 
 
 def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
@@ -111,7 +112,7 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
         return _explain_infinite(X)
     if re.search(NO_TEXTS, str(error)) is None:
         return None
-    if np.ndim(X) == 1 and not holds_texts(X):
+    if count_dimensions(X) == 1 and not holds_texts(X):
         return ValueError(
             f"X must have two dimensions for this estimator, got the shape {np.shape(X)}; for a "
             "single feature give np.reshape(X, (-1, 1)), or X.to_frame() for a pandas Series."
@@ -122,7 +123,7 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
         remedy = "OneHotEncoder in a ColumnTransformer (TfidfVectorizer for free text)"
     else:
         columns, what = [""] * holds_texts(X), "instead of numbers"
-        remedy = "OneHotEncoder" if np.ndim(X) == 2 else "CountVectorizer"
+        remedy = "OneHotEncoder" if count_dimensions(X) == 2 else "CountVectorizer"
     if not columns:
         return None
     advice = f"put an encoder, such as {remedy}, before it in a pipeline"

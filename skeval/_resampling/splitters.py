@@ -452,6 +452,21 @@ def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     return splits
 
 
+class FilledGroupFolds(StratifiedGroupKFold):
+    """Stratified folds of whole groups, unless one is empty, as may happen with few groups.
+
+    The folds then have similar numbers of samples.
+    """
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
+        """Yield the indices of the training and the test samples of each fold."""
+        folds = list(super().split(X, y, groups))
+        if not all(len(test) for _, test in folds):
+            even = GroupKFold(self.n_splits, shuffle=True, random_state=self.random_state)
+            folds = list(even.split(X, y, groups))
+        yield from folds
+
+
 def make_splitter(
     n_folds: int, target: Target, groups: Any, random_state: RandomStateLike
 ) -> BaseCrossValidator:
@@ -473,5 +488,5 @@ def make_splitter(
             f"cv={n_folds} folds need a class of at least {n_folds} members, the largest has "
             f"{largest}."
         )
-    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    splitter = StratifiedKFold if groups is None else FilledGroupFolds
     return splitter(n_folds, shuffle=True, random_state=seed)

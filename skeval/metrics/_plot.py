@@ -585,7 +585,7 @@ class ReliabilityDisplay(ScoreDisplay):
             raise ValueError(f"estimator must have predict_proba, got {type(estimator).__name__}.")
         classes = estimator.classes_
         if pos_label is None and len(classes) == 2:
-            pos_label = classes[1].item()
+            pos_label = classes.tolist()[1]
         return estimator.predict_proba(X), {"pos_label": pos_label, "labels": classes}
 
     def _draw(self, ax: Any, *, band: bool = True, histogram: bool = True, **kwargs: Any) -> None:

@@ -445,7 +445,7 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     """Return intervals of an area; with equal weights the variance is DeLong's."""
     pos_label = arguments.get("pos_label")
     if row.function is sk.roc_auc_score:
-        pos_label = np.unique(sample.y_true)[-1].item()
+        pos_label = np.unique(sample.y_true).tolist()[-1]
     try:
         checked = check_curve_sample(*sample[:2], pos_label, sample.weight, sample.groups)
     except ValueError:  # a single class or a single group

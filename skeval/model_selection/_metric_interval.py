@@ -384,7 +384,8 @@ def metric_interval(
     _checks.check_option("method", method, _METHODS)
     n = _check_lengths(y_true, y_pred, sample_weight)
     settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
-    data = Data(y_true, y_pred, _checks.check_groups(groups, n, crossed=True), sample_weight)
+    groups_of_rows = _checks.check_groups(groups, n, crossed=True)
+    data = Data(make_plain(y_true), make_plain(y_pred), groups_of_rows, sample_weight)
     averaged = None
     if within is not None or unit_weights is not None or units != "random":
         averaged = read_units(within, n, unit_weights, units)
@@ -503,7 +504,7 @@ def _estimate_metric(
     metric: Callable[..., float], data: Data, settings: Settings, random_state: RandomStateLike
 ) -> Estimate:
     """Return one metric of some samples."""
-    y_true, y_pred = make_plain(data.y_true), make_plain(data.y_pred)
+    y_true, y_pred = data.y_true, data.y_pred
     y_pred = read_probabilities(metric, "y_pred", y_true, y_pred)
     true, pred = make_column(y_true), make_column(y_pred)
     _check_columns(metric, true, pred)
@@ -836,6 +837,7 @@ def make_plain(column: Any) -> Any:
     objects get their own dtype; half precision, whose squares overflow, becomes double. Everything
     else is returned unchanged.
     """
+    column = _checks.plain_text(column)
     if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
         column = column.to_numpy() if np.ndim(column) == 1 else column
     elif hasattr(column, "to_numpy") and not hasattr(column, "iloc"):

@@ -274,7 +274,7 @@ def check_data(name: str, data: Any, **options: Any) -> Any:
     refuse_mask(name, data)
     # scikit-learn sums the values to check that they are finite, and inf - inf warns
     with naming(name), np.errstate(invalid="ignore"):
-        return check_array(data, input_name=name, **options)
+        return check_array(plain_text(data), input_name=name, **options)
 
 
 def check_no_clusterer(name: str, labels: Any) -> None:
@@ -343,6 +343,7 @@ def check_same_length(**arrays: Any) -> None:
 
 def check_y(name: str, y: Any) -> np.ndarray:
     """Return `y` as a non-empty 1-D array without missing or infinite values."""
+    y = plain_text(y)
     check_complete(name, y)
     exact = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if isinstance(exact, np.dtype) and exact.kind in "biuf":  # scikit-learn converts Int64 to float
@@ -674,6 +675,7 @@ def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, 
         check_consistent_length(y_true, y_pred)
         if num_samples(y_true) == 0:  # scikit-learn before 1.7 would compute 0/0
             raise ValueError("y_true must hold at least one sample, got 0.")
+        y_true, y_pred = plain_text(y_true), plain_text(y_pred)
         true, pred = _read_plain_labels(y_true), _read_plain_labels(y_pred)
         if true is not None and pred is not None and _is_text(true) == _is_text(pred):
             return true, pred
@@ -682,6 +684,14 @@ def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, 
         y_true, y_pred = native_labels("y_true", y_true), native_labels("y_pred", y_pred)
         unique_labels(y_true, y_pred)  # raises for mixed kinds of labels
         return _flatten_labels("y_true", y_true), _flatten_labels("y_pred", y_pred)
+
+
+def plain_text(y: Any) -> Any:
+    """Return text of NumPy's StringDType in the dtype that other packages know."""
+    if getattr(getattr(y, "dtype", None), "kind", "") == "T":
+        objects = y.astype(object)
+        return objects if find_missing(objects.ravel()).any() else objects.astype(str)
+    return y
 
 
 def _read_plain_labels(y: Any) -> NDArray[np.generic] | None:

@@ -73,6 +73,14 @@ def index_of(values: Any) -> Any:
     return index if hasattr(index, "equals") else None
 
 
+def count_dimensions(X: Any) -> int:
+    """Return the number of dimensions of data; 1 for samples that differ in length."""
+    try:
+        return np.ndim(X)
+    except ValueError:
+        return 1
+
+
 def refuse_mask(name: str, values: Any) -> None:
     """Raise if NumPy masks some of the values, since most functions would use what is below."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):

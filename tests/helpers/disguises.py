@@ -64,6 +64,8 @@ NAMES = {
     "Categorical": pd.Categorical,
     "Index": pd.Index,
 }
+if hasattr(np.dtypes, "StringDType"):  # NumPy 2
+    NAMES["StringDType"] = lambda a: np.asarray(a).astype(np.dtypes.StringDType())
 # Forms of a vector of truth values.
 TRUTH = {
     "list": lambda a: a.tolist(),

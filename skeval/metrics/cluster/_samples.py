@@ -43,6 +43,7 @@ from skeval.utils._checks import (
     naming,
     native_labels,
     number_values,
+    plain_text,
     warn_user,
 )
 from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
@@ -76,7 +77,7 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
     """Validate the labels, resolve label -1, and sort the rows by cluster."""
     check_no_clusterer("labels", labels)
     with naming("labels"):
-        values = native_labels("labels", column_or_1d(labels))
+        values = native_labels("labels", column_or_1d(plain_text(labels)))
     if len(values) != n_rows:
         raise ValueError(
             f"labels must hold one label for each of the {n_rows} rows of X, got {len(values)}."
