@@ -176,16 +176,20 @@ def bin_events(events: Events, n_bins: int, strategy: str) -> Binned:
     )
 
 
+SAME_WEIGHT = 1e-6
+"""Differences of weights, relative to the largest, that move no sample to another bin."""
+
+
 def _find_edges(p: Floats, weight: Floats, n_bins: int, strategy: str) -> Floats:
     shares = np.linspace(0, 1, n_bins + 1)
     if strategy == "uniform":
         return shares
-    if weight.min() == weight.max():
-        return np.percentile(p, 100 * shares)
     order = np.argsort(p)
-    cumulative = np.cumsum(weight[order])
-    at = np.searchsorted(cumulative, shares * cumulative[-1] * (1 - 1e-12))
-    return p[order][np.minimum(at, len(p) - 1)]
+    ranked, cumulative = p[order], np.cumsum(weight[order])
+    # the smallest probability with this share of the weight at or below it
+    at = np.searchsorted(cumulative, shares * cumulative[-1] - SAME_WEIGHT)
+    edges: Floats = ranked[np.minimum(at, len(p) - 1)]
+    return edges
 
 
 INTERVALS = {"clopper_pearson": intervals.exact_interval, "wilson": intervals.wilson_interval}
@@ -225,9 +229,10 @@ def reliability_curve(
     n_bins : int, default=10
         Number of bins; empty bins are omitted.
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins with equal numbers of samples, or of equal width. The edges are those of
-        :func:`sklearn.calibration.calibration_curve`. With unequal weights, a quantile is the
-        smallest probability with at least the required share of the weight at or below it.
+        Bins with equal numbers of samples, or of equal width. A quantile is the smallest
+        probability with at least the required share of the weight at or below it, so that whole
+        weights are repetitions. :func:`sklearn.calibration.calibration_curve` interpolates instead,
+        which may move a sample if the bins cannot have equal numbers.
     method : {"clopper_pearson", "wilson"}, default="clopper_pearson"
         Interval method for each bin.
     confidence_level : float, default=0.95

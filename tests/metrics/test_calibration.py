@@ -28,8 +28,10 @@ def draw_classes(n=120, seed=0):
 
 
 @each_value
-@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
-@pytest.mark.parametrize("n", [23, 101, 102])
+@pytest.mark.parametrize(
+    ("strategy", "n"),
+    [("uniform", 23), ("uniform", 101), ("quantile", 40), ("quantile", 100), ("quantile", 120)],
+)
 @pytest.mark.parametrize("decimals", [None, 1])
 def test_points_are_those_of_scikit_learn(strategy, n, decimals):
     for n_bins in (1, 4, 10):
@@ -55,6 +57,36 @@ def test_weighted_points_by_the_definition(strategy):
     assert_array_equal(found.columns["count"], [len(i) for i in inside])
     assert_allclose(found.x, [mean(p, w, i) for i in inside])
     assert_allclose(found.y, [mean(y, w, i) for i in inside])
+
+
+@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
+def test_whole_weights_are_repetitions(strategy):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y, p = draw(int(rng.integers(30, 80)), seed, seed % 3 or None)
+        w = rng.integers(0, 4, len(y))
+        n_bins = int(rng.integers(2, 11))
+        once, repeated = (
+            reliability_curve(*data, n_bins=n_bins, strategy=strategy, **weights)
+            for data, weights in (
+                ((y, p), {"sample_weight": w}),
+                ((np.repeat(y, w), np.repeat(p, w)), {}),
+            )
+        )
+        assert_allclose(once.y, repeated.y)
+        assert_allclose(once.x, repeated.x)
+
+
+@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
+def test_a_tiny_difference_of_weights_moves_no_point(strategy):
+    for seed in range(20):
+        y, p = draw(20 + 3 * seed, seed)
+        equal = reliability_curve(y, p, strategy=strategy)
+        for size in (1e-12, 1e-9):
+            w = np.ones(len(y))
+            w[seed] += size
+            found = reliability_curve(y, p, strategy=strategy, sample_weight=w)
+            assert_allclose(found.y, equal.y, atol=1e-8)
 
 
 def test_weights():
