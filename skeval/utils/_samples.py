@@ -21,9 +21,9 @@ OF_SAMPLES = {
 
 
 def pair_samples(function: FunctionT) -> FunctionT:
-    """Refuse arguments whose index, as in pandas, differs from that of the true values.
+    """Refuse arguments with the labels of the true values, as in pandas, in other places.
 
-    Numbers are paired by position, so rows of other samples would be compared without a word.
+    Rows are paired by position, so those of other samples would be compared without a word.
     Functions without true values are returned unchanged.
     """
     names = list(signature(function).parameters)
@@ -40,7 +40,7 @@ def pair_samples(function: FunctionT) -> FunctionT:
 
 
 def check_pairs(arguments: Mapping[str, Any]) -> None:
-    """Raise unless all arguments with an index have the same, and none has masked values."""
+    """Raise if arguments share labels of an index in other places, or have masked values."""
     first: tuple[str, Any] | None = None
     for name, values in name_columns(arguments):
         refuse_mask(name, values)
@@ -49,7 +49,10 @@ def check_pairs(arguments: Mapping[str, Any]) -> None:
             continue
         if first is None:
             first = name, index
-        elif len(index) == len(first[1]) and not index.equals(first[1]):
+            continue
+        same = len(index) != len(first[1]) or index.equals(first[1])
+        # without a common label, one of the two indexes was reset
+        if not same and index.isin(first[1]).any():
             raise ValueError(explain_other_index(*first, name, index))
 
 
@@ -98,8 +101,8 @@ def explain_other_index(first: str, index: Any, name: str, other: Any) -> str:
             f"{name} must have its index in the order of {first}, got the labels of {first} in "
             f"another order; {name}.loc[{first}.index] matches the labels, and {by_position}."
         )
+    different = next((label for label in other if label not in index), other[0])
     return (
-        f"{name} must have the index of {first}, in the same order, got other labels, such as "
-        f"{next(label for label in other if label not in index or not index.is_unique)!r}"
-        f"; {by_position}."
+        f"{name} must have the index of {first}, in the same order, got another one, with "
+        f"{different!r}; {by_position}."
     )

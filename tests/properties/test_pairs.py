@@ -101,9 +101,14 @@ def test_another_order_of_an_index_is_refused(name):
         moved = each(lambda one: one.iloc[order], values)
         with pytest.raises(ValueError, match=rf"{key}.* must have its index in the order of"):
             call(name, labeled | {key: moved})
-        fresh = each(lambda one: one.reset_index(drop=True), values)
+        # most rows of another set of samples
+        others_too = each(lambda one: one.set_axis([*IDS[5:], *"abcde"]), values)
         with pytest.raises(ValueError, match=rf"{key}.* must have the index of .*to_numpy"):
-            call(name, labeled | {key: fresh})
+            call(name, labeled | {key: others_too})
+    fresh = {
+        key: each(lambda one: one.reset_index(drop=True), labeled[key]) for key in list(labeled)[1:]
+    }
+    assert_same_numbers(call(name, labeled | fresh), expected)
 
 
 @pytest.mark.parametrize("name", sorted(PAIRED))
