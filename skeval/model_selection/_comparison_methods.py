@@ -99,7 +99,7 @@ def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
 ORDERS = {
     "estimators": "compare_classifiers(estimators, X, y)",
     "predictions": "compare_predictions(y_true, predictions)",
-    "scores": "compare_scores(scores), and over='datasets' takes arrays",
+    "scores": "compare_scores(scores), over='datasets' and over='items' take tables and arrays",
 }
 """Calls of the functions that compare a dict or list."""
 

@@ -92,7 +92,13 @@ def units_to_test(inputs: Inputs, test_size: Any, least: int = 1) -> int:
 
 
 def count_folds(
-    inputs: Inputs, n_folds: Any, default: int, *, least: int = 2, per_fold: int = 1
+    inputs: Inputs,
+    n_folds: Any,
+    default: int,
+    *,
+    least: int = 2,
+    per_fold: int = 1,
+    argument: str = "n_folds",
 ) -> int:
     """Return the number of folds, each of `per_fold` units at least.
 
@@ -107,9 +113,9 @@ def count_folds(
         of_classes = default_folds(inputs.target, inputs.units.unit)
         return min(default, most, max(least, of_classes))
     if isinstance(n_folds, bool) or not isinstance(n_folds, Integral):
-        raise ValueError(f"n_folds must be an integer, got {n_folds!r}.")
+        raise ValueError(f"{argument} must be an integer, got {n_folds!r}.")
     if not least <= int(n_folds) <= most:
-        raise ValueError(f"n_folds must be from {least} to {most} for {where}, got {n_folds}.")
+        raise ValueError(f"{argument} must be from {least} to {most} for {where}, got {n_folds}.")
     return int(n_folds)
 
 
@@ -423,9 +429,10 @@ def plan_repeats(
     """Return repeated folds, drawn or from `cv`."""
     if cv is not None and n_folds is not None:
         raise ValueError(f"n_folds must be None where cv is given, got {n_folds!r}.")
+    argument = "n_folds"
     if isinstance(cv, Integral):
-        cv, n_folds = None, check_count("cv", cv, 2)
-    n_folds = count_folds(inputs, n_folds, 10)
+        argument, cv, n_folds = "cv", None, check_count("cv", cv, 2)
+    n_folds = count_folds(inputs, n_folds, 10, argument=argument)
     count = check_count("n_repeats", 10 if n_repeats is None else n_repeats)
     if cv is None:
         # folds of one unit each are always the same

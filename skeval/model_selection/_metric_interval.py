@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
@@ -367,7 +367,7 @@ def metric_interval(
     The mean of the AUC in each subject:
 
     >>> import numpy as np
-    >>> from sklearn.metrics import roc_auc_score
+    >>> from sklearn.metrics import average_precision_score, roc_auc_score
     >>> rng = np.random.default_rng(0)
     >>> subject = np.repeat(np.arange(12), 20)
     >>> y = rng.integers(0, 2, 240)
@@ -739,6 +739,9 @@ def naming_cause(
             hint = f"; {name} has a column for each class: pass that of the second, {name}[:, 1]"
         elif not hint and true.dtype.kind == "f" and np.any(true % 1) and _few_values(pred):
             hint = f"; y_true and {name} look swapped: the order is (y_true, {name})"
+        elif not hint and "pos_label" in str(error):
+            positive = np.unique(true).tolist()[-1]
+            hint = f"; functools.partial({name_metric(metric)}, pos_label={positive!r}) names one"
         kind = TypeError if isinstance(error, TypeError) else ValueError
         message = str(error).rstrip(".")
         raise kind(f"{name_metric(metric)} of y_true and {name}: {message}{hint}.") from error
@@ -812,6 +815,8 @@ def read_probabilities(
     if row is None or np.ndim(make_column(y_pred)) != 2 or np.ndim(make_column(y_true)) != 1:
         return y_pred
     columns = make_column(y_pred)
+    if columns.shape[1] == 2 and function in (roc_auc_score, average_precision_score):
+        _checks.read_column(name, columns)  # raises with the remedy
     of_many = function is roc_auc_score and columns.shape[1] > 2
     if columns.shape[1] < 2 or not (of_many or row.response == "predict_proba"):
         return y_pred

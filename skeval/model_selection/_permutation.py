@@ -23,6 +23,7 @@ from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.splitters import make_permutation_plan
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
+from skeval.utils._compat import score_function
 from skeval.utils._options import ErrorScore, ExchangeName
 
 Orders = Callable[[int], np.ndarray]
@@ -471,7 +472,8 @@ def name_metric(scoring: Any) -> str:
     """Return the name of a single score."""
     if scoring is None or isinstance(scoring, str):
         return scoring or "score"
-    return getattr(scoring, "__name__", type(scoring).__name__)
+    function = score_function(scoring)
+    return getattr(function, "__name__", type(scoring).__name__)
 
 
 def evaluate_metric(

@@ -185,6 +185,12 @@ def _read_dataset(name: str, dataset: Any) -> tuple[Any, Any, Any]:
     return X, y, groups[0] if groups else None
 
 
+FORMS = (
+    "accepted are a table or array with a row for each data set and a column for each classifier, "
+    "a table with the columns dataset, classifier and score (and split), and a dict of data sets, "
+    "each a dict of classifiers"
+)
+"""Forms of scores on data sets."""
 LONG_COLUMNS = ("dataset", "classifier", "score")
 MISSING = ("None", "nan", "NaT", "<NA>")
 """Printed forms of missing values in any data frame library."""
@@ -228,7 +234,10 @@ def _read_wide(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Ce
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ValueError(f"scores must name its {what} once each, got {twice!r} twice.")
-    values = check_data("scores", frame, dtype=np.float64, ensure_all_finite="allow-nan")
+    try:
+        values = check_data("scores", frame, dtype=np.float64, ensure_all_finite="allow-nan")
+    except ValueError as error:
+        raise ValueError(f"{str(error).rstrip('.')}; {FORMS}.") from error
     return datasets, columns, _cells_of(datasets, columns, values[:, :, None])
 
 
@@ -310,7 +319,7 @@ def _read_nested(scores: dict[str, Any]) -> tuple[list[str], list[str], Cells]:
         if not isinstance(results, Mapping):
             raise TypeError(
                 "scores must hold a dict of classifiers for each data set, got "
-                f"{type(results).__name__} for {dataset!r}."
+                f"{type(results).__name__} for {dataset!r}; {FORMS}."
             )
         check_same_indices({f"scores[{dataset!r}][{key!r}]": results[key] for key in results})
         for name, result in results.items():

@@ -7,8 +7,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 import skeval
+from skeval import metrics
 from skeval.metrics import expected_calibration_error, score_decomposition, validation_size
-from skeval.model_selection import compare_predictions, cross_val_error, metric_interval
+from skeval.model_selection import (
+    compare_predictions,
+    cross_val_error,
+    holdout_error,
+    metric_interval,
+    threshold_measures,
+)
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -96,3 +103,39 @@ def test_an_estimator_whose_rows_are_no_probabilities(loss):
     for factor in (1.5, 3.0, -1.0, 0.5):
         with pytest.raises(ValueError, match=r"predict_proba of the estimator must .* add up to 1"):
             cross_val_error(Unnormalized(factor), P, Y, cv=3, loss=loss, random_state=0)
+
+
+TWO = np.c_[1 - P[:, 2], P[:, 2]]
+OF_ONE_COLUMN = {
+    name: getattr(metrics, name)
+    for name in (
+        "roc_curve_band",
+        "precision_recall_curve_band",
+        "cost_curve",
+        "cost_curve_band",
+        "net_benefit",
+        "calibration_measures",
+        "break_even_point",
+        "expected_cost",
+        "ranking_loss",
+    )
+} | {
+    "threshold_measures": threshold_measures,
+    "metric_interval": lambda y, p: metric_interval("roc_auc", y, p),
+    "average_precision": lambda y, p: metric_interval("average_precision", y, p),
+    "compare_predictions": lambda y, p: compare_predictions(
+        y, {"a": p, "b": p[:, ::-1]}, method="delong"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_ONE_COLUMN)
+def test_two_columns_where_one_is_wanted(name):
+    y = (Y > 1).astype(int)
+    with pytest.raises(ValueError, match=r"give the column of the positive class, .*\[:, 1\]"):
+        OF_ONE_COLUMN[name](y, TWO)
+
+
+def test_columns_where_labels_are_wanted():
+    with pytest.raises(ValueError, match=r"y_pred must have one entry .*y_pred.argmax"):
+        holdout_error(Y, P)
