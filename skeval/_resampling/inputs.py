@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
@@ -191,7 +192,9 @@ def validate_inputs(
     _checks.check_confidence_level(confidence_level)
     _checks.refuse_swapped_data(X, y)
     columns = {"y": y, "groups": groups, "sample_weight": sample_weight}
-    _checks.refuse_shuffled_index(X, **{**(params or {}), **columns})
+    if isinstance(params, Mapping):
+        columns = {f"params[{name!r}]": array for name, array in params.items()} | columns
+    _checks.refuse_shuffled_index(X, columns)
     X, target, _ = validate_data(estimator, X, y, groups, several=several)
     warn_biased_error(estimator)
     n = len(target)

@@ -158,7 +158,7 @@ def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
             )
         by = X[by]
     if by is not None:
-        refuse_shuffled_index(X, by=by)
+        refuse_shuffled_index(X, {"by": by})
         read_subgroups(by, n_samples)  # raise before the work
     return by
 

@@ -567,7 +567,7 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
         )
 
 
-def refuse_shuffled_index(X: Any, **columns: Any) -> None:
+def refuse_shuffled_index(X: Any, columns: Mapping[str, Any]) -> None:
     """Raise if a column has the index labels of `X`, as in pandas, in another order.
 
     Other indexes are ignored, as in scikit-learn: only one of the two may have been reset.

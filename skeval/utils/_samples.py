@@ -43,7 +43,8 @@ def check_pairs(arguments: Mapping[str, Any]) -> None:
     """Raise if arguments share labels of an index in other places, or have masked values."""
     first: tuple[str, Any] | None = None
     for name, values in name_columns(arguments):
-        refuse_mask(name, values)
+        if name != "groups":  # a masked group is missing
+            refuse_mask(name, values)
         index = index_of(values)
         if index is None:
             continue
