@@ -35,6 +35,7 @@ from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.kernel_svm import KernelForm, is_positive
+from skeval.utils._compat import num_samples
 from skeval.utils._samples import count_dimensions
 
 TOLERANCES = 10.0

@@ -121,7 +121,7 @@ def test_break_even_point_of_one_class():
         ([0, 1], [0.1, np.inf], "y_score contains infinity"),
         ([0, 1, 2], [0.1, 0.2, 0.3], r"y_true must hold two classes, got 3: \[0, 1, 2\]"),
         ([0, 1], [0.1], "inconsistent numbers of samples"),
-        ([0, 1], [[0.1, 0.2], [0.3, 0.4]], "1d array"),
+        ([0, 1], [[0.1, 0.2], [0.3, 0.4]], r"y_score must have one column, .* y_score\[:, 1\]"),
         ([0.5, 1.5], [0.1, 0.2], "Unknown label type"),
         ([0, np.nan], [0.1, 0.2], "NaN"),
     ],
