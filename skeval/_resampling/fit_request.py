@@ -27,7 +27,7 @@ from skeval._resampling.model_scores import (
 )
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
-from skeval.metrics._scorers import read_scoring
+from skeval.metrics._scorers import read_scoring, refuse_metric_of_numbers
 from skeval.utils._compat import is_plain_scorer, limit_threads
 
 SCORING_METHODS = ("predict_proba", "decision_function")
@@ -59,6 +59,10 @@ class FitRequest:
     def for_scores(cls, estimator: Any, scoring: Any) -> FitRequest:
         """Return the request for the scores that an argument `scoring` names, and nothing else."""
         scorer = read_scoring(estimator, scoring)
+        if scoring is not None:
+            for name, part in name_parts(scoring).items():
+                named = name or getattr(part, "__name__", part)
+                refuse_metric_of_numbers(estimator, str(named), read_scoring(estimator, part))
         if is_several(scoring):
             parts = name_parts(scoring).items()
             scorer = EachScorer({n: read_scoring(estimator, part) for n, part in parts}, True)
@@ -217,6 +221,7 @@ def check_scorers(inputs: Inputs, request: FitRequest) -> None:
     for name, scorer in scorers.items():
         if not is_plain_scorer(scorer):
             continue
+        refuse_metric_of_numbers(inputs.estimator, name, scorer)
         try:
             try_scorer(inputs, scorer)
         except AttributeError:  # the fitted model may have the method

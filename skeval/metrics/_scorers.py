@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sklearn.metrics
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
@@ -202,6 +202,19 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
                 for name, part in scoring.items()
             }
         return sklearn.metrics.check_scoring(estimator, scoring)
+
+
+OF_NUMBERS = (sklearn.metrics.r2_score, sklearn.metrics.explained_variance_score)
+"""Metrics that make no sense of classes, not even of ordered ones."""
+
+
+def refuse_metric_of_numbers(estimator: Any, name: str, scorer: Any) -> None:
+    """Raise if a classifier is scored by the explained variance of the numbers of its classes."""
+    if metric_of_scorer(scorer)[0] in OF_NUMBERS and is_classifier(estimator):
+        raise ValueError(
+            f"scoring={name!r} needs a regressor, which predicts numbers, got the classifier "
+            f"{type(estimator).__name__}; 'accuracy' and 'balanced_accuracy' score classes."
+        )
 
 
 ABBREVIATIONS = {

@@ -37,7 +37,7 @@ from skeval._resampling.losses import Loss
 from skeval._resampling.model_scores import ReplayedEstimator, know_classes, methods_of_scorers
 from skeval._resampling.plans import BLOCK_ELEMENTS, PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import DrawingUnits
-from skeval.metrics._scorers import range_of, read_scoring
+from skeval.metrics._scorers import range_of, read_scoring, refuse_metric_of_numbers
 from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._bootstrap import combine_fits, plan_bootstrap, sum_out_of_bag
 from skeval.model_selection._estimates import check_enough, fit_to_all
@@ -407,6 +407,7 @@ def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
             scorers[name] = CalibrationScorer(CALIBRATION.index(part))
             continue
         scorer = know_classes(read_scoring(inputs.estimator, part), inputs.target.classes)
+        refuse_metric_of_numbers(inputs.estimator, name, scorer)
         scorers[name] = scorer
         function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
         if inputs.weight is not None and "sample_weight" not in signature(function).parameters:

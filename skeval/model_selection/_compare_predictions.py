@@ -34,6 +34,7 @@ from skeval.model_selection import _comparison_methods, _pair_tests
 from skeval.model_selection._comparison import Comparison, JointComparison, build_comparison
 from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._metric_interval import (
+    check_columns,
     find_metric,
     find_sample_values,
     name_metric,
@@ -694,6 +695,7 @@ def _read_arrays(compared: ComparedPredictions) -> tuple[list[np.ndarray], list[
     vectors = []
     for word, truth, values in zip(compared.words, truths, compared.vectors, strict=True):
         vector = read_vector(word, values)
+        check_columns(compared.metric, truth, word, vector)
         vectors.append(read_probabilities(compared.metric, word, truth, vector))
         _checks.check_same_length(
             **{"y_true" if truth is truths[0] else "y_true_b": truth, word: vectors[-1]}

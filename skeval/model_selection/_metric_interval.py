@@ -17,7 +17,12 @@ import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    explained_variance_score,
+    r2_score,
+    roc_auc_score,
+)
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
@@ -393,6 +398,7 @@ def metric_interval(
 
     def measure(one: Metric) -> Any:
         function = find_metric(one)
+        check_columns(function, make_column(data.y_true), "y_pred", make_column(data.y_pred))
         if averaged is None and by is None:
             return _estimate_metric(function, data, settings, random_state)
         root = _checks.root_seed(random_state)
@@ -507,7 +513,6 @@ def _estimate_metric(
     y_true, y_pred = data.y_true, data.y_pred
     y_pred = read_probabilities(metric, "y_pred", y_true, y_pred)
     true, pred = make_column(y_true), make_column(y_pred)
-    _check_columns(metric, true, pred)
     n, groups, method = num_samples(y_true), data.groups, settings.method
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
@@ -558,20 +563,34 @@ def _estimate_metric(
     )
 
 
-def _check_columns(metric: Callable[..., float], true: NDArray[Any], pred: NDArray[Any]) -> None:
+OF_NUMBERS = (r2_score, explained_variance_score)
+
+
+def check_columns(
+    metric: Callable[..., float] | None, true: NDArray[Any], name: str, pred: NDArray[Any]
+) -> None:
     """Raise if true and predicted values look swapped, or are not columns of comparable labels."""
-    _checks.refuse_swapped("y_pred", true, pred)
+    _checks.refuse_swapped(name, true, pred)
+    if metric is None:
+        return
+    whole = true.dtype.kind in "biu" and pred.dtype.kind in "biu" and true.ndim == pred.ndim == 1
+    if _table.unwrap(metric)[0] in OF_NUMBERS and whole and set(pred) <= set(true):
+        raise ValueError(
+            f"{name} must contain numbers for {name_metric(metric)}, got integers that are all in "
+            f"y_true, as classes are; accuracy_score compares classes, and {name}.astype(float) "
+            "are numbers."
+        )
     row = _table.find_row(_table.unwrap(metric)[0])
     if row is None or row.from_table is None:
         return
-    for name, column in (("y_true", true), ("y_pred", pred)):
+    for word, column in (("y_true", true), (name, pred)):
         if column.shape[1:] == (1,):
             raise ValueError(
-                f"{name} must have the shape (n_samples,), got {column.shape}; pass its only "
-                f"column, as np.ravel({name})."
+                f"{word} must have the shape (n_samples,), got {column.shape}; pass its only "
+                f"column, as np.ravel({word})."
             )
     if true.ndim == pred.ndim == 1:
-        _checks.check_comparable(true, "y_pred", pred)
+        _checks.check_comparable(true, name, pred)
 
 
 def warn_of_few_groups(n_groups: int) -> None:

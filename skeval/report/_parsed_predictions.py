@@ -472,25 +472,11 @@ def _read_labels(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
     ):
         predictions = predictions.astype(y.dtype)
     classes = np.union1d(y, predictions)
-    _refuse_other_names(np.unique(y).tolist(), np.unique(predictions).tolist())
+    _checks.refuse_other_names(y, "predictions", predictions)
     target = Target(y, classes, np.searchsorted(classes, y))
     _check_two_classes(target)
     codes = np.searchsorted(classes, predictions)
     return ParsedPredictions("labels", target, codes, None, None, None, predictions)
-
-
-def _refuse_other_names(classes: list[Any], labels: list[Any]) -> None:
-    """Raise if no label is a class, or if one differs from a class only by case or spaces."""
-    plain = {str(name).strip().casefold() for name in classes}
-    others = [label for label in labels if label not in classes]
-    alike = [label for label in others if str(label).strip().casefold() in plain]
-    if alike or len(others) == len(labels):
-        wrong, why = (alike, ", which differ only by case or spaces") if alike else (others, "")
-        raise ValueError(
-            "predictions must hold the classes of y_true, "
-            f"{', '.join(map(repr, classes[:5]))}, got {', '.join(map(repr, wrong[:5]))}{why}; "
-            "give both the same class names."
-        )
 
 
 def _check_two_classes(target: Target) -> None:

@@ -35,7 +35,7 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from skeval.utils._compat import is_foreign_array, num_samples
-from skeval.utils._samples import explain_other_index, index_of, refuse_mask
+from skeval.utils._samples import explain_other_index, index_of, refuse_big_integers, refuse_mask
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 RandomStateLike = int | RandomState | Generator | SeedSequence | None
@@ -532,16 +532,58 @@ def check_comparable(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:
             f"y_true and {name} must both hold numbers or both hold strings, got {true!r} and "
             f"{label!r}; give both the same class names."
         )
+    refuse_other_names(y_true, name, labels)
+
+
+def refuse_other_spelling(y_true: np.ndarray, y_pred: np.ndarray) -> None:
+    """Raise if names of classes differ only by case or spaces."""
+    both = set(y_true.tolist()) | set(y_pred.tolist())
+    if len({name.strip().casefold() for name in both}) < len(both):
+        refuse_other_names(y_true, "y_pred", y_pred)
+
+
+CODES = ({0, 1}, {-1, 1}, {1, 2})
+"""Usual codes of two classes."""
+
+
+def refuse_other_names(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:
+    """Raise if labels name the classes in another way, which would count as wrong predictions.
+
+    Names differ by case or spaces, have none in common, or are codes of as many classes.
+    """
+    classes, found = set(np.unique(y_true).tolist()), set(np.unique(labels).tolist())
+    if found <= classes or classes <= found:
+        return
+    plain = {str(one).strip().casefold() for one in classes}
+    others = sorted(found - classes)
+    alike = [label for label in others if str(label).strip().casefold() in plain]
+    none_in_common = len(classes) > 1 and not found & classes
+    coded = found in CODES and classes in CODES
+    if not any(isinstance(one, str) for one in classes):
+        alike = []
+        shifted = any({one + shift for one in classes} == found for shift in (-1, 1))
+        coded |= shifted and len(classes) > 1
+    if not (alike or none_in_common or coded):
+        return
+    wrong, why = (alike, ", which differ only by case or spaces") if alike else (others, "")
+    raise ValueError(
+        f"{name} must contain the classes of y_true, "
+        f"{', '.join(map(repr, sorted(classes)[:5]))}, got {', '.join(map(repr, wrong[:5]))}{why}; "
+        "give both the same class names."
+    )
 
 
 def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
     """Raise if `y_true` contains probabilities and the predictions contain two class labels."""
     if y_true.ndim != 1 or y_pred.ndim != 1 or not len(y_true):
         return
-    if y_true.dtype.kind != "f" or y_pred.dtype.kind not in "biuf":
+    if y_true.dtype.kind != "f" or y_pred.dtype.kind not in "biufUO":
         return
     fractions = y_true.min() >= 0 and y_true.max() <= 1 and bool(np.any(y_true % 1))
-    if fractions and set(np.unique(y_pred).tolist()) in ({0, 1}, {-1, 1}):
+    if not fractions:
+        return
+    two = set(np.unique(y_pred.astype(str) if y_pred.dtype == object else y_pred).tolist())
+    if two in CODES or (len(two) == 2 and all(isinstance(one, str) for one in two)):
         raise ValueError(
             f"y_true and {name} look swapped: y_true holds fractions between 0 and 1, {name} two "
             f"classes; the order is (y_true, {name})."
@@ -597,6 +639,7 @@ def native_labels(name: str, y: Any) -> Any:
     native = np.array(objects.tolist())
     alike = native.dtype.kind in "biuf" and native.shape == objects.shape
     if not alike or len(set(native.tolist())) < len(set(objects.tolist())):
+        refuse_big_integers(name, objects.ravel().tolist())
         kinds = ", ".join(sorted({type(label).__name__ for label in objects.flat}))
         raise ValueError(f"{name} must hold numbers, booleans or strings alone, got {kinds}.")
     return native
@@ -678,6 +721,8 @@ def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, 
         y_true, y_pred = plain_text(y_true), plain_text(y_pred)
         true, pred = _read_plain_labels(y_true), _read_plain_labels(y_pred)
         if true is not None and pred is not None and _is_text(true) == _is_text(pred):
+            if _is_text(true):
+                refuse_other_spelling(true, pred)
             return true, pred
         assert_all_finite(y_true, input_name="y_true")
         assert_all_finite(y_pred, input_name="y_pred")
@@ -768,6 +813,7 @@ def check_binary_scores(
     with naming("y_true", name):
         check_consistent_length(y_true, y_score, sample_weight)
     labels = check_y("y_true", y_true)
+    refuse_swapped(name, labels, np.asarray(y_score))
     score = read_column(name, y_score)
     classes = unique_labels(labels).tolist()
     if len(classes) > 2:

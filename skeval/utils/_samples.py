@@ -8,6 +8,7 @@ from inspect import signature
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from scipy.sparse import issparse
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -45,6 +46,9 @@ def check_pairs(arguments: Mapping[str, Any]) -> None:
     for name, values in name_columns(arguments):
         if name != "groups":  # a masked group is missing
             refuse_mask(name, values)
+        refuse_sparse_column(name, values)
+        if isinstance(values, list) or getattr(values, "dtype", None) == np.dtype(object):
+            refuse_big_integers(name, values)
         index = index_of(values)
         if index is None:
             continue
@@ -63,6 +67,7 @@ def name_columns(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if isinstance(values, Mapping):
             yield from ((f"{name}[{key!r}]", value) for key, value in values.items())
         elif isinstance(values, list | tuple):
+            yield name, values
             for key, value in enumerate(values):
                 if index_of(value) is None and not isinstance(value, np.ma.MaskedArray):
                     break
@@ -75,6 +80,25 @@ def index_of(values: Any) -> Any:
     """Return the index of a Series or data frame, None for anything else."""
     index = getattr(values, "index", None)
     return index if hasattr(index, "equals") else None
+
+
+def refuse_sparse_column(name: str, values: Any) -> None:
+    """Raise if a column is a sparse matrix, which is useful for several labels only."""
+    if issparse(values) and (values.ndim < 2 or values.shape[1] == 1):
+        raise TypeError(
+            f"{name} must be a dense array, got a sparse one; {name}.toarray().ravel() makes it."
+        )
+
+
+def refuse_big_integers(name: str, values: Any) -> None:
+    """Raise if labels are integers that no dtype of NumPy represents exactly."""
+    big = (one for one in values if type(one) is int and not -(2**63) <= one < 2**63)
+    first = next(big, None)
+    if first is not None:
+        raise ValueError(
+            f"{name} must contain integers of 64 bits, got {first}; as names of classes they may "
+            f"be strings: list(map(str, {name}))."
+        )
 
 
 def count_dimensions(X: Any) -> int:
