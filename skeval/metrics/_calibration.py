@@ -20,6 +20,7 @@ from skeval._inference.calibration import Bins
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.intervals import Codes
 from skeval.metrics._constraints import CONSTRAINTS
+from skeval.metrics._curves import CurveSample, warn_of_other_class
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils import _checks
 from skeval.utils._compat import StrOptions, validate_params
@@ -74,7 +75,10 @@ def check_events(
     seen = events.weight > 0
     probability, weight = events.probability[seen], events.weight[seen]
     group = _checks.number_groups(groups, len(seen), seen)
-    return Events(events.happened[seen], probability, weight, events.pos_label, group)
+    happened = events.happened[seen]
+    if events.pos_label is not None:  # top labels have no other class
+        warn_of_other_class("y_proba", CurveSample(happened, probability, weight, group, 0.95))
+    return Events(happened, probability, weight, events.pos_label, group)
 
 
 def _check_columns(

@@ -476,6 +476,19 @@ def check_curve_sample(
     return CurveSample(positive, score[seen], weight[seen], group, confidence_level)
 
 
+def warn_of_other_class(name: str, sample: CurveSample) -> None:
+    """Warn if scores are those of the other class: their area under the ROC curve is below 1/2."""
+    if sample.positive.all() or not sample.positive.any():
+        return
+    limits, error = sample.area_form(sample.area)
+    if not np.isnan(error) and limits(0.95)[1] < 0.5:
+        _checks.warn_user(
+            f"{name} looks reversed: its area under the ROC curve is {sample.area:.3f}, so high "
+            "values indicate the other class. Pass pos_label= if they are meant for that class, or "
+            f"{'1 - ' if name == 'y_proba' else '-'}{name}."
+        )
+
+
 def simulate_distances(
     steps: Steps, n_resamples: int, random_state: RandomStateLike, with_prevalence: bool
 ) -> Floats:
@@ -919,6 +932,8 @@ def net_benefit(
     seen = checked[0][2] > 0
     positive, weight = checked[0][0][seen], checked[0][2][seen]
     group = _checks.number_groups(groups, len(seen), seen)
+    for name, (_, proba, _) in zip(named, checked, strict=True):
+        warn_of_other_class(name, CurveSample(positive, proba[seen], weight, group, 0.95))
     share = float(np.average(positive, weights=weight))
     odds = places / (1 - places)
     # samples between the same two thresholds are treated alike: count them once

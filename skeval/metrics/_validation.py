@@ -32,7 +32,7 @@ from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
 from skeval._inference.intervals import Codes, Spread
 from skeval.metrics._constraints import CONSTRAINTS
-from skeval.metrics._curves import CurveSample, check_curve_sample
+from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
 from skeval.utils._checks import (
     RandomStateLike,
     check_probabilities,
@@ -208,6 +208,7 @@ def calibration_measures(
     data = y_true, y_proba, pos_label, sample_weight, groups, confidence_level
     sample = check_curve_sample(*data, name="y_proba")
     check_probabilities("y_proba", sample.score)
+    warn_of_other_class("y_proba", sample)
     return measure_calibration(sample, random_state)
 
 

@@ -23,7 +23,7 @@ from skeval._inference.paired import percentile_limits
 from skeval._inference.tables import count_cells
 from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
-from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample
+from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample, warn_of_other_class
 from skeval.metrics._table import close_side
 from skeval.model_selection._metric_interval import warn_of_few_groups
 from skeval.model_selection._other_population import (
@@ -231,6 +231,7 @@ def threshold_measures(
     check_confidence_level(confidence_level)
     rule = read_rule(threshold)
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
+    warn_of_other_class("y_score", sample)
     return measure_at(sample, rule, random_state, n_resamples, prevalence)
 
 

@@ -1,5 +1,7 @@
 """Rows of probabilities add up to 1 within half a unit of the last decimal per column."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -139,3 +141,28 @@ def test_two_columns_where_one_is_wanted(name):
 def test_columns_where_labels_are_wanted():
     with pytest.raises(ValueError, match=r"y_pred must have one entry .*y_pred.argmax"):
         holdout_error(Y, P)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "calibration_measures",
+        "net_benefit",
+        "expected_calibration_error",
+        "reliability_curve",
+        "score_decomposition",
+        "threshold_measures",
+    ],
+)
+def test_probabilities_of_the_other_class(name):
+    function = getattr(metrics, name, threshold_measures)
+    y = (Y > 1).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        function(y, P[:, 2])
+        function(np.roll(y, 1), P[::-1, 2].round(1).clip(0.05, 0.95))  # no information
+    with pytest.warns(UserWarning, match="looks reversed: its area under the ROC curve is 0"):
+        function(y, 1 - P[:, 2])
+    names = np.where(y, "ill", "well")
+    with pytest.warns(UserWarning, match="pos_label="):
+        function(names, P[:, 2], pos_label="well")
