@@ -219,7 +219,8 @@ def test_refusals(y, p, options, message):
 
 def test_it_reads_as_a_table():
     y, p = draw(50)
-    curve = reliability_curve(y, 1 - p, n_bins=5)
+    with pytest.warns(UserWarning, match="y_proba looks reversed"):
+        curve = reliability_curve(y, 1 - p, n_bins=5)
     frame = curve.to_frame()
     assert list(frame.columns[:5]) == ["mean_predicted", "observed", "low", "high", "above"]
     assert len(frame) == 5
