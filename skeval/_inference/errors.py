@@ -120,6 +120,7 @@ def error_estimate(
     first: str = "",
     forms: LimitsByMethod | None = None,
     no_interval: str = "",
+    n_classes: int | None = None,
     **fields: Any,
 ) -> Kind:
     """Return a mean loss with intervals appropriate for the loss.
@@ -142,7 +143,7 @@ def error_estimate(
         standard_error=standard_error,
         loss=loss,
         limits=dict.fromkeys(limits, give_no_limits) if no_interval else limits,
-        bounds=bounds_of(loss),
+        bounds=bounds_of(loss, n_classes),
         degrees_of_freedom=None if np.isinf(degrees_of_freedom) else degrees_of_freedom,
         effective_n_samples=effective_n_samples,
         no_interval=no_interval,
@@ -505,15 +506,22 @@ NoInterval = Literal["few_large_losses", "few_groups", "unstable_models"]
 """Reasons why a mean loss has no interval."""
 
 
-def is_too_wide(error: float, standard_error: float, degrees_of_freedom: float) -> bool:
-    """Return whether the 95 % interval of a mean loss is too wide to be useful."""
+def is_too_wide(
+    error: float, standard_error: float, degrees_of_freedom: float, *, log: bool = True
+) -> bool:
+    """Return whether the 95 % interval of a mean loss is too wide to be useful.
+
+    The interval is Student's, of the logarithm if `log`, before it is clipped to any bounds.
+    """
     if not (error > 0 and np.isfinite(standard_error)):
         return False
     half = normal_quantile(0.95, degrees_of_freedom) * standard_error / error
-    return bool(half > np.log(MAX_RATIO))
+    return bool(half > np.log(MAX_RATIO) if log else 1 + half > MAX_RATIO)
 
 
-def explain_no_interval(tested: TestLosses, n: int, inflation: float) -> tuple[NoInterval, str]:
+def explain_no_interval(
+    tested: TestLosses, n: int, inflation: float, loss: str
+) -> tuple[NoInterval, str]:
     """Return the reason why the mean loss of `n` samples has no useful interval, and a message.
 
     `tested` are the losses of all repeats.
@@ -528,10 +536,10 @@ def explain_no_interval(tested: TestLosses, n: int, inflation: float) -> tuple[N
     half = math.ceil((1 + np.searchsorted(shares, 0.5)) * n / len(weighted))
     plain = degrees_of_mean(tested, n, 1.0, bounded=False)
     if plain < n / inflation - 1:
+        robust = " Large errors affect loss='absolute' less." if loss == "squared" else ""
         return "few_large_losses", (
             f"No interval: half of the error comes from {half} of {n} samples, too few to estimate "
-            "the error on new samples. Look at these samples, collect more, or use "
-            "loss='absolute', which large errors affect less."
+            f"the error on new samples. Look at these samples, or collect more.{robust}"
         )
     return "unstable_models", (
         "No interval: models trained on different parts of the data have very different errors "

@@ -389,15 +389,18 @@ def _area_variance(t: float, sizes: tuple[float, float]) -> float:
     return t * (1 - t) * (1 + more * ((1 - t) / (2 - t) + t / (1 + t))) / (sizes[0] * sizes[1])
 
 
-NON_NEGATIVE = ("squared", "absolute", "log_loss", "brier", "hamming")
+# scikit-learn clips probabilities at eps
+LARGEST_LOG_LOSS = -float(np.log(np.finfo(float).eps))
+LARGEST_LOSSES = {"hamming": 1.0, "brier": 2.0, "log_loss": LARGEST_LOG_LOSS}
+NON_NEGATIVE = ("squared", "absolute", *LARGEST_LOSSES)
 """Losses whose mean has an interval on the log scale."""
 
 
-def bounds_of(loss: str) -> Limits:
+def bounds_of(loss: str, n_classes: int | None = None) -> Limits:
     """Return the smallest and largest possible mean of the loss with this name."""
-    if loss in ("zero_one", "hamming"):
+    if loss == "zero_one" or (loss == "brier" and n_classes == 2):
         return (0.0, 1.0)
-    return (0.0 if loss in NON_NEGATIVE else -np.inf, np.inf)
+    return (0.0 if loss in NON_NEGATIVE else -np.inf, LARGEST_LOSSES.get(loss, np.inf))
 
 
 def list_forms(loss: str) -> tuple[str, ...]:
@@ -458,7 +461,8 @@ def limits_of_mean(
         n = n_effective * (normal_quantile(confidence_level) / quantile) ** 2
         return PROPORTION_INTERVALS[form](value * n, n, confidence_level)
     if form == "log":
-        return log_interval(value, standard_error, confidence_level, degrees_of_freedom)
+        limits = log_interval(value, standard_error, confidence_level, degrees_of_freedom)
+        return clip_limits(limits, bounds)
     return normal_interval(value, standard_error, confidence_level, bounds, degrees_of_freedom)
 
 

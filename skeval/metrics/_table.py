@@ -498,8 +498,6 @@ ABSOLUTE = LOSS | {"loss": "absolute", "per_sample": partial(find_errors, "absol
 EXPLAINED: dict[str, Any] = {"range": (-np.inf, 1.0)}
 CORRELATION: dict[str, Any] = {"range": (-1.0, 1.0)}
 PROBABILITIES: dict[str, Any] = {"greater_is_better": False, "response": "predict_proba"}
-# the largest loss in scikit-learn, which clips probabilities at eps
-LARGEST_LOG_LOSS = -float(np.log(np.finfo(float).eps))
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -610,7 +608,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.log_loss,
-        range=(0.0, LARGEST_LOG_LOSS),
+        range=intervals.bounds_of("log_loss"),
         loss="log_loss",
         per_sample=find_log_losses,
         reported=(Reported("log_loss", "log loss"),),

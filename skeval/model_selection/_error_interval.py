@@ -53,8 +53,8 @@ def error_interval(
     the quantiles at :math:`1 - a/2` of the normal and of Student's distribution, the intervals are
 
     - "repeated_cv" (ours, and the default "auto"): the mean of `R` stratified `K`-fold
-      cross-validations, and Jeffreys' interval [8]_ for ``n / f`` samples. Squared and absolute
-      loss have Student's interval of the logarithm. Its degrees of freedom are the smallest of
+      cross-validations, and Jeffreys' interval [8]_ for ``n / f`` samples. Named losses other
+      than 0-1 have Student's interval of the logarithm. Its degrees of freedom are the smallest of
       ``n / f - 1``, :math:`2 n / (\kappa - 1)` for losses of kurtosis :math:`\kappa`, and
       :math:`2 \max(1, \alpha)` if Hill's index :math:`\alpha` of the largest losses [10]_ is less
       than 2, so that their variance is infinite; at least 1. The inflation `f` multiplies the

@@ -68,6 +68,7 @@ def estimate_error(
         value,
         float(standard_error),
         loss=inputs.loss.name,
+        n_classes=inputs.target.n_classes,
         kind=kind,
         method=inputs.method,
         replicates=replicates,
@@ -117,7 +118,7 @@ def estimate_from_losses(
     `tested` has these losses, or `untested_losses` with the same weights and units. `variance` is
     the variance of a single loss; for 0-1 loss it is ``value (1 - value)`` if `binomial`.
     """
-    value = float(np.clip(value, *intervals.bounds_of(inputs.loss.name)))
+    value = float(np.clip(value, *intervals.bounds_of(inputs.loss.name, inputs.target.n_classes)))
     if binomial and inputs.loss.name == "zero_one":
         variance = value * (1 - value)
     effective = effective_samples(tested, variance, standard_error, inflation)

@@ -221,7 +221,7 @@ def measure_loss(
     limits: Callable[[float], Limits] = partial(
         intervals.log_interval, estimate, error, degrees_of_freedom=degrees
     )
-    if not bounded and is_too_wide(estimate, error, degrees):
+    if is_too_wide(estimate, error, degrees):
         limits = intervals.give_no_limits
     if root:
         limits = partial(intervals.take_root, limits)

@@ -26,6 +26,7 @@ from skeval._adapters.fits import fit_each
 from skeval._inference import errors
 from skeval._inference.errors import TestLosses
 from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate
+from skeval._inference.intervals import NON_NEGATIVE
 from skeval._inference.ordered import time_units
 from skeval._inference.paired import corrected_error
 from skeval._resampling.fit_outputs import FitOutput
@@ -68,8 +69,6 @@ from skeval.model_selection._estimates import (
 from skeval.utils._checks import check_count, check_option, child_seed
 
 VARIANCES = ("all_pairs", "within_folds")
-UNBOUNDED = ("squared", "absolute")
-"""Losses whose interval may be too wide to be of use."""
 
 
 def units_to_test(inputs: Inputs, test_size: Any, least: int = 1) -> int:
@@ -597,8 +596,10 @@ def average_predictions(
     if loss.name != "zero_one" and np.isinf(degrees):
         bounded = loss.response == "predict_proba"
         degrees = errors.degrees_of_mean(everything, n, inflation, bounded=bounded)
-    if loss.name in UNBOUNDED and errors.is_too_wide(error, standard_error, degrees):
-        reason, sentence = errors.explain_no_interval(everything, n, inflation)
+    log = loss.name in NON_NEGATIVE
+    non_negative = loss.name != "zero_one" and everything.losses.min() >= 0
+    if non_negative and errors.is_too_wide(error, standard_error, degrees, log=log):
+        reason, sentence = errors.explain_no_interval(everything, n, inflation, loss.name)
         fields |= {"no_interval": reason, "caution": sentence}
     return estimate_from_losses(
         inputs,

@@ -415,7 +415,8 @@ def measure_losses(thinned: Thinned) -> Measured:
     scale = np.sqrt(np.outer(factors, factors))
     covariance = scale * spread_of(np.array(of_units)) + spread_of(np.array(of_repeats))
     df = values[-1].degrees_of_freedom
-    name, bounds = mean_loss_name(inputs.loss.name), bounds_of(inputs.loss.name)
+    name = mean_loss_name(inputs.loss.name)
+    bounds = bounds_of(inputs.loss.name, inputs.target.n_classes)
     rise = find_rise(np.array([estimate.value for estimate in values]), np.array(by_unit))
     return Measured(name, 1, values, covariance, np.inf if df is None else df, bounds, rise)
 

@@ -414,7 +414,8 @@ def new_site_error(
                 len(rows),
                 worth(tested) if loss_name == "zero_one" else None,
             )
-    return pool_sites(sites, scale, confidence_level, bounds_of(loss_name), n_failed)
+    bounds = bounds_of(loss_name, inputs.target.n_classes)
+    return pool_sites(sites, scale, confidence_level, bounds, n_failed)
 
 
 def pool_sites(

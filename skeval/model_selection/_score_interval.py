@@ -441,7 +441,7 @@ def score_of_metric(inputs: Inputs, label: str, metric: Estimate | None) -> Erro
         n_samples=len(inputs.target),
         n_groups=inputs.units.n_groups,
         confidence_level=inputs.confidence_level,
-        bounds=range_of(label),
+        bounds=range_of(label, inputs.target.n_classes or None),
     )
     if not np.isfinite(result.interval.low):
         _checks.warn_undefined(

@@ -403,7 +403,7 @@ def test_the_largest_exponential_variable_has_uniform_pvalues():
     ],
 )
 def test_why_there_is_no_interval(tested, inflation, reason):
-    found, sentence = errors.explain_no_interval(tested, 80, inflation)
+    found, sentence = errors.explain_no_interval(tested, 80, inflation, "squared")
     assert found == reason
     assert sentence.startswith("No interval: ")
     if reason == "few_large_losses":

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
@@ -36,6 +37,7 @@ from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,
     cross_val_error,
+    error_interval,
     holdout_error,
     metric_interval,
     perturbation_interval,
@@ -171,6 +173,47 @@ def test_losses_have_intervals_above_zero(name, loss, seed):
         estimate = ESTIMATES[name](Ridge(), X, y, loss=loss)
     interval = estimate.confidence_interval()
     assert 0 < interval.low < estimate.value < interval.high < np.inf
+
+
+FORMS = ("auto", "cross_validation", "holdout", "cv_wald", "corrected_t", "nested_cv", "oob")
+"""Methods with all forms of intervals of mean losses."""
+
+
+@pytest.mark.filterwarnings("ignore:The interval is undefined")
+@pytest.mark.parametrize("method", FORMS)
+@pytest.mark.parametrize("loss", ["brier", "log_loss"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_limits_are_possible_losses_of_probabilities(method, loss, n_classes):
+    """Classes 5 sd apart: one or two samples make up nearly all of the loss."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        y = np.arange(60) % n_classes
+        X = rng.normal(size=(60, 3)) + 5 * np.eye(3)[y]
+        model = LinearDiscriminantAnalysis()
+        estimate = error_interval(model, X, y, loss=loss, method=method, random_state=seed)
+        low, high = range_of(loss if loss == "log_loss" else "brier_score", n_classes)
+        assert estimate.bounds == (low, high)
+        for form in estimate.interval_methods:
+            found = estimate.confidence_interval(0.999, form)
+            assert np.isnan(found.low) or low <= found.low <= estimate.value <= found.high <= high
+        interval = estimate.confidence_interval()
+        if method == "auto":
+            assert np.isnan(interval.high) == bool(estimate.no_interval)
+            assert np.isnan(interval.high) or interval.high <= 20 * estimate.value
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "brier", "log_loss"])
+def test_a_useless_upper_limit_is_refused_for_every_loss(loss):
+    """One sample of 60 has nearly the whole loss."""
+    model, y = DummyRegressor(strategy="median"), np.random.default_rng(0).normal(size=60)
+    y[0] = 1e6
+    if loss in ("brier", "log_loss"):
+        model, y = LinearDiscriminantAnalysis(), CLASSES.copy()
+        y[0] = 1
+    estimate = error_interval(model, APART, y, loss=loss, random_state=0)
+    assert estimate.no_interval == "few_large_losses"
+    assert np.isnan([estimate.interval.low, estimate.interval.high]).all()
+    assert "1 of 60 samples" in estimate.caution
 
 
 PROPORTIONS = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)
