@@ -98,7 +98,8 @@ def bootstrap_score(
     prediction models; the last is the estimate of Efron and Tibshirani [2]_. The no-information
     score :math:`\gamma` is the score of the fit to all samples on all :math:`n^2` pairs of a label
     and a prediction, as if these were independent, :math:`O' = \max(O, \gamma)`, and :math:`R = 0`
-    unless `A` exceeds both. Larger is better, except for calibration.
+    unless `A` exceeds both. Larger is better, except for calibration: there, scores with
+    :math:`\gamma > A` change their sign in the formula for :math:`S_{.632+}`.
 
     Parameters
     ----------
@@ -641,8 +642,11 @@ def combine_scores(
     oob, optimism = np.nan, None
     if np.isfinite(outside).any():
         oob = float(np.nanmean(outside))
-    combined = combine(inputs.method, -apparent, -oob, -no_information)
-    value, weight, overfitting = -combined.error, combined.weight, combined.relative_overfitting
+    # calibration has no direction: overfitting moves it toward the no-information value
+    sign = 1.0 if judge.label in CALIBRATION and no_information > apparent else -1.0
+    combined = combine(inputs.method, sign * apparent, sign * oob, sign * no_information)
+    value, weight = sign * combined.error, combined.weight
+    overfitting = combined.relative_overfitting
     if inputs.method == "oob":
         value = oob  # even where the apparent score is undefined
     if inputs.method == OPTIMISM:

@@ -155,6 +155,28 @@ def test_calibration_is_of_the_second_class_whatever_it_is_called(two_classes):
         assert named[name].value == pytest.approx(plain[name].value, rel=1e-12)
 
 
+@pytest.mark.parametrize("method", ["oob", ".632", ".632+", "optimism"])
+def test_calibration_of_exchanged_classes_is_mirrored(method):
+    """The intercept changes its sign, and the slope stays; .632+ moved away from no information."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(90, 3))
+    y = (rng.random(90) < 1 / (1 + np.exp(-X[:, 0] - 1.5))).astype(int)
+    model = LogisticRegression(C=1e10, tol=1e-10, max_iter=1000)
+    names = ["calibration_intercept", "calibration_slope"]
+    options = {"scoring": names, "method": method, "n_resamples": 20, "random_state": 0}
+    results = bootstrap_score(model, X, y, **options)
+    exchanged = bootstrap_score(model, X, 1 - y, **options)
+    for name, sign in zip(names, (-1, 1), strict=True):
+        one, other = results[name], exchanged[name]
+        assert other.value == pytest.approx(sign * one.value, abs=1e-6)
+        assert sorted([sign * other.interval.low, sign * other.interval.high]) == pytest.approx(
+            [one.interval.low, one.interval.high], abs=1e-6
+        )
+        if method == ".632+":
+            ends = sorted([one.resubstitution, one.no_information])
+            assert ends[0] - 1e-9 <= one.value <= ends[1] + 1e-9 or one.relative_overfitting == 0
+
+
 def test_a_scorer_that_uses_the_samples_gets_the_model():
     X, y = load_iris(return_X_y=True)
     indices = resamples(y, 6)
