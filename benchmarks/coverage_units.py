@@ -1,8 +1,8 @@
 """Coverage of the interval of a metric averaged over random or fixed units (``within=``).
 
 Each unit has 20 samples. Its areas under the ROC curve come from normal scores whose separation
-varies between units, its accuracies from beta(8, 2). Weights are log-normal and independent of
-the values.
+varies between units, its accuracies from beta(8, 2) or, if high, from beta(19, 1). Weights
+are log-normal and independent of the values.
 
     python benchmarks/coverage_units.py --sets 400
 """
@@ -21,9 +21,9 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from skeval.model_selection import metric_interval
 
 RESULTS = Path(__file__).parent / "results" / "coverage_units.csv"
-METRICS, N_UNITS, SIZE = ("accuracy", "auc", "weighted auc"), (5, 10, 30), 20
+METRICS, N_UNITS, SIZE = ("accuracy", "auc", "weighted auc", "high accuracy"), (5, 10, 30), 20
 MEAN, SPREAD = 1.2, 0.4  # separation of the classes
-TRUTHS = {"accuracy": 0.8, "auc": norm.cdf(MEAN / np.sqrt(2 + SPREAD**2))}
+TRUTHS = {"accuracy": 0.8, "high accuracy": 0.95, "auc": norm.cdf(MEAN / np.sqrt(2 + SPREAD**2))}
 TRUTHS["weighted auc"] = TRUTHS["auc"]
 
 
@@ -33,8 +33,8 @@ def draw_interval(
     """Return the interval of a data set, and the true value."""
     units = np.repeat(np.arange(n_units), SIZE)
     y, options = np.tile([0, 1], len(units) // 2), {"within": units, "units": kind}
-    if metric == "accuracy":
-        truths = rng.beta(8, 2, n_units)
+    if metric.endswith("accuracy"):
+        truths = rng.beta(*((8, 2) if metric == "accuracy" else (19, 1)), n_units)
         y_pred = np.where(rng.random(len(y)) < truths[units], y, 1 - y)
         function = accuracy_score
     else:

@@ -88,6 +88,14 @@ def take_root(limits: Callable[[float], Limits], confidence_level: float) -> Lim
     return float(np.sqrt(low)), float(np.sqrt(high))
 
 
+def stretch(
+    low: float, span: float, limits: Callable[[float], Limits], confidence_level: float
+) -> Limits:
+    """Return an interval within (0, 1) on a scale that starts at `low`."""
+    lower, upper = limits(confidence_level)
+    return low + span * lower, low + span * upper
+
+
 def give_no_limits(confidence_level: float) -> Limits:
     return np.nan, np.nan
 

@@ -26,6 +26,7 @@ from skeval._inference.intervals import (
     log_odds_interval,
     mirrored,
     normal_interval,
+    stretch,
 )
 from skeval._inference.paired import corrected_error
 from skeval._resampling.batch_scores import BatchPredictions, find_scores
@@ -689,12 +690,6 @@ def limit_score(value: float, error: float, degrees: float, bounds: Limits) -> L
         log = partial(log_interval, high - value, error, **precision)
         return {"log": partial(mirrored, high, log), **plain}
     return plain
-
-
-def stretch(low: float, span: float, limits: Any, confidence_level: float) -> Limits:
-    """Return an interval within (0, 1) on a scale that starts at `low`."""
-    lower, upper = limits(confidence_level)
-    return low + span * lower, low + span * upper
 
 
 def score_of_mean(inputs: Inputs, label: str, error: BootstrapEstimate) -> BootstrapEstimate:

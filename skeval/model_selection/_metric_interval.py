@@ -300,17 +300,18 @@ def metric_interval(
     .. math:: \sum_k \frac{w_k^2 (m_k - \bar m)^2}{1 - 2 w_k + \sum_j w_j^2} ,
 
     which with equal weights is the variance of the values divided by K. The quantile is Student's
-    with `K - 1` degrees of freedom, and Satterthwaite's with weights. The interval is for the mean
-    over a population of units, with these as a random sample. Its coverage in 400 data sets with
-    units of 20 samples (``benchmarks/coverage_units.py``; it is lower with few units and skewed
-    values):
+    with `K - 1` degrees of freedom, and Satterthwaite's with weights. Metrics with two bounds have
+    Wilson's interval ("score") for the proportion with this variance, all others Student's ("t").
+    The interval is for the mean over a population of units, with these as a random sample. Its
+    coverage in 400 data sets with units of 20 samples (``benchmarks/coverage_units.py``):
 
     ============================  ========  ========  ========
     metric                        5 units   10 units  30 units
     ============================  ========  ========  ========
-    accuracy, beta(8, 2)          .930      .935      .935
-    AUC, mean .79                 .910      .938      .958
-    the same, log-normal weights  .975      .973      .963
+    accuracy, beta(8, 2)          .955      .958      .948
+    AUC, mean .79                 .940      .948      .958
+    the same, log-normal weights  .983      .983      .963
+    accuracy, beta(19, 1)         .978      .938      .958
     ============================  ========  ========  ========
 
     With ``units="fixed"`` the target is the mean over these units. Interval k has the half-width
@@ -328,6 +329,7 @@ def metric_interval(
     accuracy, beta(8, 2)          .958      .955      .940
     AUC, mean .79                 .958      .968      .980
     the same, log-normal weights  .985      .945      .965
+    accuracy, beta(19, 1)         .975      .978      .983
     ============================  ========  ========  ========
 
     References
@@ -381,7 +383,7 @@ def metric_interval(
     roc_auc_score, mean over 12 units (random)
       value           0.8528
       standard error  0.0273
-      95 % interval   [0.7926, 0.9130] (t)
+      95 % interval   [0.7827, 0.9030] (score)
       samples         240
       units           12
     """
@@ -408,7 +410,7 @@ def metric_interval(
             return _estimate_metric(function, data.select(rows), settings, seed)
 
         if averaged is not None:
-            return _average_metric(function, data, averaged, measure_some, confidence_level)
+            return _average_metric(function, data, averaged, measure_some, confidence_level, method)
         return compare_subgroups(
             by, n, lambda mask: measure_some(np.flatnonzero(mask)), confidence_level
         )
@@ -487,6 +489,7 @@ def _average_metric(
     units: Units,
     measure: Callable[[NDArray[np.intp]], Estimate],
     confidence_level: float,
+    method: str,
 ) -> Estimate:
     """Return the mean of a metric over units; `measure` returns the estimate of one unit."""
     named = {"y_pred": data.y_pred}
@@ -495,7 +498,7 @@ def _average_metric(
     bounds = _table.range_of_metric(metric, max(2, *shape[1:]) if len(shape) == 2 else 2)
     name = name_metric(metric)
     if not units.fixed:
-        return estimate_mean(name, values[0], kept, confidence_level, bounds=bounds)
+        return estimate_mean(name, values[0], kept, confidence_level, bounds, method)
     small = [unit for unit, rows in zip(kept.names, kept.rows, strict=True) if len(rows) < 2]
     if small:
         raise ValueError(

@@ -9,7 +9,10 @@ to 1, the variance of the mean :math:`\bar m` is
 .. math:: \sum_k c_k w_k^2 (m_k - \bar m)^2, \quad c_k = 1 / (1 - 2 w_k + \sum_j w_j^2),
 
 which is unbiased if all values have the same variance. With equal weights it is the variance of the
-values divided by K. It includes the variation within units, because the values do.
+values divided by K. It includes the variation within units, because the values do. If the metric
+has two bounds, the interval is Wilson's for the proportion with this variance, with Student's
+quantile. Without any variation, it is a proportion of K units if all values are on a bound, and of
+all samples otherwise.
 
 *Fixed units* are all units of interest. The variances :math:`v_k` within units add up to
 :math:`\sum_k w_k^2 v_k`, and the third cumulants to :math:`\sum_k w_k^3 \kappa_k`. The interval of
@@ -39,6 +42,7 @@ from skeval.utils._checks import ignored_warnings
 
 Floats = NDArray[np.float64]
 UNITS = ("random", "fixed")
+ROUNDING = 1e-12
 MAX_NAMED = 5
 """Number of undefined units that the warning names."""
 
@@ -168,16 +172,37 @@ def _warn_of_undefined(names: list[Any], n_units: int) -> None:
 
 
 def estimate_mean(
-    name: str, values: Floats, units: Units, confidence_level: float, **fields: Any
+    name: str,
+    values: Floats,
+    units: Units,
+    confidence_level: float,
+    bounds: Limits,
+    method: str = "auto",
 ) -> Estimate:
-    """Return the mean of the values of random units with Student's interval."""
+    """Return the mean of the values of random units.
+
+    The interval is Wilson's if the metric has two `bounds`, and otherwise Student's.
+    """
     shares = units.shares
     mean = float(shares @ values)
     spread = intervals.spread_between(shares * (values - mean), np.arange(len(values)), shares)
-    degrees = spread.degrees_of_freedom
-    limits = partial(intervals.normal_interval, mean, spread.error, degrees_of_freedom=degrees)
-    parts = {"standard_error": spread.error, "limits": {"t": limits}}
-    return _describe_mean(name, values, units, confidence_level, **parts, **fields)
+    error, degrees = spread.error, spread.degrees_of_freedom
+    limits = {"t": partial(intervals.normal_interval, mean, error, degrees_of_freedom=degrees)}
+    low, span = bounds[0], bounds[1] - bounds[0]
+    if np.isfinite(span):
+        constant = np.ptp(values) <= ROUNDING * span
+        share = float(np.clip(((values[0] if constant else mean) - low) / span, 0, 1))
+        # number of samples of a proportion with this standard error
+        if not constant:
+            n = max(1.0, share * (1 - share) * (span / error) ** 2)
+        elif share in (0, 1):
+            n = float(1 / np.sum(shares**2))
+        else:
+            n = float(1 / np.sum(shares**2 / list(map(len, units.rows))))
+        unit = partial(intervals.wilson_interval, share * n, n, degrees_of_freedom=degrees)
+        limits = {"score": partial(intervals.stretch, low, span, unit), **limits}
+    parts = {"standard_error": error, "limits": intervals.put_first(method, limits)}
+    return _describe_mean(name, values, units, confidence_level, bounds=bounds, **parts)
 
 
 def combine_units(
@@ -222,7 +247,7 @@ def _describe_mean(
     by_name = dict(zip(units.names, values.tolist(), strict=True))
     return Estimate(
         name=f"{name}, {units.text}",
-        value=float(units.shares @ values),
+        value=float(np.clip(units.shares @ values, *fields["bounds"])),  # rounding may exceed 1
         method=next(iter(fields["limits"])),
         n_samples=sum(map(len, units.rows)),
         replicates=values,

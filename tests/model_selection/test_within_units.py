@@ -18,6 +18,7 @@ from sklearn.metrics import (
 )
 
 from skeval import evaluate_predictions
+from skeval._inference.intervals import wilson_interval
 from skeval.metrics.cluster import mask_rand_score
 from skeval.model_selection import compare_predictions, metric_interval
 
@@ -35,7 +36,12 @@ def test_interval_is_that_of_the_reference(weights):
     mean, error, df = mean_over_units(roc_auc_score, Y, SCORE, SUBJECT, weights)
     assert_allclose([found.value, found.standard_error], [mean, error])
     half = stats.t.ppf(0.975, df) * error
-    assert_allclose(list(found.interval), [mean - half, min(mean + half, 1)], rtol=1e-6)
+    student = found.confidence_interval(method="t")
+    assert_allclose(list(student), [mean - half, min(mean + half, 1)], rtol=1e-6)
+    # limits of Wilson: (mean - t)^2 = quantile^2 error^2 t (1 - t) / (mean (1 - mean))
+    for limit in found.interval:
+        scale = limit * (1 - limit) / (mean * (1 - mean))
+        assert_allclose(abs(limit - mean), half * scale**0.5, rtol=1e-6)
     if weights is None:
         values = list(found.details["unit_values"].values())
         assert_allclose([error, df], [stats.sem(values), 7])
@@ -171,6 +177,29 @@ def test_intervals_cover_the_mean_over_all_units(n_units):
         )
         covered += 0.0 in found.interval
     assert stats.binomtest(covered, 300, 0.95).pvalue > 0.01
+
+
+@pytest.mark.parametrize(("n_units", "size", "a"), [(20, 5, 19), (50, 4, 24), (5, 20, 19)])
+def test_intervals_cover_means_near_one(n_units, size, a):
+    """Student's interval covered 0.86, 0.90 and 0.88, with limits above 1."""
+    rng, covered = np.random.default_rng(n_units), 0
+    units = np.repeat(np.arange(n_units), size)
+    for _ in range(100):
+        right = rng.random(len(units)) < rng.beta(a, 1, n_units)[units]
+        found = metric_interval(accuracy_score, np.ones(len(units)), right * 1.0, within=units)
+        assert 0 <= found.interval.low <= found.value <= found.interval.high <= 1
+        covered += a / (a + 1) in found.interval
+    assert stats.binomtest(covered, 100, 0.95, "less").pvalue > 0.01
+
+
+@pytest.mark.parametrize(("right", "n"), [(5, 20), (0, 20), (4, 100)])
+def test_equal_units_have_the_interval_of_a_proportion(right, n):
+    """20 units of 5 samples: n is the number of units if all are on a bound."""
+    units = np.repeat(np.arange(20), 5)
+    y_pred = (np.tile(np.arange(5), 20) < right) * 1.0
+    found = metric_interval(accuracy_score, np.ones(100), y_pred, within=units)
+    expected = wilson_interval(n * right / 5, n, 0.95, degrees_of_freedom=19)
+    assert_allclose(list(found.interval), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("options", [{"method": "bootstrap"}, {"groups": SUBJECT}])
