@@ -529,6 +529,20 @@ def _summarize(distances: Floats, share: float | None) -> Floats:
     return mean if share is None else np.quantile(distances, share, axis=-1)
 
 
+def _summarize_samples(distances: Floats, weight: Floats, share: float | None) -> float:
+    """Return the weighted mean or quantile of the distances of all samples.
+
+    With equal weights the quantile is the default of `numpy.quantile`.
+    """
+    if share is None:
+        return float(np.average(distances, weights=weight))
+    order = np.argsort(distances)
+    weight = weight[order] / weight.sum()
+    middle = np.cumsum(weight) - weight / 2
+    place = middle[0] + share * (middle[-1] - middle[0])
+    return float(np.interp(place, middle, distances[order]))
+
+
 def find_cuts(ranked: Ranked) -> Floats:
     """Return scores that divide the samples into parts of equal weight."""
     passed = np.cumsum(ranked.positives + ranked.negatives)
@@ -565,12 +579,14 @@ def _measure_distances(
     scale, turn = np.linalg.eigh(spread.covariance)
     noise = drawn @ (turn * np.sqrt(scale.clip(0))).T
     ray = Ray(make_spline(grid, knots).T, expit(grid), fit.coefficients, noise)
+    odds = logit(data.p)
+    everything = Ray(make_spline(odds, knots).T, expit(odds), fit.coefficients, noise)
     curve = _draw_smooth(ray, spread, confidence_level)
     measures = {}
     for name, share in SHARES.items():
-        value = float(_summarize(ray.measure(1.0), share))
+        value = _summarize_samples(everything.measure(1.0), data.weight, share)
         chance = float(np.median(_summarize(ray.draw(0.0), share)))
-        limits = partial(ray.limits, value, chance, share)
+        limits = partial(_invert, ray, everything, data.weight, chance, share)
         error = float(np.std(_summarize(ray.draw(1.0), share)))
         details = {"by_chance": chance, "curve": curve}
         measures[name] = Measure(value, error, "test_inversion", limits, spread.groups, details)
@@ -628,30 +644,40 @@ class Ray(NamedTuple):
         """Return the distances of curves that would be fitted if this curve were true."""
         return np.abs(expit((self.at(place) + self.noise) @ self.design.T) - self.p)
 
-    def limits(
-        self, value: float, chance: float, share: float | None, confidence_level: float
-    ) -> Limits:
-        """Return the smallest and the largest distance compatible with the observed one.
 
-        For the upper limit, an observed distance below `chance` is replaced by `chance`.
-        """
-        tail = (1 - confidence_level) / 2
+def _invert(
+    ray: Ray,
+    everything: Ray,
+    weight: Floats,
+    chance: float,
+    share: float | None,
+    confidence_level: float,
+) -> Limits:
+    """Return the smallest and the largest distance compatible with the observed one.
 
-        def reaches(place: float) -> bool:
-            return bool(np.mean(_summarize(self.draw(place), share) >= value) >= tail)
+    The curves of the test are compared on the grid of `ray`, and the distances of the two curves
+    at the limits are computed on all samples. For the upper limit, an observed distance below
+    `chance` is replaced by `chance`.
+    """
+    tail, observed = (1 - confidence_level) / 2, float(_summarize(ray.measure(1.0), share))
 
-        def stays(place: float) -> bool:
-            most = max(value, chance)
-            return bool(np.mean(_summarize(self.draw(place), share) <= most) >= tail)
+    def reaches(place: float) -> bool:
+        return bool(np.mean(_summarize(ray.draw(place), share) >= observed) >= tail)
 
-        low, high = 0.0, 1.0
-        if not reaches(0.0):
-            low = _bisect(reaches, 0.0, 1.0)
-        while stays(high) and high < 2**20:
-            high *= 2
-        high = _bisect(stays, high, high / 2) if high > 1 else 1.0
-        ends = [float(_summarize(self.measure(place), share)) for place in (low, high)]
-        return min(ends[0], value), max(ends[1], value)
+    def stays(place: float) -> bool:
+        most = max(observed, chance)
+        return bool(np.mean(_summarize(ray.draw(place), share) <= most) >= tail)
+
+    low, high = 0.0, 1.0
+    if not reaches(0.0):
+        low = _bisect(reaches, 0.0, 1.0)
+    while stays(high) and high < 2**20:
+        high *= 2
+    high = _bisect(stays, high, high / 2) if high > 1 else 1.0
+    value, *ends = (
+        _summarize_samples(everything.measure(place), weight, share) for place in (1.0, low, high)
+    )
+    return min(ends[0], value), max(ends[1], value)
 
 
 def _bisect(condition: Callable[[float], bool], fails: float, works: float) -> float:

@@ -427,6 +427,7 @@ def _expect_shares(
             size = independent_size(sample.weight[chosen])
             n = intervals.effective_size(value, error, size, n_groups)
             limits = partial(intervals.wilson_interval, value * n, n, degrees_of_freedom=degrees)
+            limits = partial(_include_bound, here, limits)
         else:
             warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")
         estimates[name] = Estimate(
@@ -441,6 +442,17 @@ def _expect_shares(
             confidence_level=sample.confidence_level,
         )
     return estimates
+
+
+def _include_bound(
+    apparent: float, limits: Callable[[float], Limits], confidence_level: float
+) -> Limits:
+    """Return limits that contain an apparent value of 0 or 1, which new samples may repeat.
+
+    The sensitivity is 1 if the threshold is the lowest possible score.
+    """
+    low, high = limits(confidence_level)
+    return (0.0 if apparent == 0 else low), (1.0 if apparent == 1 else high)
 
 
 def _expect_fixed_share(

@@ -5,6 +5,7 @@ import pytest
 from helpers.coverage import consistent_with
 from numpy.testing import assert_allclose
 from scipy import stats
+from scipy.interpolate import CubicSpline
 from scipy.special import expit, logit
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, r2_score
@@ -261,3 +262,29 @@ def test_the_size_for_the_net_benefit_has_the_simulated_standard_error():
 
 def test_an_area_that_may_have_any_width_needs_two_samples():
     assert validation_size(0.5, roc_auc=0.9, widths={"roc_auc": 10.0})["roc_auc"] == 2
+
+
+@pytest.mark.parametrize("n", [150, 999])
+def test_distances_of_the_curve_are_of_all_samples(n):
+    """The fitted curve is known at 200 probabilities; it is linear beyond them in the log-odds."""
+    rng = np.random.default_rng(n)
+    odds = rng.normal(-1, 1.5, n)
+    y, p = rng.random(n) < expit(odds), expit(1.6 * odds + 0.3)
+    weight = rng.integers(1, 4, n)
+    for options in ({}, {"sample_weight": weight}):
+        measures = calibration_measures(y, p, random_state=0, **options)
+        curve = measures["ici"].details["curve"]
+        x, fitted = logit(curve.x), logit(curve.y)
+        smooth, at = CubicSpline(x, fitted), logit(p)
+        inside = np.clip(at, x[0], x[-1])
+        line = smooth(inside) + smooth(inside, 1) * (at - inside)
+        distance = np.abs(expit(line) - p)
+        expected = np.average(distance, weights=options.get("sample_weight"))
+        assert measures["ici"].value == pytest.approx(expected, rel=1e-3)
+        if not options:
+            for name, share in {"e50": 0.5, "e90": 0.9}.items():
+                quantile = np.quantile(distance, share)
+                assert measures[name].value == pytest.approx(quantile, rel=2e-3)
+        for name in ("ici", "e50", "e90"):
+            low, high = measures[name].interval
+            assert low <= measures[name].value <= high

@@ -199,3 +199,23 @@ def test_the_effective_sample_size_of_groups_widens_the_interval_of_a_fixed_sens
     single = threshold_measures(y, score, **options)["sensitivity"].interval
     grouped = threshold_measures(y, score, groups=group, **options)["sensitivity"].interval
     assert grouped.high - grouped.low > 1.2 * (single.high - single.low)
+
+
+@pytest.mark.filterwarnings("ignore:npv is undefined")
+def test_a_threshold_that_calls_everything_positive_may_do_so_again():
+    """Scores of five values: the sensitivity of the lowest of them is 1."""
+    lowest = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 40)
+        score = rng.integers(1, 6, 40) + (rng.random(40) < 0.3 * y)
+        measures = threshold_measures(
+            y, score, threshold={"cost_ratio": 4.0}, random_state=0, n_resamples=50
+        )
+        if measures["threshold"].value <= score.min():
+            lowest += 1
+            assert measures["sensitivity"].interval.high == 1
+            assert np.isnan(measures["specificity"].value) or (
+                measures["specificity"].interval.low == 0
+            )
+    assert lowest > 3
