@@ -123,7 +123,14 @@ class ReaderStudy:
         statistic = numerator / error**2 if error > 0 else np.nan
         return statistic, float(stats.f.sf(statistic, len(self.values) - 1, degrees))
 
-    def power(self, difference: float, level: float, n_readers: int, n_cases: float) -> float:
+    def power(
+        self,
+        difference: float,
+        level: float,
+        n_readers: int,
+        n_cases: float,
+        alternative: str = "two-sided",
+    ) -> float:
         r"""Return the power of a study of another size, after Hillis et al. (2011).
 
         The errors of the cases are inversely proportional to the number of cases. The variance of
@@ -140,10 +147,15 @@ class ReaderStudy:
         error, degrees = _combine(interaction, ratio * self._shared, n_readers, degrees)
         if error == 0:
             return 1.0
-        noncentrality = difference**2 / (2 * error**2)
+        shift = difference / (np.sqrt(2) * error)
+        if alternative != "two-sided":
+            shift = shift if alternative == "greater" else -shift
+            if np.isinf(degrees):
+                return float(stats.norm.sf(stats.norm.isf(level), shift))
+            return float(stats.nct.sf(stats.t.isf(level, degrees), degrees, shift))
         if np.isinf(degrees):
-            return float(stats.ncx2.sf(stats.chi2.isf(level, 1), 1, noncentrality))
-        return float(stats.ncf.sf(stats.f.isf(level, 1, degrees), 1, degrees, noncentrality))
+            return float(stats.ncx2.sf(stats.chi2.isf(level, 1), 1, shift**2))
+        return float(stats.ncf.sf(stats.f.isf(level, 1, degrees), 1, degrees, shift**2))
 
 
 def _combine(mean_square: float, shared: float, n_readers: int, degrees: float) -> AccuracySpread:

@@ -229,6 +229,36 @@ def test_study_size():
     assert "cases for a power" in str(curve)
 
 
+def test_study_size_is_for_the_test_of_the_comparison():
+    """One-sided tests and uncorrected P-values of three systems need fewer cases."""
+    truth, scores = draw_scores()
+    options = {"difference": 0.1, "n_readers": [3, 6, 12], "n_cases": 40}
+    two_sided = reader_study_size(compare_readers(truth, scores), **options)
+    greater = reader_study_size(compare_readers(truth, scores, alternative="greater"), **options)
+    less = compare_readers(truth, scores, alternative="less")
+    mirrored = reader_study_size(less, **(options | {"difference": -0.1}))
+    assert (greater.y < two_sided.y).all()
+    assert_allclose(greater.y, mirrored.y)
+    with pytest.raises(ValueError, match="must have the sign of the alternative"):
+        reader_study_size(less, **options)
+    # a one-sided test has the power of a two-sided test at twice the level
+    study = less.study
+    one, both = study.power(0.1, 0.05, 6, 60, "greater"), study.power(0.1, 0.1, 6, 60)
+    assert one == pytest.approx(both, abs=2e-3)
+    three = scores | {"third": scores["system 0"] + 0.1}
+    sizes = {
+        correction: reader_study_size(
+            compare_readers(truth, three, correction=correction), **options
+        )
+        for correction in ("none", "bonferroni", "holm")
+    }
+    assert (sizes["none"].y < sizes["bonferroni"].y).all()
+    assert_allclose(sizes["holm"].y, sizes["bonferroni"].y)
+    study = compare_readers(truth, three).study
+    expected = [study.power(0.1, 0.05, n, 40) for n in (3, 6, 12)]
+    assert_allclose(sizes["none"].columns["power with 40 cases"], expected)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
