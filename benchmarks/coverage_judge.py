@@ -75,7 +75,12 @@ MORE = [
     *(Cell("difference", n, 10 * n, 0.1, (accuracy,)) for n, accuracy in ((50, 0.8), (200, 0.95))),
     *(Cell("normal", n, 10 * n, 0.0, (0.8,)) for n in (20, 100)),
     *(Cell("exponential", n, 10 * n, 1.0, (0.8,)) for n in (20, 100)),
+    # likelihoods and lengths: log-normal judgments, and log-normal outcomes
+    *(Cell("skewed", n, 10 * n, truth, (0.8,)) for n in (30, 200) for truth in (0.7, 0.9)),
+    *(Cell("log-normal", n, 10 * n, 1.648721, (0.8,)) for n in (30, 200)),
 ]
+MAX_SETS = 1000
+"""Data sets of cells without counts."""
 
 
 def run_binary(cell: Cell, n_sets: int, rng: np.random.Generator) -> dict[str, float]:
@@ -90,7 +95,8 @@ def run_binary(cell: Cell, n_sets: int, rng: np.random.Generator) -> dict[str, f
     mean, judged, all_judged = (positive.sum(1) / n, labeled[:, 1] / n, others[:, 1] / m)
     _, *ends = stratified_mean(labeled, positive, labeled + others, Z)
     lengths = wilson_limits(mean, n, Z)
-    found = {"ours": ends, "wilson": lengths}
+    narrower = np.ptp(lengths, axis=0) < np.ptp(ends, axis=0)
+    found = {"ours": np.where(narrower, lengths, ends), "wilson": lengths}
     pooled = (labeled[:, 1] + others[:, 1]) / (n + m)
     spread = pooled * (1 - pooled)
     covariance = (positive[:, 1] / n - mean * judged) * n / (n - 1)
@@ -124,6 +130,10 @@ def draw_samples(
         if cell.kind == "binary":
             y = (rng.random(size) < truth).astype(float)
             judge = np.where(rng.random(size) < np.where(y == 1, *cell.judge), y, 1 - y)
+        elif cell.kind == "skewed":
+            y, judge = (quality > norm.ppf(1 - truth)).astype(float), np.exp(2 * other)
+        elif cell.kind == "log-normal":
+            y, judge = np.exp(quality), np.exp(2 * other)
         elif cell.kind == "graded":
             y, judge = (quality > norm.ppf(1 - truth)).astype(float), expit(2 * other + 1)
         elif cell.kind == "groups":
@@ -173,9 +183,10 @@ def main() -> None:
     rows = []
     for number, cell in enumerate([*FIRST, *MORE]):
         rng = np.random.default_rng([number, arguments.sets])
-        run = run_binary if cell.kind == "binary" and cell.n_unlabeled >= cell.n else run_samples
-        found = run(cell, arguments.sets, rng)
-        row = {**cell._asdict(), "judge": " ".join(map(str, cell.judge)), "sets": arguments.sets}
+        counted = cell.kind == "binary" and cell.n_unlabeled >= cell.n
+        n_sets = arguments.sets if counted else min(arguments.sets, MAX_SETS)
+        found = (run_binary if counted else run_samples)(cell, n_sets, rng)
+        row = {**cell._asdict(), "judge": " ".join(map(str, cell.judge)), "sets": n_sets}
         row |= {name: f"{found[name]:.4f}" if name in found else "" for name in names}
         rows.append(row)
         print(*row.values(), flush=True)

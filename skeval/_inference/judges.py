@@ -13,8 +13,9 @@ two rates are combined by recovery of variance estimates:
 
 and the upper limit likewise.
 
-**Regression.** Otherwise, with :math:`\beta` the slope of y on j, and means over the labeled
-samples and over all,
+**Regression.** Otherwise j is the rank of the judgment among all samples, because the mean of a
+skewed judgment would be as uncertain as the outcome. With :math:`\beta` the slope of y on j, and
+means over the labeled samples and over all,
 
 .. math:: \theta = \bar y + \beta (\bar j_{all} - \bar j) .
 

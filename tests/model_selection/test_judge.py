@@ -149,6 +149,44 @@ def test_coverage_of_graded_judgments():
     assert consistent_with(covered, n_sets, 0.95)
 
 
+@pytest.mark.parametrize("binary", [True, False])
+def test_coverage_of_skewed_judgments(binary):
+    """The judgment is log-normal, as a likelihood or a length; raw judgments covered .88."""
+    rng, covered, n_sets = np.random.default_rng(1), 0, 200
+    truth = 0.5 if binary else 0.0
+    for _ in range(n_sets):
+        quality = rng.normal(size=660)
+        judge = np.exp(2 * (quality + rng.normal(size=660)))
+        y = (quality > 0) * 1.0 if binary else quality
+        estimate = judge_assisted_interval(y[:60], judge[:60], judge[60:])
+        assert estimate.details["relative_width"] <= 1
+        covered += truth in estimate.interval
+    assert consistent_with(covered, n_sets, 0.95)
+
+
+def test_only_the_order_of_judgments_counts():
+    rng = np.random.default_rng(2)
+    judge = rng.normal(size=300)
+    y = judge[:40] + rng.normal(size=40)
+    expected = judge_assisted_interval(y, judge[:40], judge[40:])
+    for monotone in (np.exp(3 * judge), judge**3, -np.exp(judge)):
+        estimate = judge_assisted_interval(y, monotone[:40], monotone[40:])
+        assert_allclose(list(estimate.interval), list(expected.interval))
+        assert estimate.value == pytest.approx(expected.value)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_useless_judge_makes_no_interval_wider(seed):
+    rng = np.random.default_rng(seed)
+    y, judge = rng.random(30) < 0.6, rng.integers(0, 2 + seed % 3, 200)
+    estimate = judge_assisted_interval(y, judge[:30], judge[30:])
+    alone = judge_assisted_interval(y, judge[:30])
+    assert np.ptp(list(estimate.interval)) <= np.ptp(list(alone.interval)) * (1 + 1e-12)
+    if estimate.method == "labels":
+        assert list(estimate.interval) == list(alone.interval)
+        assert estimate.value == alone.value
+
+
 def test_sample_size():
     judge = {"sensitivity": 0.95, "specificity": 0.9, "n_judged": 4000}
     size = judge_sample_size(0.04, rate=0.8, **judge)
