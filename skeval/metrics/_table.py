@@ -671,6 +671,8 @@ METRICS: tuple[Metric, ...] = (
     Metric(sk.mean_squared_error, interval=(OF_MEAN,), targets=NUMBERS, **SQUARED),
     Metric(
         sk.mean_absolute_percentage_error,
+        interval=(OF_MEAN,),
+        targets=CLASSES | {"continuous"},
         per_sample=lambda y_true, y_pred: (
             np.abs(y_pred - y_true) / np.maximum(np.abs(y_true), np.finfo(float).eps)
         ),
@@ -678,13 +680,24 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.mean_squared_log_error,
+        interval=(OF_MEAN,),
+        targets=CLASSES | {"continuous"},
         per_sample=lambda y_true, y_pred: (np.log1p(y_true) - np.log1p(y_pred)) ** 2,
         **LOSS,
     ),
     Metric(error_norm, **LOSS),
     Metric(sk.max_error, **LOSS),
     Metric(sk.mean_gamma_deviance, **LOSS),
-    Metric(sk.mean_pinball_loss, **LOSS),
+    Metric(
+        sk.mean_pinball_loss,
+        interval=(OF_MEAN,),
+        targets=CLASSES | {"continuous"},
+        keywords=frozenset({"alpha"}),
+        per_sample=lambda y_true, y_pred, alpha=0.5: np.maximum(
+            alpha * (y_true - y_pred), (alpha - 1) * (y_true - y_pred)
+        ),
+        **LOSS,
+    ),
     Metric(sk.mean_poisson_deviance, **LOSS),
     Metric(sk.median_absolute_error, **LOSS),
     Metric(sk.root_mean_squared_log_error, **LOSS),

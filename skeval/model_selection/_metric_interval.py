@@ -163,7 +163,8 @@ def metric_interval(
           recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
           correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale);
           and `roc_auc_score` and `ranking_loss` ("delong" by name);
-        - "hall" (or "t" by name): the mean of squared, absolute or cost-weighted errors.
+        - "hall" (or "t" by name): the mean of squared, absolute, percentage, logarithmic, pinball
+          or cost-weighted errors.
 
         "normal" is F or the area plus or minus the standard error of "delta" or "delong", clipped
         to [0, 1]. "auto": the first formula that supports the options (only "score" supports

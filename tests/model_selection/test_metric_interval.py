@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
 from scipy import stats
 from scipy.stats import binom, binomtest
+from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
     accuracy_score,
@@ -37,7 +38,7 @@ from sklearn.metrics import (
 )
 from statsmodels.stats.weightstats import DescrStatsW
 
-from skeval._inference.intervals import bca_correction, corrected_levels
+from skeval._inference.intervals import bca_correction, corrected_levels, mean_interval
 from skeval.metrics import (
     bleu_score,
     cost_sensitive_error,
@@ -730,3 +731,25 @@ def test_repeated_samples_in_groups_add_nothing_to_average_precision():
     again = metric_interval(average_precision_score, *data, groups=np.tile(groups, 5))
     assert again.standard_error == pytest.approx(once.standard_error, rel=0.05)
     assert np.ptp(list(again.interval)) > 0.95 * np.ptp(list(once.interval))
+
+
+@pytest.mark.parametrize(
+    ("metric", "arguments"),
+    [
+        (sk.mean_absolute_percentage_error, {}),
+        (sk.mean_squared_log_error, {}),
+        (sk.mean_pinball_loss, {"alpha": 0.9}),
+    ],
+)
+def test_means_of_losses_have_halls_interval(metric, arguments):
+    rng = np.random.default_rng(0)
+    y, predicted = np.exp(rng.normal(size=(2, 35)))
+    function = partial(metric, **arguments)
+    estimate = metric_interval(function, y, predicted)
+    assert estimate.method == "hall"
+    assert estimate.value == pytest.approx(function(y, predicted))
+    losses = np.array([function(y[i : i + 1], predicted[i : i + 1]) for i in range(35)])
+    expected = mean_interval(losses, "hall", 0.95)
+    assert [estimate.interval.low, estimate.interval.high] == pytest.approx(list(expected))
+    both = metric_interval(function, np.c_[y, y], np.c_[predicted, y], n_resamples=50)
+    assert both.value == pytest.approx(estimate.value / 2)
