@@ -53,7 +53,7 @@ def test_names_are_imported_as_they_are_used_solvers_with_any_and_no_extra_but_t
         "try:\n    result.plot()\n"
         "except ImportError as error:\n    print(error)"
     )
-    needed = ["a", "display", "needs", "matplotlib:", "pip", "install", '"skeval[plot]"']
+    needed = ["a", "display", "needs", "matplotlib:", "pip", "install", "matplotlib"]
     served = ["False", "3"]
     names = ["True", "skeval.datasets", "True", "True"]
     assert run(code) == ["True", "False", *served, *names, *needed]

@@ -103,7 +103,7 @@ def check_extra() -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            f'an HTML report needs {error.name}: pip install "skeval[report]"'
+            f"an HTML report needs {error.name}: pip install matplotlib jinja2 pandas"
         ) from error
 
 

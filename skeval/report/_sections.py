@@ -447,8 +447,8 @@ class Report:
         """Return the report as a standalone HTML page, and write it to a file if a path is passed.
 
         The page has the main result in one sentence, the warnings, figures and tables, and how to
-        reproduce them. It loads nothing and runs no script. Requires matplotlib and Jinja2: ``pip
-        install "skeval[report]"``.
+        reproduce them. It loads nothing and runs no script. Requires matplotlib, Jinja2 and
+        pandas: ``pip install matplotlib jinja2 pandas``.
 
         Parameters
         ----------

@@ -22,7 +22,7 @@ def import_pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError('a display needs matplotlib: pip install "skeval[plot]"') from error
+        raise ImportError("a display needs matplotlib: pip install matplotlib") from error
     return plt
 
 

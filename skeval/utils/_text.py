@@ -25,7 +25,7 @@ def make_frame(data: Any, index: Any = None, name: str | None = None) -> DataFra
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError('a data frame needs pandas: pip install "skeval[table]"') from error
+        raise ImportError("a data frame needs pandas: pip install pandas") from error
     return pd.DataFrame(data, index=None if index is None else pd.Index(index, name=name))
 
 
