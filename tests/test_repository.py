@@ -124,7 +124,7 @@ def test_what_reviewers_ask_for_is_in_files_that_are_there():
 
 def test_the_table_of_methods_is_that_of_the_benchmark():
     rows = list(csv.DictReader(read("benchmarks/results/methods.csv").splitlines()))
-    lines = [" ".join(line.split()) for line in read("doc/user_guide/confidence.rst").splitlines()]
+    lines = [" ".join(line.split()) for line in read("doc/validation.rst").splitlines()]
     cells = {}
     for row in rows:
         cell = ", ".join(row[name] for name in ("population", "learner", "n")).replace(

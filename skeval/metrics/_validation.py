@@ -124,59 +124,19 @@ def calibration_measures(
 
     Notes
     -----
-    *Intervals.* The variance of each measure is the robust (sandwich) variance, clustered by
-    `groups` if passed. Its ratio to the model-based variance scales an interval that respects the
-    range of the measure: Rao's score interval for ``observed_expected`` and ``in_the_large``, and
-    the profile-likelihood interval for intercept and slope. A ratio below 1 is shrunk toward 1 with
-    the weight of 4 samples of the smaller class. With groups, intercept and slope have Student's t
-    interval with the leave-one-group-out variance (CR3, one Newton step), because a few groups with
-    high within-group correlation distort the likelihood.
+    Variances are robust, clustered by `groups` if passed. Their ratio to the model-based variance
+    scales an interval that respects the range of the measure: Rao's score interval for
+    ``observed_expected`` and ``in_the_large``, and the profile-likelihood interval for intercept
+    and slope (with groups, Student's t interval).
 
-    *Many samples.* More than 32,768 distinct probabilities are represented by some thousand
-    log-odds, whose sums over the samples are exact up to rounding. Fits that are too steep for this
-    use all samples.
+    The smooth curve of ``ici``, ``e50`` and ``e90`` is logistic regression on a restricted cubic
+    spline of the log-odds with 4 knots, or 3 if a class has fewer than 30 samples [1]_ [2]_. Random
+    variation produces distances even for calibrated probabilities: ``details["by_chance"]`` is the
+    median distance in that case, and the interval inverts a test. ``details["curve"]`` is the curve
+    with a pointwise interval.
 
-    *The smooth curve* is logistic regression on a restricted cubic spline of the log-odds with 4
-    knots, 3 where a class has fewer than 30 samples [1]_ [2]_. Random variation produces distances
-    even for calibrated probabilities: ``details["by_chance"]`` is the median distance in that case.
-    The interval therefore inverts a test along the line from the calibrated curve to the fitted one
-    and contains the curves under which the observed distance is not unlikely. ``details["curve"]``
-    of these three measures is the smooth curve, with a pointwise interval from the robust variance
-    of the log-odds. At five places between the quantiles .1 and .9 of the probabilities, it covered
-    the truth in .90 to .97 of 150 data sets of 200 samples and 100 data sets of 1,000 samples (with
-    a slope of 0.7).
-
-    Coverage of nominal 95 % intervals for calibrated probabilities, simulated on 200 data sets per
-    cell (standard error .015), and on 100 data sets for groups of 20 with an intra-class
-    correlation of .3:
-
-    =================  =======  ========  =================
-    event rate 0.5     n = 50   n = 200   600, in 30 groups
-    =================  =======  ========  =================
-    observed_expected  .98      .96       .91
-    in_the_large       .95      .94       .93
-    intercept          .94      .94       .94
-    slope              .94      .94       .94
-    ici                .99      .96       .98
-    e50, e90           .98-.99  .94-.98   .97-.98
-    scaled_brier       .94      .96       .97
-    =================  =======  ========  =================
-
-    With probabilities that are too extreme (a slope of 0.6), an event rate of 0.1 and 50 samples,
-    the coverage over 99 data sets was .95 for the slope, .89 for ``in_the_large``, .87 for the
-    intercept and .83 for ``e90``: five events are too few for these. Over 60 data sets of 1,000
-    samples, the coverage of all measures was .90 to .98.
-
-    Coverage was also simulated in 27 cells of 100 or 200 data sets
-    (``benchmarks/results/coverage_predictions.csv``) with 50 to 5,000 samples, event rates of .5,
-    .1 and .02, and independent samples or 10 to 100 groups. With five events or fewer, coverage was
-    below .90 for the scaled Brier score (.89, with one event .67), the slope (.89, in ten groups
-    .82, where the intercept has .87) and the smooth curve (.71 to .89). The coverage of the smooth
-    curve was also below .90 with 12 events in 30 groups (.83) and, at low probabilities, with 40 to
-    100 events (.86 to .89). If the true curve oscillates around a line, which 4 knots cannot
-    follow, coverage was at least .81 for the curve at each of five places, .87 for ``ici``, .84 for
-    ``e50`` and .82 for ``e90``, and more samples do not help. In all other cases it was .90 to
-    1.00.
+    :doc:`/user_guide/formulas` has the details and :doc:`/validation` the measured coverage, which
+    is too low with five events or fewer.
 
     References
     ----------

@@ -67,21 +67,13 @@ def bootstrap_error(
 ) -> BootstrapEstimate:
     r"""Estimate the error by the bootstrap: out-of-bag, .632 or .632+.
 
-    Each of `B` resamples of the `n` samples, drawn with replacement, trains an estimator that
-    predicts the samples it left out, on average a fraction :math:`(1-1/n)^n \to 0.368`. With
-    :math:`Q_i^b` the loss of sample `i` under resample `b`, :math:`I_i^b` 1 where `b` left `i`
-    out, and :math:`AE` the resubstitution error of **one** fit on **all** samples,
+    Each of `B` resamples, drawn with replacement, trains a model that predicts the samples it left
+    out. With `BI` the mean of their losses (out-of-bag) and `AE` the resubstitution error of one
+    fit to all samples,
 
-    .. math::
+    .. math:: B_{.632} = 0.368\, AE + 0.632\, BI, \qquad B_{.632+} = (1 - w)\, AE + w\, BI .
 
-        BI &= \frac1n \sum_i \frac{\sum_b I_i^b Q_i^b}{\sum_b I_i^b}, \\
-        B_{.632} &= 0.368\, AE + 0.632\, BI, \\
-        B_{.632+} &= (1 - w)\, AE + w\, BI', \qquad w = \frac{0.632}{1 - 0.368 R}, \quad
-        R = \frac{BI' - AE}{\gamma - AE},
-
-    where :math:`\gamma` is the mean loss over all pairs of a label and a prediction of the fit on
-    all samples (the no-information error), :math:`BI' = \min(BI, \gamma)`, and :math:`R = 0`
-    unless both :math:`BI'` and :math:`\gamma` exceed :math:`AE`. Smaller is better, 0 is best.
+    The weight `w` is at least 0.632 and increases with the relative overfitting.
 
     Parameters
     ----------
@@ -97,8 +89,8 @@ def bootstrap_error(
     n_resamples : int, default=200
         Number `B` of resamples.
     average : {"samples", "bootstraps"}, default="samples"
-        `BI` as printed above (Efron's leave-one-out bootstrap), or the mean over `b` of the error
-        of resample `b` on the samples that it left out.
+        `BI` is the mean over samples of their out-of-bag loss (Efron's leave-one-out bootstrap), or
+        the mean over resamples of the error on the samples that each left out.
     stratify : bool, default=False
         Draw within each class, so that every resample keeps the class sizes.
     groups : array-like of shape (n_samples,), default=None
@@ -150,46 +142,21 @@ def bootstrap_error(
 
     Notes
     -----
-    A resample that leaves nothing out, or has one class only, is drawn again and counted.
+    :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage.
 
     Standard errors come from the infinitesimal jackknife [1]_, corrected for the Monte Carlo noise
-    of the finite number of resamples [2]_; those of .632 and .632+ combine the influence values of
-    `AE`, `BI` and `gamma` by the delta method.
+    of the finite number of resamples [2]_. The interval is Wilson's for 0-1 loss, with the number
+    of samples at which a proportion has this standard error, and normal on the logarithmic scale
+    for squared and absolute loss. A resample that leaves nothing out, or has one class only, is
+    drawn again and counted.
 
-    The interval for 0-1 loss is Wilson's interval for the estimate `p` in :math:`\min(n,
-    p(1-p)/se^2)` samples (in `n` samples, or as many as there are groups, if `p` is 0 or 1): the
-    normal interval is too short with few errors and collapses to a point without errors. The
-    interval for squared and absolute loss is normal on the logarithmic scale. Coverage of the error
-    of the fitted rule by nominal 95 % intervals, mean width in parentheses (linear discriminant
-    analysis of two Gaussian classes whose means are `d` standard deviations apart in one of `p`
-    features, 200 resamples; 300 data sets for p = 4, 200 for p = 15):
+    ".632" and ".632+" are far too low for models that fit any training set perfectly, such as
+    forests and 1-nearest-neighbor. "oob" is too high with few samples per feature.
 
-    ===  ==  ===  =====  ==========  ==========  ==========  ==========  ==========  ==========
-    n    p   d    error  oob         oob         .632        .632        .632+       .632+
-                         normal      wilson      normal      wilson      normal      wilson
-    ===  ==  ===  =====  ==========  ==========  ==========  ==========  ==========  ==========
-    40   4   4    .031   .85 (.09)   .96 (.14)   .77 (.07)   .98 (.13)   .78 (.07)   .98 (.13)
-    100  4   4    .026   .90 (.06)   .93 (.07)   .87 (.05)   .94 (.07)   .87 (.05)   .94 (.07)
-    40   4   2.5  .126   .93 (.22)   .93 (.23)   .90 (.19)   .96 (.21)   .91 (.20)   .97 (.21)
-    100  4   2.5  .113   .94 (.13)   .95 (.13)   .92 (.12)   .97 (.12)   .92 (.12)   .97 (.13)
-    40   4   1.2  .309   .95 (.32)   .94 (.31)   .93 (.29)   .96 (.28)   .92 (.31)   .97 (.31)
-    100  4   1.2  .291   .94 (.19)   .95 (.19)   .94 (.18)   .96 (.18)   .94 (.18)   .96 (.18)
-    40   15  4    .069   .79 (.20)   .62 (.22)   .91 (.13)   .91 (.18)   .91 (.16)   .85 (.19)
-    100  15  4    .036   .96 (.08)   .88 (.09)   .92 (.06)   .96 (.08)   .92 (.06)   .96 (.08)
-    40   15  2.5  .193   .81 (.26)   .79 (.28)   .84 (.19)   .94 (.23)   .90 (.26)   .93 (.27)
-    100  15  2.5  .136   .92 (.15)   .88 (.15)   .90 (.13)   .97 (.13)   .92 (.13)   .96 (.14)
-    40   15  1.2  .372   .94 (.29)   .95 (.30)   .79 (.24)   .94 (.28)   .90 (.33)   .99 (.34)
-    100  15  1.2  .323   .96 (.20)   .95 (.20)   .94 (.18)   .96 (.18)   .97 (.21)   .98 (.21)
-    ===  ==  ===  =====  ==========  ==========  ==========  ==========  ==========  ==========
-
-    With few samples per feature (40 samples, 15 features) the bias of the out-of-bag error exceeds
-    the width of its intervals, and .632+ is biased to a lesser degree. Wilson's interval, whose
-    lower limit is higher than the normal one, then covers less.
-
-    ``mlxtend.evaluate.bootstrap_point632_score`` uses the error of each bootstrap estimator on all
-    samples in place of `AE`. For 1-nearest-neighbor that error is not 0, so its .632 estimate is
-    too large. If `BI` exceeds `gamma`, equation (32) of [1]_ keeps `BI` in the .632 part; here it
-    is replaced throughout, so that the estimate is `gamma`.
+    ``mlxtend.evaluate.bootstrap_point632_score`` uses the error of each bootstrap model on all
+    samples in place of `AE`, which makes its .632 estimate too large. If `BI` exceeds the
+    no-information error, equation (32) of [1]_ keeps `BI` in the .632 part; here it is replaced
+    throughout.
 
     References
     ----------

@@ -83,24 +83,14 @@ def bootstrap_score(
 ) -> BootstrapEstimate | Results:
     r"""Estimate any score, or several from one set of fits, by the bootstrap.
 
-    Each of `B` resamples of the `n` samples, drawn with replacement, trains a model. With `A` the
-    apparent score, of **one** fit to **all** samples on these samples, :math:`S^b_{in}`,
-    :math:`S^b_{all}` and :math:`S^b_{out}` the scores of model `b` on its own resample, on all
-    samples and on the samples outside its resample, and `O` the mean of :math:`S^b_{out}`,
+    Each of `B` resamples, drawn with replacement, trains a model. With `A` the score of one fit to
+    all samples on these samples, and :math:`S^b_{in}` and :math:`S^b_{all}` the scores of model `b`
+    on its resample and on all samples, Harrell's correction [1]_ is
 
-    .. math::
+    .. math:: S_{optimism} = A - \frac1B \sum_b (S^b_{in} - S^b_{all}) .
 
-        S_{optimism} &= A - \frac1B \sum_b (S^b_{in} - S^b_{all}), \\
-        S_{.632} &= 0.368\, A + 0.632\, O, \\
-        S_{.632+} &= (1 - w)\, A + w\, O', \qquad w = \frac{0.632}{1 - 0.368 R}, \quad
-        R = \frac{A - O'}{A - \gamma}.
-
-    The first is Harrell's correction for optimism [1]_, common in the validation of clinical
-    prediction models; the last is the estimate of Efron and Tibshirani [2]_. The no-information
-    score :math:`\gamma` is the score of the fit to all samples on all :math:`n^2` pairs of a label
-    and a prediction, as if these were independent, :math:`O' = \max(O, \gamma)`, and :math:`R = 0`
-    unless `A` exceeds both. Larger is better, except for calibration: there, scores with
-    :math:`\gamma > A` change their sign in the formula for :math:`S_{.632+}`.
+    The other methods are those of `bootstrap_error` [2]_ for scores. Larger is better, except for
+    calibration.
 
     Parameters
     ----------
@@ -115,7 +105,7 @@ def bootstrap_score(
         "calibration_intercept" of the second of two classes, whose best values are 1 and 0 (see
         `calibration_measures`). None is "accuracy" for classifiers and "r2" for regressors.
     method : {"oob", ".632", ".632+", "optimism"}, default=".632+"
-        The estimate; "oob" is `O`.
+        The estimate; "oob" is `O`, the mean score on the samples outside the resamples.
     n_resamples : int, default=200
         Number `B` of resamples.
     stratify : bool, default=False
@@ -146,8 +136,9 @@ def bootstrap_score(
     -------
     BootstrapEstimate or dict
         An estimate, or one per name for several scores. `resubstitution` is `A`, `oob` is `O`,
-        `optimism` the mean optimism, and `no_information` is :math:`\gamma` (nan for "optimism").
-        `replicates` are :math:`S^b_{out}`, or `A` less the optimism of each resample.
+        `optimism` the mean optimism, and `no_information` the score if labels and
+        predictions were independent (nan for "optimism").
+        `replicates` are the out-of-bag scores, or `A` less the optimism of each resample.
 
     Raises
     ------
@@ -171,72 +162,18 @@ def bootstrap_score(
 
     Notes
     -----
-    *Means of losses* ("accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error",
+    Means of losses ("accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error",
     "neg_mean_absolute_error") have the estimates, standard errors and intervals of
-    `bootstrap_error` with the sign changed, except for "optimism": `O` is then a mean over samples.
+    `bootstrap_error` with the sign changed, except for "optimism". Intervals of other scores are
+    Student's, on the scale of the log-odds for scores with two bounds and on the logarithmic scale
+    for those with an upper bound. :doc:`/user_guide/formulas` has the standard errors [3]_ and
+    :doc:`/validation` the measured coverage.
 
-    *Intervals* of other scores are Student's, on the scale of the log-odds for scores with two
-    bounds and on the logarithmic scale for those with an upper bound. The standard error, the same
-    for all methods, is
+    Do not use "optimism", ".632" or ".632+" for models that fit their training samples too well,
+    such as trees, forests and nearest neighbors: use "oob". "oob" is too low with few samples per
+    feature.
 
-    .. math:: \sqrt{(1.15 + 8 / n)\, J^2 + var_b(S^b_{all})} ,
-
-    where `J` is the jackknife over samples (or groups, whose number is then `n`) of the score of
-    out-of-bag predictions of 30 models together, and the second term is the variance between
-    models. The factor is the smallest inflation of `error_interval`. Of scorers that need the model
-    itself it is :math:`sd(S_{out}) \sqrt{(1.15 + 8 / n) (1/B + \pi / (1 - \pi))}` [3]_, where
-    :math:`\pi` is the probability that a sample is left out, about .368.
-
-    Coverage of the score of the fitted model by nominal 95 % intervals, with the bias of the
-    estimate in parentheses (100 data sets each, so the standard error is .02; 80 resamples or
-    more; `p` features, up to five informative; the no-information score in .632+ was set to .5
-    for F1 and -1 for R2; see ``benchmarks/coverage_bootstrap_score.py``):
-
-    =============  ===  ==  =====  ====  ===========  ===========  ===========  ===========
-    model          n    p   score  true  oob          .632         .632+        optimism
-    =============  ===  ==  =====  ====  ===========  ===========  ===========  ===========
-    logistic       100  5   AUC    .74   .91 (-.02)   .97 (-.00)   .95 (-.01)   .97 (-.00)
-    logistic       100  5   F1     .66   .99 (-.04)   1.00 (-.01)  1.00 (-.02)  1.00 (-.01)
-    logistic       100  5   slope  .80   .94 (-.10)   .97 (+.01)   .97 (-.02)   .97 (-.01)
-    logistic       100  15  AUC    .70   .85 (-.04)   .94 (+.03)   .91 (-.00)   .94 (+.03)
-    logistic       100  15  F1     .64   .91 (-.04)   .97 (+.02)   .95 (-.01)   .98 (+.01)
-    logistic       100  15  slope  .45   .82 (-.19)   .96 (+.08)   .85 (-.10)   .95 (+.04)
-    logistic       200  10  AUC    .74   .92 (-.01)   .97 (+.01)   .96 (+.01)   .97 (+.01)
-    logistic       200  10  F1     .67   .96 (-.02)   .99 (+.00)   .97 (-.00)   .97 (+.00)
-    logistic       200  10  slope  .74   .88 (-.10)   .99 (+.03)   .98 (-.00)   .99 (+.04)
-    logistic, 1:4  200  10  AUC    .74   .83 (-.02)   .94 (+.01)   .90 (-.00)   .92 (+.00)
-    logistic, 1:4  200  10  F1     .38   1.00 (-.01)  1.00 (+.02)  .97 (+.10)   .99 (+.00)
-    logistic, 1:4  200  10  slope  .74   .83 (-.16)   .91 (-.01)   .88 (-.06)   .93 (+.00)
-    logistic       400  10  AUC    .75   .90 (-.01)   .95 (+.00)   .94 (-.00)   .95 (-.00)
-    logistic       400  10  F1     .68   .98 (-.02)   .99 (-.00)   .99 (-.01)   .98 (-.01)
-    logistic       400  10  slope  .88   .92 (-.09)   .97 (-.02)   .96 (-.03)   .98 (-.00)
-    logistic       60   4   AUC    .71   .93 (-.02)   .96 (+.01)   .94 (-.00)   .96 (+.01)
-    logistic       60   4   F1     .64   .99 (-.04)   1.00 (-.01)  1.00 (-.01)  .99 (-.00)
-    logistic       60   4   slope  .71   .91 (-.06)   .94 (+.07)   .90 (+.02)   .96 (+.02)
-    penalized      100  15  AUC    .70   .86 (-.03)   .96 (+.02)   .92 (+.00)   .95 (+.03)
-    penalized      100  15  F1     .63   1.00 (-.04)  .97 (+.01)   .98 (-.01)   .96 (+.02)
-    penalized      100  15  slope  1.27  .82 (-.25)   .84 (+.29)   .82 (+.01)   .88 (+.14)
-    naive Bayes    100  15  AUC    .66   .88 (-.04)   .94 (+.05)   .92 (+.00)   .85 (+.07)
-    naive Bayes    100  15  F1     .61   .96 (-.04)   .94 (+.03)   .97 (-.01)   .93 (+.04)
-    naive Bayes    100  15  slope  .40   .86 (-.14)   .86 (+.17)   .88 (-.04)   .74 (+.24)
-    tree           200  10  AUC    .61   .99 (-.02)   .69 (+.06)   1.00 (+.02)  .51 (+.08)
-    tree           200  10  F1     .57   .97 (-.01)   .89 (+.05)   .95 (+.01)   .90 (+.06)
-    tree           200  10  slope  .06   1.00 (-.01)  .15 (+.34)   1.00 (+.02)  1.00 (+.18)
-    least squares  100  5   R2     .53   .91 (-.06)   .95 (-.02)   .95 (-.02)   .98 (+.00)
-    least squares  100  30  R2     .35   .38 (-.35)   .95 (-.10)   .81 (-.18)   1.00 (+.04)
-    =============  ===  ==  =====  ====  ===========  ===========  ===========  ===========
-
-    "optimism" and ".632" covered in .91 to 1.00 for logistic regression, except for its slope under
-    a strong penalty. They fail for models that fit their training samples too well, the tree and
-    naive Bayes: :math:`S^b_{all}` includes samples that trained the model, so the optimism is too
-    small. They are worse still for forests and nearest neighbors, as is ".632+" (see
-    `bootstrap_error`): use "oob" there. It fails with few samples per feature, where its bias
-    exceeds its standard error.
-
-    Scorers of scikit-learn use the predictions of each model, computed once. Other functions
-    ``scorer(estimator, X, y)`` get the models, which are then kept until all are scored; their
-    :math:`\gamma` is the mean score over 100 permutations of the labels. Above 2^18 pairs,
-    :math:`\gamma` uses that many pairs, from random permutations.
+    Functions ``scorer(estimator, X, y)`` get the models, which are kept until all are scored.
 
     References
     ----------
@@ -265,7 +202,7 @@ def bootstrap_score(
     ... )
     >>> print(results)
     roc_auc            0.9810 [0.9678, 0.9889] (95 %, log_odds), optimism
-    calibration_slope  1.0917 [0.8213, 1.3620] (95 %, t), optimism
+    calibration_slope  1.0917 [0.8214, 1.3619] (95 %, t), optimism
     >>> round(results["roc_auc"].resubstitution, 4), round(results["roc_auc"].optimism, 4)
     (0.982, 0.0011)
     """

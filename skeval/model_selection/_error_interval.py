@@ -49,52 +49,8 @@ def error_interval(
 ) -> ErrorEstimate:
     r"""Estimate the error of a procedure on new samples, with a confidence interval.
 
-    With `e_i` the losses of tested samples, `sd` and `var` with divisor `n - 1`, and `z` and `t`
-    the quantiles at :math:`1 - a/2` of the normal and of Student's distribution, the intervals are
-
-    - "repeated_cv" (ours, and the default "auto"): the mean of `R` stratified `K`-fold
-      cross-validations, and Jeffreys' interval [8]_ for ``n / f`` samples. Named losses other
-      than 0-1 have Student's interval of the logarithm. Its degrees of freedom are the smallest of
-      ``n / f - 1``, :math:`2 n / (\kappa - 1)` for losses of kurtosis :math:`\kappa`, and
-      :math:`2 \max(1, \alpha)` if Hill's index :math:`\alpha` of the largest losses [10]_ is less
-      than 2, so that their variance is infinite; at least 1. The inflation `f` multiplies the
-      variance and does not divide :math:`2 n / (\kappa - 1)`, except for losses of probabilities.
-      The index is not used if the largest losses do not fit a power law. If the upper 95 % limit
-      were more than 20 times the estimate, there is no interval: it is nan, and `no_interval`
-      states the reason. The inflation is :math:`f = 1.15 + 8 / n + 1 / (2 R)`, or
-      :math:`1 + \delta` if that is larger and :math:`\delta` exceeds its noise, where
-      :math:`\delta` measures the covariance of losses that share a model, estimated from the
-      repeats (Notes); with `groups`, and with one repeat, f is 1.55 + .45 / `R`.
-    - "cross_validation", "leave_one_out": the intervals of `cross_val_error`, with one set of folds
-      or with a fold for each sample or group. "resubstitution": the interval of
-      `resubstitution_error`, which is no interval for the error on new samples.
-    - "holdout": :math:`\bar e \mp z\, sd(e)/\sqrt{n_{test}}`.
-    - "cv_wald" [2]_: :math:`\bar e \mp z\, s/\sqrt n` of one cross-validation, with
-      :math:`s^2 = \frac1n \sum_i (e_i - \bar e)^2` (``variance="all_pairs"``) or the mean over
-      the folds of `var(e)` in the fold ("within_folds").
-    - "corrected_t" [3]_: with :math:`\mu_j` the mean losses of `J` random subsamplings that train
-      on :math:`n_1` and test on :math:`n_2` samples,
-      :math:`\bar\mu \mp t_{J-1}\, sd(\mu) \sqrt{1/J + n_2/n_1}`.
-    - "conservative_z" [3]_: :math:`\bar\mu \mp z s`, where each of `M` pairs of disjoint halves
-      is subsampled as well, with the same :math:`n_2`, to means :math:`a_m` and :math:`b_m`, and
-      :math:`s^2 = \sum_m (a_m - b_m)^2 / (2M)`.
-    - "nested_cv" [4]_: for each fold `k`, :math:`e^{out}` are its losses under the model trained
-      without it, and :math:`e^{in}` the losses of each other fold `l` under the model trained
-      without `k` and `l`; with :math:`a = (\bar e^{in} - \bar e^{out})^2`,
-      :math:`b = var(e^{out})/|k|` and :math:`mse = \frac{K-1}{K} \overline{a - b}`, the interval is
-      :math:`\bar e^{in} - bias \mp z \sqrt{mse}`, where
-      :math:`bias = (1 + \frac{K-2}{K})(\bar e^{in} - \bar e^{out})` and :math:`\sqrt{mse}` is held
-      between 1 and :math:`\sqrt K` times :math:`sd(e^{in})/\sqrt n`. A fit without `k` and `l` is
-      used in both orders, so there are ``R K (K+1) / 2`` fits.
-    - "oob", ".632", ".632+" [5]_: the estimates of `bootstrap_error` with its standard errors.
-    - "perturbation" [6]_: the interval of `perturbation_interval` with
-      ``statistic="cross_validation"``.
-
-    For 0-1 loss each ``estimate -/+ quantile * se`` is by default replaced by Wilson's interval
-    [1]_ for ``error (1 - error) / se^2`` samples, at most `n`, or for `n` (or `n / f`) samples if
-    there is no error; for squared and absolute loss it is computed on the logarithmic scale. The
-    published form is ``result.confidence_interval(method="normal")`` (or "t"). Limits outside the
-    range of the loss are clipped.
+    The default repeats 10-fold cross-validation ten times. Its interval accounts for losses that
+    share a model.
 
     Parameters
     ----------
@@ -105,7 +61,7 @@ def error_interval(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers; several columns are several labels or numbers of each sample.
     method : str, default="auto"
-        One of the names above.
+        "auto" is "repeated_cv"; the other methods are listed in the Notes.
     cv : int, splitter or iterable of (train, test), default=None
         Folds of "cross_validation" or "repeated_cv", instead of `n_folds`. A number of folds, or a
         splitter with ``shuffle=True``, draws new folds for each repeat. All other folds are used as
@@ -180,86 +136,43 @@ def error_interval(
 
     Notes
     -----
-    There are two targets: the risk of the model fitted to these data, and its mean over data sets
-    of this size. "nested_cv" and "repeated_cv" are designed for the first target; the theory of
-    "cv_wald" and "corrected_t" applies to the second or to a target in between.
+    ======================  ======================================================================
+    "repeated_cv"           repeated cross-validation and Jeffreys' interval, with the variance
+                            multiplied by an inflation estimated from the repeats
+    "cross_validation"      the interval of `cross_val_error`
+    "leave_one_out"         the same with a fold for each sample or group
+    "resubstitution"        the training error, not the error on new samples
+    "holdout"               one split
+    "cv_wald"               one cross-validation, as if losses were independent [1]_
+    "corrected_t"           random subsamplings [2]_
+    "conservative_z"        subsamplings of the samples and of pairs of disjoint halves [2]_
+    "nested_cv"             nested folds [3]_
+    "oob", ".632", ".632+"  `bootstrap_error` [4]_
+    "perturbation"          `perturbation_interval` [5]_
+    ======================  ======================================================================
 
-    *Coverage.* Measured coverage of the risk by the default at level .95, with 400 data sets per
-    cell (standard error .011), or 100 (.022) for 1,000 samples and more, except for losses of
-    probabilities. With two classes and 50 to 10,000 samples, coverage was .90 to .99, .963 on
-    average, in 59 cells of populations and learners that were not used to choose the rule (.51 to
-    .99 with a fixed factor of 1.55), at 1.16 times the median width of Wilson's interval on one
-    cross-validation; it was .93 to .99 in the 43 cells that were used. With one class in 31 and 200
-    to 1,000 samples it was .95 to .98 in 7 of these cells. Brier score: .90 to .98 in 30 cells. Log
-    loss: .89 to 1.00 in 16 cells of models that never predict a probability of 0, but .80 to .99 in
-    14 cells of nearest neighbors, which do. Absolute loss: .90 to .99 in 25 cells; squared loss:
-    .93 to .99 in 21, and .92 to .95 in four where errors have heavy tails. It failed for least
-    squares on 100 samples with 100 features (.24 and .01). With fewer repeats the interval is
-    wider, and coverage over 102 cells of 0-1 loss was .963 on average with five repeats (at least
-    .89), .961 with two (.88), and .957 with one, from which :math:`\delta` cannot be estimated (.53
-    for a tree on exclusive-or). With five and with twenty folds it was .93 to 1.00, in 7 cells of
-    100 samples each. Coverage with weights or more than two classes was not measured.
+    :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage.
+    Coverage is too low for log loss if a probability may be 0, and for least squares with as many
+    features as samples.
 
-    :math:`\delta` is the variance of the risk between the models of different folds, in units of
-    the variance of a mean of independent losses: the covariance of two losses of the same model
-    minus the covariance of two losses of different models, times `n`, divided by the variance of
-    the losses. Bengio and Grandvalet [9]_ show that it cannot be estimated from one
-    cross-validation; repeats make it possible. See :doc:`/derivations/shared_variance`.
-
-    "given_folds" (ours): the mean loss of all tested samples. Its units are the `groups`, the sets
-    of samples that no test set separates, or single samples. The variance of the mean over units is
-    multiplied by the same inflation if single samples are the units and folds are repeated, by 1
-    for a single test set, and otherwise by 1.55 + .45 / R for R repeats. With this fixed factor,
-    coverage in 200 data sets of each cell was, for linear discriminant analysis, .995 on a list of
-    five or ten folds of 100 independent samples (at 1.9 and 1.5 times the width of a binomial
-    interval), .975 to .99 on repeated folds, leave-one-out and random subsamples, and .95 on a
-    single third; with 20 groups of 10 or 8 groups of 20 it was .96 to .98 on folds by groups, both
-    as a list and with `groups`. For a tree it was .93 to .98 on independent samples, and .92 on a
-    single third.
-
-    *Several outputs.* Samples are the units, whatever the number of columns. "hamming" has
-    Student's interval of the logarithm, and Jeffreys' interval if no label is wrong. Folds are
-    stratified by the rarest label that a sample has. With six correlated labels, coverage in 100
-    data sets of each cell was .93 to .98 for "hamming" and .97 to .99 for "zero_one" (ridge
-    classifier, 5 nearest neighbors and a tree of depth 3, 50 and 200 samples); it was .93 and .97
-    for the squared error of six numbers (least squares).
-
-    A comparison [7]_ on data sets of 100 to 10,000 samples found that "corrected_t",
-    "conservative_z" and "nested_cv" cover best, and that "holdout" and test shares above a tenth
-    cover far too little.
-
-    Folds, subsamples and halves are stratified by class. The random draws do not depend on the
-    names of the classes, nor (except for the bootstrap and "cross_validation") on the names of the
-    groups, but they do depend on the order of the samples.
+    The draws do not depend on the names of the classes, but on the order of the samples.
 
     References
     ----------
-    .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
-       inference. Journal of the American Statistical Association 22, 209-212.
-       :doi:`10.1080/01621459.1927.10502953`
-    .. [2] Bayle, P., Bayle, A., Janson, L. and Mackey, L. (2020). Cross-validation confidence
+    .. [1] Bayle, P., Bayle, A., Janson, L. and Mackey, L. (2020). Cross-validation confidence
        intervals for test error. Advances in Neural Information Processing Systems 33.
        :doi:`10.48550/arXiv.2007.12671`
-    .. [3] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+    .. [2] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
        Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
-    .. [4] Bates, S., Hastie, T. and Tibshirani, R. (2024). Cross-validation: what does it estimate
+    .. [3] Bates, S., Hastie, T. and Tibshirani, R. (2024). Cross-validation: what does it estimate
        and how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
        :doi:`10.1080/01621459.2023.2197686`
-    .. [5] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+
+    .. [4] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+
        bootstrap method. Journal of the American Statistical Association 92, 548-560.
        :doi:`10.1080/01621459.1997.10474007`
-    .. [6] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
+    .. [5] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
        prediction errors of support vector machine classifiers. Journal of Machine Learning
        Research 9, 521-540.
-    .. [7] Schulz-Kümpel, H., Fischer, S., Hornung, R., Boulesteix, A.-L., Nagler, T. and
-       Bischl, B. (2024). Constructing confidence intervals for "the" generalization error: a
-       comprehensive benchmark study. :doi:`10.48550/arXiv.2409.18836`
-    .. [8] Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial
-       proportion. Statistical Science 16, 101-133. :doi:`10.1214/ss/1009213286`
-    .. [9] Bengio, Y. and Grandvalet, Y. (2004). No unbiased estimator of the variance of K-fold
-       cross-validation. Journal of Machine Learning Research 5, 1089-1105.
-    .. [10] Hill, B. M. (1975). A simple general approach to inference about the tail of a
-       distribution. Annals of Statistics 3, 1163-1174. https://doi.org/10.1214/aos/1176343247
 
     Examples
     --------

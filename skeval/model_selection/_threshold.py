@@ -138,70 +138,16 @@ def threshold_measures(
     Notes
     -----
     At a fixed threshold, the intervals are the same as in `metric_interval`. For a selected
-    threshold, let :math:`t_b` be the threshold selected on resample b, :math:`s_b(t_b)` the
-    sensitivity (or specificity, or predictive value) on that resample and :math:`s(t_b)` its value
-    on all samples. The optimism [1]_ is the mean of :math:`s_b(t_b) - s(t_b)`. The variance of
-    these differences estimates the variance of the apparent value around its value on unlimited
-    data at the same threshold. The interval is Wilson's, for the number of samples at which a
-    proportion has this variance, but at most the actual number. The interval of the threshold has
-    the percentiles of :math:`t_b`.
+    threshold, the optimism [1]_ is the mean difference between a measure on the resample that
+    selected the threshold and its value on all samples. Wilson's interval has the number of samples
+    at which a proportion has the variance of this difference, but at most the actual number. The
+    interval of the threshold has the percentiles of the selected thresholds. The quantity that a
+    rule fixes, for example the sensitivity under ``{"sensitivity": 0.9}``, has Clopper and
+    Pearson's interval instead [3]_.
 
-    The quantity that a rule fixes, for example the sensitivity under ``{"sensitivity": 0.9}``,
-    hardly varies between samples, but its true value at the threshold does. The threshold is an
-    order statistic of the `n` scores of the class. For any distribution of the scores, the true
-    value at the order statistics on both sides of it therefore has a beta distribution [3]_. With
-    `k` samples on the correct side, the interval is Clopper and Pearson's for `k` of `n`, and the
-    value is the mean of the beta distribution: ``k / (n + 1)`` for the sensitivity, and between
-    that and ``(k + 1) / (n + 1)`` for the specificity, because the threshold may lie within the
-    gap. With groups or weights, `n` is the effective number of samples. In 120 data sets of 60
-    samples with 20 % positives, the interval covered a true specificity of .95 in 117 (with the
-    variance of the optimism, in 106).
+    With `prevalence`, the scores of each class must have the same distribution in both populations.
 
-    Simulated coverage of the values on unlimited data at the selected threshold by nominal 95 %
-    intervals: lowest and highest of the four measures, 100 data sets each (normal scores 1.5
-    standard deviations apart, 200 resamples):
-
-    ===========================  ==========  ==============  ===============  ============
-    samples, share of positives  "youden"    sensitivity .9  specificity .95  cost ratio 5
-    ===========================  ==========  ==============  ===============  ============
-    50, .5                       .95 to .97  .93 to 1        .93 to 1         .93 to .98
-    200, .5                      .97 to .98  .94 to .97      .94 to .99       .95 to 1
-    200, .1                      .93 to .97  .96 to .99      .95 to .96       .93 to .98
-    1,000, .1                    .94 to .96  .96 to .99      .93 to .97       .94 to .97
-    300 in 30 groups, .5         .91 to .94  .95 to .97      .91 to .98       .92 to .97
-    ===========================  ==========  ==============  ===============  ============
-
-    *Another prevalence.* With sensitivity :math:`s`, specificity :math:`t`, prevalence :math:`\pi`
-    and a false positive that costs :math:`w` times the benefit of a true positive,
-
-    .. math:: PPV = \frac{\pi s}{\pi s + (1 - \pi)(1 - t)}, \quad
-              NPV = \frac{(1 - \pi) t}{(1 - \pi) t + \pi (1 - s)}, \\
-              accuracy = \pi s + (1 - \pi) t, \quad
-              net\ benefit = \pi s - w (1 - \pi) (1 - t) .
-
-    This assumes that the scores of each class have the same distribution in both populations. The
-    limits are the smallest and largest value over all (s, t) that a score test with one degree of
-    freedom does not reject; for one rate this is Wilson's interval. With groups or a selected
-    threshold, the correlation of the two rates is estimated. The attribute `effective_n_samples` is
-    the number of samples of the population (for predictive values, with this prediction) that give
-    the same standard error.
-
-    Exact coverage of nominal 95 % intervals at a fixed threshold, lowest and mean over 16 pairs of
-    rates from .6 to .99 and prevalences of .01, .1 and .5
-    (``benchmarks/coverage_prevalence.py``):
-
-    ==================  ==========  ==========  ==========  ===========
-    positive, negative  PPV         NPV         accuracy    net benefit
-    ==================  ==========  ==========  ==========  ===========
-    10, 10              .904, .937  .904, .937  .903, .950  .925, .963
-    10, 200             .945, .956  .904, .936  .916, .953  .916, .954
-    20, 60              .946, .957  .925, .956  .944, .959  .944, .958
-    50, 50              .911, .945  .911, .945  .911, .949  .921, .951
-    ==================  ==========  ==========  ==========  ===========
-
-    With 60 or 200 samples in groups of five, or a threshold selected by "youden", a sensitivity of
-    .9 or a cost ratio of 5, the lowest simulated coverage over the three prevalences was .932 to
-    .978, depending on the measure (400 data sets).
+    :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage.
 
     References
     ----------
