@@ -2,7 +2,7 @@
 How large is the error?
 =======================
 
-Seven estimates of the error of one classifier on a small data set. Which of them can be quoted?
+Seven estimates of the error of one classifier on a small data set. Which of them can be reported?
 """
 
 # %%

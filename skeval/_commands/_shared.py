@@ -272,7 +272,7 @@ MAX_SUBGROUP_LINES = 25
 def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
     """Return a summary of a report: verdict, coverage, titles of warnings, a few metrics.
 
-    Warnings that forbid quoting the error are printed with their advice.
+    Warnings that forbid reporting the error are printed with their advice.
     Long verdicts and tables are cut. Subgroups, and all metrics if scores were requested
     (`scored`), are printed in addition.
     """

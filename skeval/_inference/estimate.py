@@ -225,7 +225,7 @@ class Estimate(ResultWithLimits):
     metric, label, greater_is_better : str, str or None, bool or None
         For a metric in a report: its name in scikit-learn, its class, and its direction.
     caution : str
-        Sentence to read before quoting `value`; usually empty.
+        Sentence to read before reporting `value`; usually empty.
     details : mapping
         Further results by names that depend on the data.
     interval : ConfidenceInterval
@@ -451,7 +451,7 @@ class Test(ResultWithLimits):
         Number of resamples with a statistic at least as extreme as the observed one; None if there
         are no resamples.
     caution : str
-        Sentence to read before quoting the P-value; usually empty.
+        Sentence to read before reporting the P-value; usually empty.
     details : mapping
         Further results of the test, by name.
     limits : mapping of str to callable

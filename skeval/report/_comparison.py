@@ -102,7 +102,7 @@ class EvaluationComparison(ReportsByName):
 
     @property
     def verdict(self) -> str:
-        """Return which estimator is better, and grave warnings."""
+        """Return which estimator is better, and serious warnings."""
         reason = "there is a single test set" if self._first.out_of_fold.n_fits == 1 else ""
         result = f"The systems were not compared, because {reason or 'some fits failed'}."
         if self.comparison is not None:
@@ -184,9 +184,9 @@ class EvaluationComparison(ReportsByName):
 
     @property
     def _headline(self) -> str:
-        """Return the best estimator with the evidence, or the reason not to quote it."""
+        """Return the best estimator with the evidence, or the reason not to report it."""
         if grave := _sections.list_grave(self.warnings):
-            return f"Do not quote these errors: {_sections.write_gravest(grave)}."
+            return f"Do not report these errors: {_sections.write_gravest(grave)}."
         text = self._name_best()
         return f"{text}{self._judge_baseline()}." if text else self.verdict
 

@@ -82,7 +82,7 @@ def _warn_of_overfitting(resubstitution: Estimate, cross_validation: Estimate) -
     return Caution(
         "overfitting",
         f"Training error too low: the training error ({_write_error(resubstitution)}) is far below "
-        f"the cross-validated error ({_write_error(cross_validation)}). Do not quote the training "
+        f"the cross-validated error ({_write_error(cross_validation)}). Do not report the training "
         "error.",
     )
 
@@ -106,7 +106,7 @@ def _warn_of_632(named: dict[str, Any], cross_validation: Estimate) -> Caution |
         "632",
         f".632+ too low: it is {_write_error(bootstrap)}, but cross-validation gives "
         f"{_write_error(cross_validation)}, because .632+ includes a training error near 0 "
-        f"({_write_error(resubstitution)}), which this model reaches on any data. Quote neither "
+        f"({_write_error(resubstitution)}), which this model reaches on any data. Report neither "
         ".632 nor .632+.",
     )
 
@@ -119,7 +119,7 @@ def _warn_of_disagreement(a: Estimate, b: Estimate | None) -> Caution | None:
         "disagreement",
         f"Estimates disagree: hold-out ({_write_error(b)}) and cross-validation "
         f"({_write_error(a)}) differ by more than two standard errors. The error depends on which "
-        "samples are held out, or on how many: do not quote a single split.",
+        "samples are held out, or on how many: do not report a single split.",
     )
 
 

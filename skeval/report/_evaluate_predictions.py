@@ -363,7 +363,7 @@ class PredictionsReport(SystemReport):
     Attributes
     ----------
     answer : Estimate
-        The main metric, which is the number to quote; see `evaluate_predictions`.
+        The main metric, which is the number to report; see `evaluate_predictions`.
     kind : {"labels", "probabilities", "scores", "numbers"}
         Kind of the predictions.
     threshold : float or None

@@ -331,7 +331,7 @@ def warn_of_labels(parsed: Labels, predictions: Predictions) -> Iterator[Caution
             "few-samples",
             f"Rare labels: fewer than {MIN_POSITIVES} samples have, or lack, "
             f"{', '.join(few[:5])}. Metrics of these labels, and averages over labels, are "
-            "imprecise: quote them with their intervals.",
+            "imprecise: report them with their intervals.",
         )
 
 

@@ -121,7 +121,7 @@ def _warn_of_certainty(parsed: ParsedPredictions) -> Iterator[Caution]:
             "impossible",
             f"Impossible outcomes: {n_wrong} of {len(own)} samples have a predicted probability of "
             "0 for their true class. Their log loss is infinite and was replaced by that of the "
-            "smallest positive number; do not quote the log loss.",
+            "smallest positive number; do not report the log loss.",
         )
 
 
@@ -209,7 +209,7 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
         yield Caution(
             "few-samples",
             f"Rare classes: {list_few(few, 5)} have fewer than {MIN_OF_CLASS} samples. "
-            "Metrics of these classes are imprecise: quote them with their intervals.",
+            "Metrics of these classes are imprecise: report them with their intervals.",
         )
 
 

@@ -227,7 +227,7 @@ def warn_of_few_groups(predictions: Predictions) -> Iterator[Caution]:
         yield Caution(
             "few-groups",
             f"Few groups: with {n_groups} groups, coverage may be below the nominal level. Collect "
-            "more groups, or quote the interval with this reservation.",
+            "more groups, or report the interval with this reservation.",
         )
 
 

@@ -168,11 +168,11 @@ class ScoredReport(Report):
     def _figure(self) -> Figure | None:
         """The main estimate and its baseline; for a rare class, the metric that replaces the
         error."""
-        return draw_quoted({"answer": self._quote(self._rare)})
+        return draw_quoted({"main estimate": self._quote(self._rare)})
 
     @property
     def _rare(self) -> RareClass | None:
-        """The rare class, unless the results should not be quoted at all."""
+        """The rare class, unless the results should not be reported at all."""
         return None if list_grave(self.warnings) else self.rare_class
 
     def _quote(self, rare: RareClass | None = None) -> Quoted:
@@ -387,7 +387,7 @@ class EvaluationReport(ScoredReport):
     Attributes
     ----------
     answer : ErrorEstimate
-        The main estimate, which is the number to quote; equal to that of `error_interval`.
+        The main estimate, which is the number to report; equal to that of `error_interval`.
     metrics : dict of str to Estimate
         Metrics of out-of-fold predictions, for all samples and for each class, and the scores
         in `scoring`. Their intervals, too, are for the model trained on all samples.
@@ -481,7 +481,7 @@ class EvaluationReport(ScoredReport):
 
     @property
     def verdict(self) -> str:
-        """Return error, interval, baseline, chance and grave warnings in a few sentences."""
+        """Return error, interval, baseline, chance and serious warnings in a few sentences."""
         return _sentences.write_verdict(self)
 
     @property
@@ -501,7 +501,7 @@ class EvaluationReport(ScoredReport):
 
     @property
     def _headline(self) -> str:
-        """Return the error with its interval and baseline, or the reason not to quote it."""
+        """Return the error with its interval and baseline, or the reason not to report it."""
         return _sentences.write_headline(
             _sentences.write_answer(self.answer),
             self.answer.loss,
@@ -625,7 +625,7 @@ class EvaluationReport(ScoredReport):
     @property
     def _named_estimates(self) -> list[tuple[str, ErrorEstimate]]:
         """All estimates by name, the main estimate first, perturbation last."""
-        named = [(f"answer, {self.answer.method}", self.answer)]
+        named = [(f"main estimate ({self.answer.method})", self.answer)]
         named += list(self.estimates.items())
         perturbed = _sentences.PERTURBED
         return named + [(perturbed[one.statistic], one) for one in self.perturbation or ()]

@@ -47,7 +47,7 @@ class Caution(str):
     code : str
         Code of the check, such as "copies".
     headline : str
-        If the error must not be quoted: the reason, as a short clause for the first sentence of
+        If the error must not be reported: the reason, as a short clause for the first sentence of
         a report. Otherwise empty.
     """
 
@@ -66,13 +66,13 @@ class Caution(str):
 
 
 def forbid_quoting(warnings: Iterable[Caution]) -> str:
-    """Return the grave warnings as one sentence; empty if there are none."""
+    """Return the serious warnings as one sentence; empty if there are none."""
     grave = list_grave(warnings)
-    return f"Do not quote this error: {'; '.join(grave)}." if grave else ""
+    return f"Do not report this error: {'; '.join(grave)}." if grave else ""
 
 
 def list_grave(warnings: Iterable[Caution]) -> list[str]:
-    """Return the headlines of the grave warnings, without duplicates."""
+    """Return the headlines of the serious warnings, without duplicates."""
     headlines = (getattr(one, "headline", "") for one in warnings)  # others are plain strings
     return list(dict.fromkeys(filter(None, headlines)))
 
@@ -227,7 +227,7 @@ class Report:
     Attributes
     ----------
     warnings : tuple of str
-        Warnings to read before quoting a number; each warning of an evaluation has a `code`.
+        Warnings to read before reporting a number; each warning of an evaluation has a `code`.
     seed : int
         Seed of all random steps: ``random_state=seed`` repeats the evaluation.
     settings : dict of str to str
@@ -249,7 +249,7 @@ class Report:
 
     _title = "Report"
     """Default heading of the page."""
-    _before = "Before you quote a number"
+    _before = "Before you report a number"
     """Heading of the warnings."""
     _listed: ClassVar[Sequence[str]] = ()
     """Attributes that `to_dict` returns before the results of the sections."""

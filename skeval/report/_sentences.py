@@ -1,7 +1,7 @@
 """Sentences of a report on an estimator: the verdict first, then its parts.
 
-A verdict begins with "Do not quote" if a check found a grave problem, and with the classes that are
-never predicted. Next come the error with its interval and, because the error means little by
+A verdict begins with "Do not report" if a check found a serious problem, and with the classes that
+are never predicted. Next come the error with its interval and, because the error means little by
 itself, the error of the baseline. The last part states whether the model is better than chance.
 
 Two tests decide that: the interval of the difference from the baseline on the same samples (for a
@@ -52,9 +52,9 @@ PERTURBED = {
 }
 """Name of each perturbation interval, by statistic."""
 MEANINGS = {
-    f"answer, {AUTO}": "the number to quote: mean of repeated cross-validations",
-    f"answer, {GIVEN_FOLDS}": "the number to quote: mean error on the given folds",
-    "resubstitution": "training error; optimistic, do not quote it alone",
+    f"main estimate ({AUTO})": "the number to report: mean of repeated cross-validations",
+    f"main estimate ({GIVEN_FOLDS})": "the number to report: mean error on the given folds",
+    "resubstitution": "training error; optimistic, do not report it alone",
     "holdout": "error on a third that was held out; depends on the split",
     "cross_validation": "each sample predicted by a model trained without it",
     "leave_one_out": "cross-validation with as many folds as samples",
@@ -87,7 +87,7 @@ def write_metric(name: str, estimate: Estimate) -> str:
 
 
 def write_verdict(report: Any) -> str:
-    """Return the verdict: grave warnings, the error with its interval, baseline and chance."""
+    """Return the verdict: serious warnings, the error with its interval, baseline and chance."""
     grave = forbid_quoting(report.warnings)
     loss, other = report.answer.loss, write_better_metric(report)
     by = name_deciding_loss(report, loss)
@@ -124,7 +124,7 @@ def write_headline(
     """
     if grave := list_grave(warnings):
         quoted = amount.removeprefix("Estimated ").replace(" on new samples:", " of")
-        return f"Do not quote the {quoted}: {write_gravest(grave)}."
+        return f"Do not report the {quoted}: {write_gravest(grave)}."
     never = (
         f", and it never predicts {list_few(never_predicted, MAX_LISTED)}"
         if never_predicted
@@ -198,7 +198,7 @@ def write_answer(quoted: ErrorEstimate) -> str:
 
 
 def name_error(loss: str) -> str:
-    """Return the name of the error to quote."""
+    """Return the name of the error to report."""
     names = {"zero_one": "error", "squared": "root mean squared error"}
     return names.get(loss) or mean_loss_name(loss)
 

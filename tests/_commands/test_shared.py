@@ -229,5 +229,5 @@ def test_a_summary_says_what_to_do_about_an_error_that_must_not_be_quoted(tmp_pa
     frame.to_csv(tmp_path / "visits.csv", index=False)
     assert main(["evaluate", str(tmp_path / "visits.csv"), "--include", "holdout"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "Do not quote this error" in text
+    assert "Do not report this error" in text
     assert "! Identifier [identifier]: Pass it as groups (--groups patient, or groups= in" in text

@@ -55,7 +55,7 @@ def test_fits_that_change_are_named_first(seed, monkeypatch):
     monkeypatch.setattr(Switching, "n_good", 100)
     report = skeval.evaluate(Switching(), X, y, include=HEADLINE, random_state=0)
     assert CODE in codes(report)
-    assert report.verdict.startswith("Do not quote this error: two estimates of the same error")
+    assert report.verdict.startswith("Do not report this error: two estimates of the same error")
     assert "Better than chance" not in report.verdict
 
 

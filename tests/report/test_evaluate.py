@@ -78,8 +78,8 @@ def test_text_is_aligned_and_complete(report):
     lines = str(report).splitlines()
     (start,) = (k for k, line in enumerate(lines) if line.startswith("estimate "))
     table = lines[start : start + len(METHODS) + 2]
-    names = [line[:19].rstrip() for line in table]
-    assert names == ["estimate", "answer, repeated_cv", *METHODS]
+    names = [line[:27].rstrip() for line in table]
+    assert names == ["estimate", "main estimate (repeated_cv)", *METHODS]
     assert len({line.index("  [") for line in table[1:]}) == 1
     assert f"{report['leave_one_out'].value:.4f}" in table[5]
 
@@ -698,8 +698,8 @@ def test_the_table_of_squared_errors_has_the_unit_of_the_target():
     X = rng.normal(size=(60, 2))
     y = 1000 * X[:, 0] + 100 * rng.normal(size=60)
     report = evaluate(Ridge(), X, y, cv=3, include=[], random_state=0)
-    row = next(line for line in str(report).splitlines() if line.startswith("answer"))
-    value, spread = (float(word.replace(",", "")) for word in row.split()[2:4])
+    row = next(line for line in str(report).splitlines() if line.startswith("main estimate"))
+    value, spread = (float(word.replace(",", "")) for word in row.split()[3:5])
     assert value == pytest.approx(np.sqrt(report.answer.value), abs=0.06)
     assert spread == pytest.approx(report.answer.standard_error / (2 * value), rel=1e-3)
     assert "root mean squared error  std. error" in str(report)

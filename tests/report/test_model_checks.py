@@ -57,7 +57,7 @@ def finding(model, y=Y):
 def test_models_fitted_before_are_named_first(model):
     warning, report = finding(model)
     assert warning.headline
-    assert report.verdict.startswith("Do not quote this error")
+    assert report.verdict.startswith("Do not report this error")
     assert "Better than chance" not in report.verdict
 
 

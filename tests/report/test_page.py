@@ -284,7 +284,7 @@ GRAVE = Caution("copies", "Long.", "half of the samples are copies")
         ),
         (
             {"baseline": GUESSED, "warnings": [GRAVE, GRAVE, Caution("wide", "Wide.")]},
-            "Do not quote the Error 30 %: half of the samples are copies.",
+            "Do not report the Error 30 %: half of the samples are copies.",
         ),
         ({}, "Error 30 %."),
     ],

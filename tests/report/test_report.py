@@ -39,7 +39,7 @@ def test_report_is_drawn_row_by_row():
     intervals = [result.confidence_interval(0.8) for result in results]
     assert lines == [[interval.low, interval.high] for interval in intervals]
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
-    assert labels[0].startswith("answer, repeated_cv\n0.0")
+    assert labels[0].startswith("main estimate (repeated_cv)\n0.0")
     assert labels[1].startswith("resubstitution\n0.0")
     assert labels[-2].startswith("SVM, perturbed training\n")
     assert f"[{intervals[2].low:.4f}, {intervals[2].high:.4f}]" in labels[2]

@@ -155,7 +155,7 @@ def test_random_labels_of_groups_are_never_better_than_chance(seed):
     report = skeval.evaluate(NEAREST, X, y, cv=given, include="holdout", **FEW)
     assert "o evidence that it beats" in report.verdict
     assert "o evidence that it beats" in report._headline
-    assert "Do not quote" not in report.verdict  # the folds keep together what belongs together
+    assert "Do not report" not in report.verdict  # the folds keep together what belongs together
     assert report.permutation is None
     assert "given-folds" in [each.code for each in report.warnings]
     assert report.answer.n_groups == n_groups
@@ -360,19 +360,19 @@ def test_what_selection_outside_claims_is_said_where_it_is_shown():
 
 def test_grave_warnings_stand_first():
     grave = [Caution("a", "Text.", "x copies y"), Caution("b", "Text."), Caution("c", "t", "z")]
-    assert forbid_quoting(grave) == "Do not quote this error: x copies y; z."
+    assert forbid_quoting(grave) == "Do not report this error: x copies y; z."
     assert forbid_quoting(grave[1:2]) == ""
     X, y = draw_rare(60, 30)
     few = FEW | {"cv": 3, "include": "holdout"}
     report = skeval.evaluate(NEAREST, np.c_[X, y == "case"].astype(float), y, **few)
     report = replace(report, warnings=(*report.warnings, grave[0]))
-    assert report.verdict.startswith("Do not quote this error: ")
+    assert report.verdict.startswith("Do not report this error: ")
     assert "etter than chance" not in report.verdict
     for text in (str(report), json.loads(report.to_json())["verdict"], repr(report)):
         assert "x copies y" in text[:300]
     both = skeval.evaluate({"a": NEAREST, "b": DummyClassifier()}, X, y, **few)
     both = replace(both, warnings=report.warnings)
-    assert both.verdict.startswith("Do not quote this error: ")
+    assert both.verdict.startswith("Do not report this error: ")
     assert both.verdict.endswith("No evidence that b beats the baseline.")
 
 
@@ -392,7 +392,7 @@ def test_least_squares_of_as_many_features_as_samples():
     assert warned(make_pipeline(PolynomialFeatures(2), least), 10)  # 66 with the squares
     assert not any(warned(rule, 60) for rule in (Ridge(), LinearRegression(positive=True)))
     report = skeval.evaluate(least, X[:, :60], y, **FEW)
-    assert str(report).startswith("Do not quote this error: least squares with about as many")
+    assert str(report).startswith("Do not report this error: least squares with about as many")
     assert "covered the true error in 9" not in str(report)
 
 
@@ -536,5 +536,5 @@ def test_a_grave_warning_leaves_no_word_on_chance():
     y = np.repeat(rng.integers(0, 2, 40), 3)
     X = np.repeat(rng.normal(size=(40, 3)), 3, axis=0)
     report = skeval.evaluate(DummyClassifier(), X, y, include=(), **FEW)
-    assert report.verdict.startswith("Do not quote")
+    assert report.verdict.startswith("Do not report")
     assert "baseline" not in [text.code for text in report.warnings]

@@ -280,7 +280,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
 
     For samples spread evenly in :math:`d` dimensions, the distances :math:`r_k` to the k-th
     neighbor fulfill :math:`P(r_k / r_{k+1} < q) = q^{kd}`, and :math:`(r_k / r_{2k})^d` has median
-    1/2, which estimates `d`. Grave if the close neighbors agree, or disagree, in the target far
+    1/2, which estimates `d`. Serious if the close neighbors agree, or disagree, in the target far
     more than the next ones. Classes that are the clusters themselves are not reported.
     """
     if table.groups is not None:

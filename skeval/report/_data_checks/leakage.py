@@ -66,7 +66,7 @@ def check_constants(table: TableDescription) -> Iterator[Finding]:
 def check_target_copies(table: TableDescription) -> Iterator[Finding]:
     """Report features that are a function of the target, or that separate all classes.
 
-    A copy of the target is grave. A feature that merely separates the classes, or that rises with
+    A copy of the target is serious. A feature that merely separates the classes, or that rises with
     the target, may be a good measurement.
     """
     target = table.target
@@ -444,7 +444,7 @@ def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
     """Report features that number the rows: whole numbers without ties and with few gaps.
 
     Gaps remain where rows were removed; more of them are allowed in file order, which may also have
-    constant steps. Several columns of numbers in different orders are ranks. Grave if neighboring
+    constant steps. Several columns of numbers in different orders are ranks. Serious if neighboring
     numbers have similar targets, so that the model learns the order of the file.
     """
     columns, n = table.columns, len(table.columns)

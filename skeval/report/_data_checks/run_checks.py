@@ -63,7 +63,7 @@ def write_data_warnings(
     feature_names: Sequence[str] | None,
     left_out: Mapping[str, Any],
 ) -> list[Caution]:
-    """Return the warnings for a table and for the columns left out of it, the grave ones first.
+    """Return the warnings for a table and for the columns left out of it, the serious ones first.
 
     The last warning lists what was not checked, with the reasons.
     """

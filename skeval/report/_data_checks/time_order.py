@@ -103,7 +103,7 @@ def warn_of_order(
     groups: Any,
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> list[Caution]:
-    """Return warnings if neighboring rows are similar; grave if the rows are in time order.
+    """Return warnings if neighboring rows are similar; serious if the rows are in time order.
 
     Groups, which folds keep together, are represented by their first sample and their mean loss.
     Rows sorted by class are compared within classes; rows sorted by a numeric target are not

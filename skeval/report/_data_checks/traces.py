@@ -29,7 +29,7 @@ def check_missing_by_class(table: TableDescription) -> Iterator[Finding]:
     """Report features whose values are missing in one class only.
 
     The probability is that of the hypergeometric distribution, with a Bonferroni correction for
-    features and classes. Grave if at least half of the class is missing.
+    features and classes. Serious if at least half of the class is missing.
     """
     target = table.target
     if target.classes is None or target.codes.ndim != 1:
