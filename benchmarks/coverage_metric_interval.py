@@ -1,7 +1,8 @@
 """How often do the intervals of metric_interval hold the metric of the population?
 
-The table in the docstring of `metric_interval` is the output of this script. Metrics of labels are
-judged on multinomial tables (each distinct one once), the others on normal scores and on errors.
+The tables of ``doc/validation.rst`` for `metric_interval` are the output of this script. Metrics of
+labels are judged on multinomial tables (each distinct one once), the others on normal scores and on
+errors.
 
     python benchmarks/coverage_metric_interval.py --n-sets 2000 [--part labels|scores|losses|groups]
 """
