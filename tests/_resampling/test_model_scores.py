@@ -132,7 +132,9 @@ NEED_SEVERAL = [
 ]
 
 
-@pytest.mark.parametrize("scoring", NEED_SEVERAL, ids=str)
+@pytest.mark.parametrize(
+    "scoring", NEED_SEVERAL, ids=lambda each: getattr(each, "__name__", str(each))
+)
 @pytest.mark.parametrize("name", OF_FOLDS)
 def test_a_score_of_several_samples_is_not_averaged_over_single_ones(name, scoring):
     X, y = make_data(3, 18)
