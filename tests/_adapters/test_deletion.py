@@ -226,7 +226,7 @@ def test_scorers_of_numbers(scoring, kind, monkeypatch):
     assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)
 
 
-@pytest.mark.parametrize("scoring", ["r2", "neg_mean_squared_error"])
+@pytest.mark.parametrize("scoring", ["neg_mean_absolute_error", "neg_mean_squared_error"])
 def test_scorers_of_numbers_that_are_classes(scoring, monkeypatch):
     """They score the labels, not their codes."""
     X, y = some_samples("plain"), np.random.default_rng(0).choice([1, 5, 20], size=48)

@@ -30,6 +30,7 @@ CASES = [
     (metrics.brier_score_loss, probabilities()[0] == "b", probabilities()[1][:, 1]),
     (metrics.mean_absolute_percentage_error, *numbers()),
     (metrics.mean_squared_log_error, *numbers()),
+    (metrics.mean_pinball_loss, *numbers()),
     (metrics.mean_absolute_error, *numbers()),
     (metrics.mean_squared_error, *numbers()),
 ]
