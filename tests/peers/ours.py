@@ -52,8 +52,8 @@ def silhouette_score(X, labels, *, metric="euclidean", sample_size=None, random_
 
 
 @in_place_of(their_partitions.davies_bouldin_score)
-def davies_bouldin_score(X, labels):
-    return partitions.davies_bouldin_score(X, labels, dispersion="centroid", noise="cluster")
+def davies_bouldin_index(X, labels):
+    return partitions.davies_bouldin_index(X, labels, dispersion="centroid", noise="cluster")
 
 
 @in_place_of(their_partitions.calinski_harabasz_score)
@@ -89,7 +89,7 @@ PARTITIONS = {
     for function in (
         silhouette_samples,
         silhouette_score,
-        davies_bouldin_score,
+        davies_bouldin_index,
         calinski_harabasz_score,
         pair_confusion_matrix,
         rand_score,
