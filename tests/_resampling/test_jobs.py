@@ -185,19 +185,18 @@ BLOCKS = {
 
 @pytest.fixture
 def small_blocks(always_solve, monkeypatch):
-    """Let all but the smallest runs have several blocks, whatever a solver settles of them."""
-    monkeypatch.setattr(trials, "settles", lambda *_: True)
+    """Let all but the smallest runs have several blocks."""
     monkeypatch.setattr(fit_loop, "FITS_OF_BLOCK", 10)
     monkeypatch.setattr(fit_loop, "SOLVED_ELEMENTS", 0)
 
 
 @pytest.mark.parametrize("name", BLOCKS)
 def test_solvers_give_the_same_numbers_on_every_backend(name, small_blocks, monkeypatch, tmp_path):
-    sizes, solve = [], trials.solve_block
+    sizes, solve = [], trials.BlockSolver.solve
     monkeypatch.setattr(
-        trials,
-        "solve_block",
-        lambda adapter, block: sizes.append(len(block)) or solve(adapter, block),
+        trials.BlockSolver,
+        "solve",
+        lambda solver, block: sizes.append(len(block)) or solve(solver, block),
     )
     options = {} if name.startswith("permutation") else {"random_state": 0}
     alone = BLOCKS[name](**options)
@@ -249,9 +248,11 @@ def test_maps_stay_in_the_calling_process(monkeypatch):
     samples, labels = some_samples("plain"), some_labels()
     options = {"cv": KFold(3), "n_permutations": 19, "random_state": 0}
     alone = permutation_test(RidgeClassifier(), samples, labels, **options)
-    blocks, solve = [], trials.solve_block
+    blocks, solve = [], trials.BlockSolver.solve
     monkeypatch.setattr(
-        trials, "solve_block", lambda adapter, block: blocks.append(block) or solve(adapter, block)
+        trials.BlockSolver,
+        "solve",
+        lambda solver, block: blocks.append(block) or solve(solver, block),
     )
     with two_workers("loky"):
         spread = permutation_test(RidgeClassifier(), samples, labels, **options)

@@ -268,8 +268,7 @@ def test_solvers_resume_too(memory, monkeypatch):
 
     monkeypatch.setattr(loop, "SOLVED_ELEMENTS", 0)
     whole, calls = null(), []
-    monkeypatch.setattr(trials, "settles", lambda *_: True)  # it solves a few fits, too
-    monkeypatch.setattr(trials, "solve_block", counted(trials.solve_block, calls))
+    monkeypatch.setattr(trials.BlockSolver, "solve", counted(trials.BlockSolver.solve, calls))
     np.testing.assert_array_equal(null(memory=memory), whole)
     # Whole repetitions, at most 256 fits at once.
     assert calls == [255, 255, 90]
@@ -280,8 +279,7 @@ def test_solvers_resume_too(memory, monkeypatch):
 @pytest.mark.usefixtures("always_solve")
 def test_a_solver_behind_an_estimator(memory, monkeypatch):
     calls = []
-    monkeypatch.setattr(trials, "settles", lambda *_: True)  # it solves a few fits, too
-    monkeypatch.setattr(trials, "solve_block", counted(trials.solve_block, calls))
+    monkeypatch.setattr(trials.BlockSolver, "solve", counted(trials.BlockSolver.solve, calls))
     for _ in range(2):
         svc = PerturbationResamplingSVC(n_resamples=100, cv=5, random_state=0, memory=memory)
         _ = svc.fit(X[:, :4] / X[:, :4].std(axis=0), y).cv_error_

@@ -684,7 +684,7 @@ WITH_INFINITY = np.where(np.arange(40) == 3, np.inf, SCORES)
     ("metric", "y_true", "y_pred", "message"),
     [
         (roc_auc_score, TRUTH, WITH_INFINITY, "y_pred holds infinity, first at position 3"),
-        (roc_auc_score, TRUTH, np.c_[-SCORES, SCORES], r"give the column of the positive class, y_pred\[:, 1\]"),
+        (roc_auc_score, TRUTH, np.c_[-SCORES, SCORES], r"the positive class, y_pred\[:, 1\]"),
         (roc_auc_score, SCORES, TRUTH, "y_true and y_pred look swapped"),
         (accuracy_score, TRUTH[:, None], ANSWERS, r"shape \(n_samples,\), got \(40, 1\)"),
         (accuracy_score, TRUTH, ANSWERS[:, None], r"y_pred must .* np.ravel\(y_pred\)"),

@@ -152,10 +152,11 @@ NOTHING_VARIES = {
 
 @pytest.mark.parametrize("name", NOTHING_VARIES)
 def test_where_nothing_varies_there_is_no_interval(name):
-    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around"):
+    with pytest.warns(UndefinedMetricWarning, match=r"undefined \(nan\): the values .*do not vary"):
         result = NOTHING_VARIES[name]()
     assert np.isnan([result.interval.low, result.interval.high]).all()
-    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around"):
+    with warnings.catch_warnings():  # pairs of systems are named once in a comparison
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
         found = result.confidence_interval()
     assert np.isnan([found.low, found.high]).all()
 
