@@ -73,7 +73,7 @@ class Target:
     def with_positive(self, pos_label: Any) -> Target:
         """Return the target with one of two classes as the positive one."""
         classes = [] if self.classes is None else self.classes.tolist()
-        if len(classes) != 2 or pos_label not in classes:
+        if len(classes) != 2 or np.ndim(pos_label) > 0 or pos_label not in classes:
             raise ValueError(
                 f"pos_label must be None or one of two classes, got {pos_label!r}; y has "
                 f"{'the classes ' + ', '.join(map(repr, classes[:5])) if classes else 'numbers'}."

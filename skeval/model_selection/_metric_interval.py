@@ -134,240 +134,160 @@ def metric_interval(
 ) -> Estimate | Results:
     r"""Confidence interval of any metric of predictions or scores.
 
-        The classifier is fixed; the interval covers the variation of the metric over test sets of this
-        size.
+    The classifier is fixed; the interval covers the variation of the metric over test sets of this
+    size.
 
-        Parameters
-        ----------
-        metric : callable, str, or list or dict of them
-            ``metric(y_true, y_pred) -> float``, where `y_pred` may also be scores. Fix its arguments
-            with `functools.partial`, as in ``partial(f1_score, average="macro")``. A string is the name
-            of a scorer, such as "roc_auc" or "f1_macro"; `y_pred` then has the form that its metric
-            takes. Several metrics take the same `y_pred`.
-        y_true : array-like of length n_samples
-            True values; for `bleu_score` the references.
-        y_pred : array-like of length n_samples
-            Predictions or scores; for `bleu_score` the hypotheses.
-        confidence_level : float, default=0.95
-            Nominal coverage.
-        method : str, default="auto"
-            "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
-            once more for each sample; "basic" mirrors the quantiles at the estimate, and is clipped to
-            the range of the metric. "analytic": the first formula of the metric, if it has one:
+    Parameters
+    ----------
+    metric : callable, str, or list or dict of them
+        ``metric(y_true, y_pred) -> float``, where `y_pred` may also be scores. Fix its arguments
+        with `functools.partial`, as in ``partial(f1_score, average="macro")``. A string is the name
+        of a scorer, such as "roc_auc" or "f1_macro"; `y_pred` then has the form that its metric
+        takes. Several metrics take the same `y_pred`.
+    y_true : array-like of length n_samples
+        True values; for `bleu_score` the references.
+    y_pred : array-like of length n_samples
+        Predictions or scores; for `bleu_score` the hypotheses.
+    confidence_level : float, default=0.95
+        Nominal coverage.
+    method : str, default="auto"
+        "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
+        once more for each sample; "basic" mirrors the quantiles at the estimate, and is clipped to
+        the range of the metric. "analytic": the first formula of the metric, if it has one:
 
-            - "wilson" (or "agresti_coull", "jeffreys", "exact", "wald" by name): error rate, accuracy,
-              top-k accuracy, Hamming loss, and binary precision and recall, which condition on the
-              number of predicted or true positives; average precision, as if it were a proportion of
-              the positives;
-            - "score": functions of the confusion table: F, averaged precision and
-              recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
-              correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale);
-              and `roc_auc_score` and `ranking_loss` ("delong" by name);
-            - "hall" (or "t" by name): the mean of squared, absolute, percentage, logarithmic, pinball
-              or cost-weighted errors.
+        - "wilson" (or "agresti_coull", "jeffreys", "exact", "wald" by name): error rate, accuracy,
+          top-k accuracy, Hamming loss, and binary precision and recall, which condition on the
+          number of predicted or true positives; average precision, as if it were a proportion of
+          the positives;
+        - "score": functions of the confusion table: F, averaged precision and
+          recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
+          correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale);
+          and `roc_auc_score` and `ranking_loss` ("delong" by name);
+        - "hall" (or "t" by name): the mean of squared, absolute, percentage, logarithmic, pinball
+          or cost-weighted errors.
 
-            "normal" is F or the area plus or minus the standard error of "delta" or "delong", clipped
-            to [0, 1]. "auto": the first formula that supports the options (only "score" supports
-            `groups` and unequal `sample_weight`); without one, BCa for at most 1000 samples (or
-            groups), and percentile for more.
-        n_resamples : int, default=2000
-            Bootstrap resamples.
-        groups : array-like of shape (n_samples,), default=None
-            Group of each sample. Groups are resampled as a whole, or the variance is computed between
-            groups ("score"), with Student's quantile.
-        by : array-like of shape (n_samples,), default=None
-            Subgroup of each sample. Each subgroup gets an interval from its own samples, and the
-            largest difference between two of them an interval that is corrected for all pairs.
-        within : array-like of shape (n_samples,), default=None
-            Unit of each sample, such as a task, subject, query or image. The metric is computed in
-            each unit, and the estimate is the mean of these values. `by` is then not accepted; with
-            random units `groups` and `stratify` are not, either, and `method` is "auto" or "t".
-        unit_weights : dict of unit to float, default=None
-            Weight of each unit in the mean; None gives all units the same weight.
-        units : {"random", "fixed"}, default="random"
-            Target of the interval with `within`: "random" is the mean over a population of units, with
-            these as a random sample; "fixed" is the mean over exactly these units, such as the tasks of
-            a benchmark, on new samples of each. The variance is computed between units, or is the sum
-            of the variances within units, from the interval of each unit by `method`.
-        stratify : bool, default=False
-            Resample within each class of `y_true`, keeping its size. With ``method="auto"`` this is
-            also done if the metric is undefined on some resamples, for example because a class is
-            missing.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, passed to the metric; equal weights are the same as None. A weight
-            is not a number of copies: intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
-        random_state : int, RandomState, Generator or None, default=None
-            Seed of the resamples.
-        n_jobs : int, default=None
-            Number of joblib workers; the result does not depend on it.
+        "normal" is F or the area plus or minus the standard error of "delta" or "delong", clipped
+        to [0, 1]. "auto": the first formula that supports the options (only "score" supports
+        `groups` and unequal `sample_weight`); without one, BCa for at most 1000 samples (or
+        groups), and percentile for more.
+    n_resamples : int, default=2000
+        Bootstrap resamples.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample. Groups are resampled as a whole, or the variance is computed between
+        groups ("score"), with Student's quantile.
+    by : array-like of shape (n_samples,), default=None
+        Subgroup of each sample. Each subgroup gets an interval from its own samples, and the
+        largest difference between two of them an interval that is corrected for all pairs.
+    within : array-like of shape (n_samples,), default=None
+        Unit of each sample, such as a task, subject, query or image. The metric is computed in
+        each unit, and the estimate is the mean of these values. `by` is then not accepted; with
+        random units `groups` and `stratify` are not, either, and `method` is "auto" or "t".
+    unit_weights : dict of unit to float, default=None
+        Weight of each unit in the mean; None gives all units the same weight.
+    units : {"random", "fixed"}, default="random"
+        Target of the interval with `within`: "random" is the mean over a population of units, with
+        these as a random sample; "fixed" is the mean over exactly these units, such as the tasks of
+        a benchmark, on new samples of each. The variance is computed between units, or is the sum
+        of the variances within units, from the interval of each unit by `method`.
+    stratify : bool, default=False
+        Resample within each class of `y_true`, keeping its size. With ``method="auto"`` this is
+        also done if the metric is undefined on some resamples, for example because a class is
+        missing.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples, passed to the metric; equal weights are the same as None. A weight
+        is not a number of copies: intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the resamples.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
 
-        Returns
-        -------
-        interval : Estimate, or dict of them
-            With `value`, `interval`, the `method` used and the `replicates` (nan where the metric is
-            undefined; none for a formula); its `confidence_interval` computes the interval at another
-            level from the same numbers. With `by`, a dict of the estimate in each subgroup, by its
-            name, with an attribute `largest_difference`: an `Estimate` whose `details` name the
-            `first`, which has the larger value, and the `second`, and whose interval accounts for all
-            pairs. With several metrics, a dict of these results by metric. With `within`, `replicates`
-            are the values in the units, and ``details["unit_values"]`` holds them by unit.
+    Returns
+    -------
+    interval : Estimate, or dict of them
+        With `value`, `interval`, the `method` used and the `replicates` (nan where the metric is
+        undefined; none for a formula); its `confidence_interval` computes the interval at another
+        level from the same numbers. With `by`, a dict of the estimate in each subgroup, by its
+        name, with an attribute `largest_difference`: an `Estimate` whose `details` name the
+        `first`, which has the larger value, and the `second`, and whose interval accounts for all
+        pairs. With several metrics, a dict of these results by metric. With `within`, `replicates`
+        are the values in the units, and ``details["unit_values"]`` holds them by unit.
 
-        Raises
-        ------
-        ValueError
-            If the metric does not have the requested interval or is defined in fewer than two units, or
-            if `groups` is combined with `stratify`.
+    Raises
+    ------
+    ValueError
+        If the metric does not have the requested interval or is defined in fewer than two units, or
+        if `groups` is combined with `stratify`.
 
-        Warns
-        -----
-        UndefinedMetricWarning
-            If the metric is nan or raises `ValueError` on some resamples, which are left out and
-            counted in `n_undefined`; or in some units, which are left out; or if the interval is
-            undefined (nan), for example because nothing varies.
-        UserWarning
-            If there are fewer than 10 groups.
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the metric is nan or raises `ValueError` on some resamples, which are left out and
+        counted in `n_undefined`; or in some units, which are left out; or if the interval is
+        undefined (nan), for example because nothing varies.
+    UserWarning
+        If there are fewer than 10 groups.
 
-        Notes
-        -----
-        "score" generalizes Wilson's interval to any function of the confusion table: its limits are the
-        smallest and largest values over the tables that Pearson's chi-square test does not reject. For
-        the area under the ROC curve it is Newcombe's method [1]_, with DeLong's variance [2]_, or
-        Obuchowski's for groups and weights [3]_. Neither has zero width if all predictions are right.
-        "hall" is Hall's transformation of a skewed mean [4]_. The bootstrap ("percentile", "bca" [5]_)
-        uses Hesterberg's wider level [6]_. If nothing varies, the limits are nan.
+    Notes
+    -----
+    "score" generalizes Wilson's interval to any function of the confusion table: its limits are the
+    smallest and largest values over the tables that Pearson's chi-square test does not reject. For
+    the area under the ROC curve it is Newcombe's method [1]_, with DeLong's variance [2]_, or
+    Obuchowski's for groups and weights [3]_. Neither has zero width if all predictions are right.
+    "hall" is Hall's transformation of a skewed mean [4]_. The bootstrap ("percentile", "bca" [5]_)
+    uses Hesterberg's wider level [6]_. If nothing varies, the limits are nan.
 
-        With `within` and ``units="random"``, the quantile is Student's with one degree of freedom less
-        than the number of units, and Satterthwaite's with weights.
+    With `within` and ``units="random"``, the quantile is Student's with one degree of freedom less
+    than the number of units, and Satterthwaite's with weights.
 
-        metric             .5, .80   .5, .95    .1, .80   .1, .95
-        =================  ========  =========  ========  =========
-        F                  .949      .969       .979      .978
-        macro F            .951      .951       .979      .978
-        balanced accuracy  .955      .953       .961      .953
-        Matthews           .954      .951       .981      .977
-        kappa              .954      .951       .976      .978
-        AUC                .960      .970       .957      .974
-        AUC, 100 samples   .951      .937       .939      .943
-        average precision  .978      .982       .921      .990
-        =================  ========  =========  ========  =========
+    :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage. No
+    interval of the mean squared error is reliable if errors have heavy tails.
 
-        With three classes and 30 or 100 samples, coverage of macro recall, macro F, Matthews'
-        correlation and kappa was .92 to .97 (250 data sets). Coverage of "hall" for the mean squared
-        error, 300 data sets of 30 and of 100 samples:
+    References
+    ----------
+    .. [1] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
+       Mann-Whitney statistic. Part 2. Statistics in Medicine 25, 559-573.
+       https://doi.org/10.1002/sim.2324
+    .. [2] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
+       two or more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
+       https://doi.org/10.2307/2531595
+    .. [3] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data. Biometrics
+       53, 567-578. https://doi.org/10.2307/2533958
+    .. [4] Hall, P. (1992). On the removal of skewness by transformation. Journal of the Royal
+       Statistical Society B 54, 221-228. https://doi.org/10.1111/j.2517-6161.1992.tb01876.x
+    .. [5] Efron, B. (1987). Better bootstrap confidence intervals. JASA 82, 171-185.
+       https://doi.org/10.1080/01621459.1987.10478410
+    .. [6] Hesterberg, T. C. (2015). What teachers should know about the bootstrap. The American
+       Statistician 69, 371-386. https://doi.org/10.1080/00031305.2015.1089789
 
-        ====================  =====  ======  ==================
-        errors                n=30   n=100   "t": n=30, n=100
-        ====================  =====  ======  ==================
-        normal                .957   .947    .930, .923
-        Laplace               .930   .933    .850, .873
-        Student's t, 5 df     .897   .913    .840, .847
-        Student's t, 3 df     .830   .850    .647, .713
-        log-normal            .847   .877    .657, .720
-        ====================  =====  ======  ==================
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from sklearn.metrics import f1_score
+    >>> from skeval.model_selection import metric_interval
+    >>> y_true = ["a"] * 50 + ["b"] * 30 + ["c"] * 20
+    >>> y_pred = ["a"] * 45 + ["b"] * 30 + ["c"] * 25
+    >>> print(metric_interval(partial(f1_score, average="macro"), y_true, y_pred))
+    f1_score(average='macro')
+      value           0.8899
+      standard error  0.0330
+      95 % interval   [0.8087, 0.9394] (score)
+      samples         100
 
-        No interval for the mean squared error reaches the nominal coverage if the errors have heavy
-        tails. The interval for the mean absolute error does (Student's t with 3 df: .953, .950).
+    The mean of the AUC in each subject:
 
-        For an R2 of .8, 300 data sets of 30 and of 100 samples, the coverage of "bca" was .950 and .957
-        (600 resamples), of "percentile" .953 and .953, and of "basic" .893 and .943: mirroring helps
-        only if the spread does not depend on the value, unlike for R2.
-
-        With groups of 10 samples whose error rates have the distribution beta(4, 16), the coverage for
-        the accuracy was 1.00, .98, .98 and .94 in 400 data sets of 3, 5, 10 and 30 groups; for
-        "bca" it was .87, .93 and .88 in 60 data sets of 3, 5 and 10 groups.
-
-        The area uses Obuchowski's variance for groups and weights [9]_. Its coverage in 400 data sets
-        for each of the areas .6, .8 and .95 was .91 to .96 with 10, 20 or 40 groups of 6 samples, each
-        group with one class and with scores that have a correlation of .5. It was .93 to .99 if each
-        group has both classes, and .94 to .97 with 30, 60 or 200 samples with exponential weights.
-
-        With `within`, :math:`m_k` is the metric in unit k of K, :math:`w_k` its share of the weights,
-        and the variance of the mean :math:`\bar m = \sum_k w_k m_k` is
-
-        .. math:: \sum_k \frac{w_k^2 (m_k - \bar m)^2}{1 - 2 w_k + \sum_j w_j^2} ,
-
-        which with equal weights is the variance of the values divided by K. The quantile is Student's
-        with `K - 1` degrees of freedom, and Satterthwaite's with weights. Metrics with two bounds have
-        Wilson's interval ("score") for the proportion with this variance, all others Student's ("t").
-        The interval is for the mean over a population of units, with these as a random sample. Its
-        coverage in 400 data sets with units of 20 samples (``benchmarks/coverage_units.py``):
-
-        ============================  ========  ========  ========
-        metric                        5 units   10 units  30 units
-        ============================  ========  ========  ========
-        accuracy, beta(8, 2)          .955      .958      .948
-        AUC, mean .79                 .940      .948      .958
-        the same, log-normal weights  .983      .983      .963
-        accuracy, beta(19, 1)         .978      .938      .958
-        ============================  ========  ========  ========
-
-        With ``units="fixed"`` the target is the mean over these units. Interval k has the half-width
-        :math:`h_k` (at least :math:`z` standard errors) and its center is :math:`s_k` above
-        :math:`m_k`. Variances and third cumulants of independent units add up:
-
-        .. math:: \bar m + \frac{\sum_k w_k^3 h_k^2 s_k}{\sum_k w_k^2 h_k^2}
-                  \mp \sqrt{\sum_k w_k^2 h_k^2} .
-
-        Coverage of the mean over their own units in 400 data sets as above:
-
-        ============================  ========  ========  ========
-        metric                        5 units   10 units  30 units
-        ============================  ========  ========  ========
-        accuracy, beta(8, 2)          .958      .955      .940
-        AUC, mean .79                 .958      .968      .980
-        the same, log-normal weights  .985      .945      .965
-        accuracy, beta(19, 1)         .975      .978      .983
-        ============================  ========  ========  ========
-    =======
-        :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage. No
-        interval of the mean squared error is reliable if errors have heavy tails.
-
-        References
-        ----------
-        .. [1] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
-           Mann-Whitney statistic. Part 2. Statistics in Medicine 25, 559-573.
-           https://doi.org/10.1002/sim.2324
-        .. [2] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
-           two or more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
-           https://doi.org/10.2307/2531595
-        .. [3] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data. Biometrics
-           53, 567-578. https://doi.org/10.2307/2533958
-        .. [4] Hall, P. (1992). On the removal of skewness by transformation. Journal of the Royal
-           Statistical Society B 54, 221-228. https://doi.org/10.1111/j.2517-6161.1992.tb01876.x
-        .. [5] Efron, B. (1987). Better bootstrap confidence intervals. JASA 82, 171-185.
-           https://doi.org/10.1080/01621459.1987.10478410
-        .. [6] Hesterberg, T. C. (2015). What teachers should know about the bootstrap. The American
-           Statistician 69, 371-386. https://doi.org/10.1080/00031305.2015.1089789
-
-        Examples
-        --------
-        >>> from functools import partial
-        >>> from sklearn.metrics import f1_score
-        >>> from skeval.model_selection import metric_interval
-        >>> y_true = ["a"] * 50 + ["b"] * 30 + ["c"] * 20
-        >>> y_pred = ["a"] * 45 + ["b"] * 30 + ["c"] * 25
-        >>> print(metric_interval(partial(f1_score, average="macro"), y_true, y_pred))
-        f1_score(average='macro')
-          value           0.8899
-          standard error  0.0330
-          95 % interval   [0.8087, 0.9394] (score)
-          samples         100
-
-        The mean of the AUC in each subject:
-
-        >>> import numpy as np
-        >>> from sklearn.metrics import average_precision_score, roc_auc_score
-        >>> rng = np.random.default_rng(0)
-        >>> subject = np.repeat(np.arange(12), 20)
-        >>> y = rng.integers(0, 2, 240)
-        >>> score = y + rng.normal(size=240) + rng.normal(size=12)[subject]
-        >>> print(metric_interval(roc_auc_score, y, score, within=subject))
-        roc_auc_score, mean over 12 units (random)
-          value           0.8528
-          standard error  0.0273
-          95 % interval   [0.7827, 0.9030] (score)
-          samples         240
-          units           12
+    >>> import numpy as np
+    >>> from sklearn.metrics import roc_auc_score
+    >>> rng = np.random.default_rng(0)
+    >>> subject = np.repeat(np.arange(12), 20)
+    >>> y = rng.integers(0, 2, 240)
+    >>> score = y + rng.normal(size=240) + rng.normal(size=12)[subject]
+    >>> print(metric_interval(roc_auc_score, y, score, within=subject))
+    roc_auc_score, mean over 12 units (random)
+      value           0.8528
+      standard error  0.0273
+      95 % interval   [0.7926, 0.9130] (t)
+      samples         240
+      units           12
     """
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("method", method, _METHODS)

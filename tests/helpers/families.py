@@ -98,7 +98,10 @@ CLUSTERED = {
     **named(partitions, "silhouette_samples silhouette_score dunn_score davies_bouldin_index"),
     **named(partitions, "compactness_score"),
     **named(partitions, "within_cluster_distances between_cluster_distances centroid_distances"),
-    **named(partitions, "mst_compactness internal_indices dbcv_score calinski_harabasz_score"),
+    **named(
+        partitions,
+        "mst_compactness internal_indices dbcv_score calinski_harabasz_score davies_bouldin_score",
+    ),
     "connectivity_score": partial(partitions.connectivity_score, n_neighbors=3),
     "compare_clusterings": with_options_of(cluster.compare_clusterings)(
         lambda X, labels, **options: cluster.compare_clusterings(X, {"one": labels}, **options)
@@ -208,19 +211,21 @@ def bootstrap_scorer(X, y, **options):
     scorer = model_selection.make_bootstrap_scorer(
         **{"n_resamples": 5, "random_state": 0} | options
     )
-    return scorer(TREE, X, y)
+    return scorer(clone(TREE).fit(X, y), X, y)
 
 
 @with_options_of(model_selection.make_permutation_scorer)
 def permutation_scorer(X, y, **options):
     options = {"n_permutations": 9, "random_state": 0} | options
-    return model_selection.make_permutation_scorer("accuracy", **options)(TREE, X, y)
+    return model_selection.make_permutation_scorer("accuracy", **options)(
+        clone(TREE).fit(X, y), X, y
+    )
 
 
 @with_options_of(model_selection.make_interval_scorer)
 def interval_scorer(X, y, **options):
     options = {"n_repeats": 1, "n_folds": 2, "random_state": 0} | options
-    return model_selection.make_interval_scorer(**options)(TREE, X, y)
+    return model_selection.make_interval_scorer(**options)(clone(TREE).fit(X, y), X, y)
 
 
 class Alternating(ClusterMixin, BaseEstimator):
