@@ -28,6 +28,7 @@ def test_numbers_of_dcurves():
     assert_allclose(found, list(FAMILY_HISTORY.values()), rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:y_proba looks reversed")
 @given(scored())
 @settings(max_examples=15)
 def test_it_is_its_definition(data):

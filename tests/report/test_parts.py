@@ -82,6 +82,7 @@ def test_each_part_is_given_its_own_arguments(table):
         skeval.evaluate(model, X, y, params=params, sample_weight=weights, **FEW)
 
 
+@pytest.mark.filterwarnings("ignore:sample_weight does not reach SelectKBest")
 def test_weights_by_name_are_not_perturbed(table):
     X, y = table[0][list("abcd")], table[1]
     weights = np.random.default_rng(0).uniform(0.5, 2, 60)
