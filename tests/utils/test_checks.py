@@ -22,7 +22,7 @@ def test_finite_numbers_whose_sum_is_not():
     "labels", [[2**53, 2**53 + 1, 0.5], [2**63, 2**63 + 1, -1], [2**70, 2**70 + 1], ["a", 1]]
 )
 def test_labels_that_one_dtype_would_merge_are_refused(labels):
-    with pytest.raises(ValueError, match="y must hold numbers, booleans or strings alone|integers of 64 bits"):
+    with pytest.raises(ValueError, match=r"y must hold numbers|integers of 64 bits"):
         check_y("y", np.array(labels, dtype=object))
 
 
