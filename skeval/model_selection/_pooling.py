@@ -373,17 +373,17 @@ def new_site_error(
     >>> y = (X[:, 0] + rng.normal(size=8)[site] + rng.normal(size=400) > 0).astype(int)
     >>> print(new_site_error(LogisticRegression(), X, y, site))
     error rate (random_effects)
-      value           0.3405
-      standard error  0.0639
-      95 % interval   [0.2130, 0.4985] (binomial)
+      value           0.3378
+      standard error  0.0640
+      95 % interval   [0.2105, 0.4966] (binomial)
       samples         400
       sites           8
       scale           binomial
-      another site    [0.0835, 0.7472] (95 %)
-      between         0.5409
-      i squared       0.7666
-      q               32.7
-      q pvalue        3.007e-05
+      another site    [0.0819, 0.7470] (95 %)
+      between         0.5449
+      i squared       0.7686
+      q               33.15
+      q pvalue        2.478e-05
     """
     check_confidence_level(confidence_level)
     check_option("scale", scale, SCALE_NAMES)

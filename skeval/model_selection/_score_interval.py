@@ -223,6 +223,9 @@ def score_interval(
         estimator, X, y, groups, with_loss=False, params=params, method=method, several=True, **run
     )
     inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
+    classes = inputs.target.classes
+    if classes is not None and len(classes) == 2:  # scikit-learn's scorers use the second class
+        inputs = inputs.with_options(target=inputs.target.with_positive(classes.tolist()[1]))
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
     parameters = take_parameters(
