@@ -6,6 +6,7 @@ A scorer that needs only the predictions of the tested samples works on the fits
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,7 +63,10 @@ class FitRequest:
         if scoring is not None:
             for name, part in name_parts(scoring).items():
                 named = name or getattr(part, "__name__", part)
-                refuse_metric_of_numbers(estimator, str(named), read_scoring(estimator, part))
+                # older versions cannot print the scorer of a partial function
+                with suppress(AttributeError):
+                    named = str(named)
+                refuse_metric_of_numbers(estimator, named, read_scoring(estimator, part))
         if is_several(scoring):
             parts = name_parts(scoring).items()
             scorer = EachScorer({n: read_scoring(estimator, part) for n, part in parts}, True)

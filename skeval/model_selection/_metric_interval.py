@@ -285,7 +285,7 @@ def metric_interval(
     roc_auc_score, mean over 12 units (random)
       value           0.8528
       standard error  0.0273
-      95 % interval   [0.7926, 0.9130] (t)
+      95 % interval   [0.7827, 0.9030] (score)
       samples         240
       units           12
     """
