@@ -1,11 +1,10 @@
 """Fits receive the training rows in the order of the splitter, as in scikit-learn's functions."""
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.splits import FirstRows
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
@@ -39,19 +38,6 @@ SHUFFLED = [(RNG.permutation(train), test) for train, test in KFold(5).split(X)]
 REPEATED_ROWS = [(RNG.choice(train, 40), test) for train, test in SHUFFLED]
 
 
-class FirstRows(ClassifierMixin, BaseEstimator):
-    """Predicts the class of the first training row, or of the heaviest of the first five."""
-
-    def fit(self, X, y, sample_weight=None):
-        self.classes_ = np.unique(y)
-        heaviest = 0 if sample_weight is None else np.argmax(sample_weight[:5])
-        self.label_ = np.asarray(y)[heaviest]
-        return self
-
-    def predict(self, X):
-        return np.full(X.shape[0], self.label_)
-
-
 SPLITTERS = {
     "shuffle": ShuffleSplit(8, test_size=0.3, random_state=0),
     "part": ShuffleSplit(8, train_size=0.3, test_size=0.3, random_state=0),
@@ -77,8 +63,6 @@ def test_errors_equal_those_of_the_loop(cv, convert):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_other_functions_equal_the_loop(n_jobs):
-    if n_jobs == 2 and tuple(map(int, joblib.__version__.split(".")[:2])) < (1, 5):
-        pytest.skip("older versions cannot send a class of a test file to workers")
     cv, model = SPLITTERS["list"], FirstRows()
     scores = cross_val_score(model, X, Y, cv=cv)
     options = {"cv": cv, "n_jobs": n_jobs}
