@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import inspect
+import re
 
 import pytest
 from helpers.public_modules import MODULES
@@ -64,3 +65,46 @@ def test_all_is_what_there_is(module_name):
     assert sorted(module.__all__) == list(module.__all__)
     assert len(set(module.__all__)) == len(module.__all__)
     assert all(hasattr(module, name) for name in module.__all__)
+
+
+# One text for each option of one type, with which its description starts; what is peculiar to a
+# function follows.
+FOLDS = (
+    "Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps "
+    "groups together."
+)
+CACHE = (
+    "Cache of finished fits: an interrupted run that is repeated with an int as `random_state` "
+    "does only the remaining ones; see :doc:`/user_guide/scale`."
+)
+PARAMS = "Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``."
+SCORES = "One score or several, as in scikit-learn's ``cross_validate``; larger is better."
+TEXTS = {
+    "confidence_level : float": "Nominal coverage, between 0 and 1",
+    "cv : int, splitter": FOLDS,
+    "groups : array-like of shape (n_samples,)": "Group of each sample, such as the",
+    "memory : str, path-like": CACHE,
+    "n_jobs : int, default": "Number of joblib workers; results do not depend on it.",
+    "n_jobs : int or None": "Number of threads; results do not depend on it.",
+    "params : dict": PARAMS,
+    "random_state : int": "Seed of the random draws; an int gives the same result in each call.",
+    "sample_weight : array-like of shape (n_samples,)": "Sample weights.",
+    "scoring : str or callable, default": "Name from `get_scorer_names`, or a scorer; larger is",
+    "scoring : str, callable, list, tuple or dict": SCORES,
+    "verbose : int": "1 shows progress; larger values add joblib's messages.",
+}
+
+
+def test_an_option_has_one_text():
+    used, other = set(), {}
+    for path, thing in OBJECTS.items():
+        for member in [thing, *(getattr(thing, name) for name in methods_of(thing))]:
+            text = (inspect.getdoc(member) or "").partition("\nParameters\n")[2]
+            parameters = re.split(r"\n\w+\n---", text)[0]
+            for head, body in re.findall(r"(?m)^(\w+ : .*)\n((?:    .*(?:\n|$))+)", parameters):
+                for key in filter(head.startswith, TEXTS):
+                    used.add(key)
+                    if not " ".join(body.split()).startswith(TEXTS[key]):
+                        other[path, head] = body
+    assert other == {}
+    assert used == set(TEXTS)

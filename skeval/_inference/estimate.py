@@ -170,7 +170,7 @@ class ResultWithLimits(Result):
         Parameters
         ----------
         confidence_level : float, default=None
-            Nominal coverage, between 0 and 1; None uses the level of the result.
+            Nominal coverage, between 0 and 1. None uses the level of the result.
         method : str, default=None
             One of `interval_methods`; None uses the first. If there are none, the limits are nan.
 

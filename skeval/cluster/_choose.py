@@ -244,14 +244,15 @@ def choose_n_clusters(
         The clusterer's parameter for the number of clusters. None uses `n_clusters` or
         `n_components`, also in a pipeline if unique.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the halvings and of the clusterer's own `random_state` if that is None.
+        Seed of the random draws; an int gives the same result in each call. It also seeds the
+        clusterer if the `random_state` of the clusterer is None.
     n_jobs : int, default=None
-        Number of halvings computed in parallel through joblib; results do not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar; larger values add joblib's messages.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache for finished fits. An interrupted run that restarts with the same arguments and an int
-        `random_state` only computes the remaining fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
 
     Returns
     -------

@@ -204,8 +204,8 @@ def compare_clusterings(
         ``(function(X, labels) -> float, greater_is_better)``.
     metric, n_neighbors, noise : str or callable, int, str or None
         See `internal_indices`; not used if `indices` is a dict.
-    n_jobs : int, default=None
-        Number of threads of `internal_indices`; results do not depend on it.
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
 
     Returns
     -------

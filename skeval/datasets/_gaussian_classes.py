@@ -112,7 +112,7 @@ def make_gaussian_classes(
     prior : float, default=0.5
         Probability of class 1, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed.
+        Seed of the random draws; an int gives the same result in each call.
 
     Returns
     -------

@@ -105,10 +105,10 @@ class CV2FeatureSelectionPipeline(
     classifier : classifier, default=None
         Classifier for the selected or extracted features. None means ``SVC(kernel="linear")``.
     cv : int, splitter, iterable of (train, test) or None, default=10
-        The inner rounds; splitters may be repeated. A number of folds is shuffled with
-        `random_state` and stratified; if a class has fewer members, the number of folds is reduced
-        to its size, with a warning. None skips the rounds: nothing is estimated, and a grid search
-        over ``selector__k`` is faster.
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. Splitters may be repeated. If a class has fewer members, the number of
+        folds is reduced to its size, with a warning. None skips the rounds: nothing is estimated,
+        and a grid search over ``selector__k`` is faster.
     final : {"refit", "consensus"}, default="refit"
         Select once more on all samples, or keep the features that the rounds selected most often
         (as many as they select on average, ties by mean rank over the rounds, then by index).
@@ -118,14 +118,14 @@ class CV2FeatureSelectionPipeline(
         With ``final="consensus"``: keep the features selected in at least this fraction of the
         rounds instead, in (0, 1].
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling when `cv` is a number.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers for the rounds.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished rounds. An interrupted run that is repeated with the same arguments and an
-        integer `random_state` does only the remaining rounds; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
 
     Attributes
     ----------
@@ -229,11 +229,12 @@ class CV2FeatureSelectionPipeline(
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples in the classifier, in the selector if its `fit` accepts them
-            (`SelectFromModel` and `RFE` do, `SelectKBest` does not), and in the errors. Samples of
-            weight 0 are left out, of the selection too.
+            Sample weights. The classifier receives them, and so does the selector if its `fit`
+            accepts them (`SelectFromModel` and `RFE` do, `SelectKBest` does not); errors are
+            weighted means. Samples of weight 0 are left out, of the selection too.
         groups : array-like of shape (n_samples,), default=None
-            Group of each sample, for `cv` and for steps that split by groups, such as a search.
+            Group of each sample, such as the patient. Groups are never split. Steps that split by
+            groups, such as a search, receive them.
         **params : dict
             Other arguments that the selector or the classifier requests; they require metadata
             routing.
@@ -697,28 +698,28 @@ def selection_bias(
     y : array-like of shape (n_samples,)
         Labels.
     cv : int, splitter or iterable of (train, test), default=10
-        The folds. A number of folds is shuffled with `random_state`, stratified by class, and
-        keeps groups together if `groups` is passed.
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together.
     n_repeats : int, default=1
         Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample; folds keep groups together.
+        Group of each sample, such as the patient. Groups are never split.
     params : dict, default=None
-        Arguments of `fit` by name, as of a pipeline with the steps "selector" and "classifier":
-        ``{"classifier__sample_weight": w}``.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. The
+        steps are "selector" and "classifier": ``{"classifier__sample_weight": w}``.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples in every fit; errors are not weighted.
+        Sample weights. They are used in every fit; errors are not weighted.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval, between 0 and 1.
+        Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling when `cv` is a number.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
-        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         If a fit in a fold raises: raise the error, or omit the fold from both errors, with a
         warning and the number of failed folds.
@@ -969,7 +970,7 @@ def selection_stability(
     method : {"nogueira", "kuncheva", "jaccard"}, default="nogueira"
         The measure. Kuncheva's requires the same number of features in every round.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval, between 0 and 1.
+        Nominal coverage, between 0 and 1.
 
     Returns
     -------

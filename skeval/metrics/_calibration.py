@@ -240,7 +240,7 @@ def reliability_curve(
     method : {"clopper_pearson", "wilson"}, default="clopper_pearson"
         Interval method for each bin.
     confidence_level : float, default=0.95
-        Nominal coverage in each bin separately, for the interval and the band.
+        Nominal coverage, between 0 and 1, in each bin separately.
     pos_label : int, float, bool or str, default=None
         The positive class. If `y_proba` has one column, None uses 1 if `y_true` takes values in {0,
         1} or {-1, 1}. If it has several, None defines the event as a correct top label: the class
@@ -251,9 +251,9 @@ def reliability_curve(
         Sample weights. The effective size of a bin is :math:`(\sum w)^2 / \sum w^2`, so only the
         ratios of weights matter.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        Group labels of dependent samples, nested or crossed (:doc:`/user_guide/dependence`). The
-        interval and the band use the effective sample size of each bin and Student's t quantile; a
-        bin with one group counts as one sample.
+        Group of each sample, such as the patient. Several columns are nested or crossed groups; see
+        :doc:`/user_guide/dependence`. The interval and the band use the effective sample size of
+        each bin, with Student's t quantile; a bin with one group counts as one sample.
 
     Returns
     -------
@@ -402,7 +402,7 @@ def expected_calibration_error(
     strategy : {"quantile", "uniform"}, default="quantile"
         Bins with equal numbers of samples, or of equal width.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval.
+        Nominal coverage, between 0 and 1.
     pos_label : int, float, bool or str, default=None
         The positive class. If `y_proba` has one column, None uses 1 if `y_true` takes values in {0,
         1} or {-1, 1}. If it has several, None defines the event as a correct top label: the class
@@ -410,10 +410,10 @@ def expected_calibration_error(
     labels : array-like of shape (n_classes,), default=None
         Class of each column of `y_proba`. None uses the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights; only their ratios matter.
+        Sample weights. Only their ratios matter.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        Group labels of dependent samples, nested or crossed (:doc:`/user_guide/dependence`). Each
-        bin is counted with its effective sample size.
+        Group of each sample, such as the patient. Several columns are nested or crossed groups; see
+        :doc:`/user_guide/dependence`. Each bin has its effective sample size.
 
     Returns
     -------
@@ -564,7 +564,7 @@ def score_decomposition(
     labels : array-like of shape (n_classes,), default=None
         Class of each column of `y_proba`. None uses the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights; only their ratios matter.
+        Sample weights. Only their ratios matter.
 
     Returns
     -------

@@ -417,19 +417,20 @@ def cost_curve_band(
     pos_label : int, float, bool or str, default=None
         The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights in the rates. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`,
-        so only the ratios of weights matter.
+        Sample weights. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`, so only the
+        ratios of weights matter.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        Group labels of dependent samples, nested or crossed (:doc:`/user_guide/dependence`). Whole
-        groups are resampled, and the interval uses the effective sample size of each class.
+        Group of each sample, such as the patient. Several columns are nested or crossed groups; see
+        :doc:`/user_guide/dependence`. Whole groups are resampled. The interval uses the effective
+        sample size of each class.
     confidence_level : float, default=0.95
-        Nominal pointwise coverage at each x, not of the whole curve.
+        Nominal coverage, between 0 and 1, at each x by itself, not of the whole curve.
     n_resamples : int, default=1000
         Number of bootstrap resamples.
     n_points : int, default=101
         Number of x values.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples.
+        Seed of the random draws; an int gives the same result in each call.
 
     Returns
     -------

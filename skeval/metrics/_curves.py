@@ -89,7 +89,7 @@ def ranking_loss(
     pos_label : int, float, bool or str, default=None
         The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights; a pair has the product of the weights of its samples.
+        Sample weights. A pair has the product of the weights of its samples.
 
     Returns
     -------
@@ -533,19 +533,20 @@ def roc_curve_band(
     pos_label : int, float, bool or str, default=None
         The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights in the rates. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`,
-        so only the ratios of weights matter.
+        Sample weights. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`, so only the
+        ratios of weights matter.
     groups : array-like of shape (n_samples,), default=None
-        Group labels of dependent samples. The effective size of a class follows from the variance
-        of its rates between groups, and quantiles are Student's t.
+        Group of each sample, such as the patient. The variance is computed between groups, with
+        Student's t quantile.
     confidence_level : float, default=0.95
-        Nominal coverage.
+        Nominal coverage, between 0 and 1.
     n_resamples : int, default=1000
         Number of curves simulated for the simultaneous band.
     n_points : int, default=101
         Number of x values.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the simulated curves; nothing else in the result depends on it.
+        Seed of the random draws; an int gives the same result in each call. Only the simultaneous
+        band depends on them.
 
     Returns
     -------
@@ -681,20 +682,21 @@ def precision_recall_curve_band(
     pos_label : int, float, bool or str, default=None
         The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights in the rates. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`,
-        so only the ratios of weights matter.
+        Sample weights. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`, so only the
+        ratios of weights matter.
     groups : array-like of shape (n_samples,), default=None
-        Group labels of dependent samples. The effective size of a class follows from the variance
-        of its rates between groups, and quantiles are Student's t.
+        Group of each sample, such as the patient. The variance is computed between groups, with
+        Student's t quantile.
     confidence_level : float, default=0.95
-        Nominal coverage.
+        Nominal coverage, between 0 and 1.
     n_resamples : int, default=1000
         Number of curves simulated for the simultaneous band.
     n_points : int, default=101
         Number of x values from 0 to 1. The first, recall 0, is omitted because its precision is
         undefined.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the simulated curves; nothing else in the result depends on it.
+        Seed of the random draws; an int gives the same result in each call. Only the simultaneous
+        band depends on them.
 
     Returns
     -------
@@ -858,10 +860,10 @@ def net_benefit(
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
     groups : array-like of shape (n_samples,), default=None
-        Group labels of dependent samples. The variance is computed between groups, and the quantile
-        is Student's t.
+        Group of each sample, such as the patient. The variance is computed between groups, with
+        Student's t quantile.
     confidence_level : float, default=0.95
-        Nominal pointwise coverage at each threshold, not of the whole curve.
+        Nominal coverage, between 0 and 1, at each threshold by itself, not of the whole curve.
 
     Returns
     -------

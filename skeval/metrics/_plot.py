@@ -213,9 +213,10 @@ class ScoreDisplay(CurveDisplay):
         pos_label : int, float, bool or str, default=None
             The positive class. None uses the second of the ``classes_`` of the estimators.
         sample_weight : array-like of shape (n_samples,), default=None
-            Passed to `from_predictions` for the tested samples.
+            Sample weights. Those of the tested samples are passed to `from_predictions`.
         groups : array-like of shape (n_samples,), default=None
-            Passed to `from_predictions` for the tested samples.
+            Group of each sample, such as the patient. Those of the tested samples are passed to
+            `from_predictions`.
         **kwargs : dict
             Passed to `from_predictions`.
 

@@ -209,7 +209,8 @@ def expected_loss(
         Number of points in more than one dimension, ideally a power of 2. Quadrature does not use
         it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the scrambling. Quadrature does not use it.
+        Seed of the random draws; an int gives the same result in each call. Quadrature does not use
+        it.
 
     Returns
     -------

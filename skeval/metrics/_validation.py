@@ -91,13 +91,15 @@ def calibration_measures(
     pos_label : int, float, bool or str, default=None
         The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights; they are not numbers of repeated observations.
+        Sample weights. They are not numbers of repeated observations.
     groups : array-like of shape (n_samples,), default=None
-        Group labels of dependent samples; the variance is computed between groups.
+        Group of each sample, such as the patient. The variance is computed between groups, with
+        Student's t quantile.
     confidence_level : float, default=0.95
-        Nominal coverage of the intervals.
+        Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the curves drawn for the intervals of ``ici``, ``e50`` and ``e90``.
+        Seed of the random draws; an int gives the same result in each call. They give the intervals
+        of ``ici``, ``e50`` and ``e90``.
 
     Returns
     -------
@@ -745,7 +747,7 @@ def validation_size(
     widths : dict of str to float, default=None
         Target widths of the intervals, by the names above. None uses 0.2, 0.2, 0.1 and 0.2.
     confidence_level : float, default=0.95
-        Nominal coverage of the intervals.
+        Nominal coverage, between 0 and 1.
     group_size : float, default=None
         Number of samples per group (patient, site) in the study. For unequal sizes m, use
         :math:`\sum m^2 / \sum m`. None means independent samples.

@@ -94,7 +94,7 @@ def bootstrap_error(
     stratify : bool, default=False
         Draw within each class, so that every resample keeps the class sizes.
     groups : array-like of shape (n_samples,), default=None
-        Draw whole groups instead of samples.
+        Group of each sample, such as the patient. Whole groups are resampled.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
@@ -102,25 +102,26 @@ def bootstrap_error(
     indices : int array-like of shape (n_resamples, n_samples), default=None
         Use these resamples instead of drawing any; with `groups` they must draw whole groups.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; arrays
-        with one value per sample are split with the samples. Weights passed here
-        (``{"sample_weight": w}``) are used in the fits only; losses are averaged without them.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
+        with one value per sample are split with the samples. Weights (``{"sample_weight": w}``) are
+        used in the fits only; losses are averaged without them.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples, in every fit (passed unchanged to each step that accepts them) and
-        in the mean losses, where only their ratios matter. A weight is not a number of copies:
-        intervals count at most ``sum(w)^2 / sum(w^2)`` samples. Samples are drawn without regard to
-        them.
+        Sample weights. They are used in every fit and in the means of the losses. Each step that
+        accepts weights receives them unchanged; in the mean losses only their ratios matter. A
+        weight is not a number of copies: intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
+        Samples are drawn without regard to them.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval.
+        Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples. The first 100 of 200 resamples are the 100 of the same seed.
+        Seed of the random draws; an int gives the same result in each call. The first 100 of 200
+        resamples are the 100 of the same seed.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
-        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise the error, or leave out the resample, count it and warn.
 
@@ -371,7 +372,7 @@ class BootstrapSplit(MetadataRequester):
     stratify : bool, default=False
         Draw within each class.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples.
+        Seed of the random draws; an int gives the same result in each call.
 
     See Also
     --------
@@ -433,7 +434,7 @@ class BootstrapSplit(MetadataRequester):
         y : array-like of shape (n_samples,), default=None
             Labels; every resample has at least two classes. Targets of regression are ignored.
         groups : array-like of shape (n_samples,), default=None
-            Groups that are drawn whole.
+            Group of each sample, such as the patient. Whole groups are resampled.
 
         Yields
         ------
@@ -502,12 +503,13 @@ def score_632(
     y : array-like of shape (n_samples,), default=None
         The labels or numbers.
     scoring : str or callable, default=None
-        The score, as passed to ``cross_validate``; only with `X`. None means `metric`, or the
-        estimator's own `score` for a `metric` of "score".
+        Name from `get_scorer_names`, or a scorer; larger is better. Only with `X`. None means
+        `metric`, or the estimator's own `score` for a `metric` of "score".
     metric : str, default="score"
         Name of the score in `results`: the part of "test_accuracy" after "test\_".
     params : dict, default=None
-        Arguments of `fit`, as passed to ``cross_validate``, such as sample weights; only with `X`.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Only
+        with `X`.
 
     Returns
     -------

@@ -101,9 +101,10 @@ def bootstrap_score(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers; several columns are several labels or numbers of each sample.
     scoring : str, callable, list, tuple or dict, default=None
-        One score or several, as in scikit-learn's ``cross_validate``, or "calibration_slope" and
-        "calibration_intercept" of the second of two classes, whose best values are 1 and 0 (see
-        `calibration_measures`). None is "accuracy" for classifiers and "r2" for regressors.
+        One score or several, as in scikit-learn's ``cross_validate``; larger is better.
+        "calibration_slope" and "calibration_intercept" of the second of two classes, whose best
+        values are 1 and 0 (see `calibration_measures`), are also allowed. None is "accuracy" for
+        classifiers and "r2" for regressors.
     method : {"oob", ".632", ".632+", "optimism"}, default=".632+"
         The estimate; "oob" is `O`, the mean score on the samples outside the resamples.
     n_resamples : int, default=200
@@ -111,24 +112,26 @@ def bootstrap_score(
     stratify : bool, default=False
         Draw within each class, so that every resample keeps the class sizes.
     groups : array-like of shape (n_samples,), default=None
-        Draw whole groups instead of samples.
+        Group of each sample, such as the patient. Whole groups are resampled.
     indices : int array-like of shape (n_resamples, n_samples), default=None
         Use these resamples instead of drawing any; with `groups` they must draw whole groups.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples in every fit and in every score, all of which must accept them.
+        Sample weights. They are used in every fit and in every score, which must accept them.
         Samples are drawn without regard to them.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval.
+        Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples, which are the same as in `bootstrap_error`.
+        Seed of the random draws; an int gives the same result in each call. The resamples are the
+        same as in `bootstrap_error`.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise the error, or leave out the resample, count it and warn.
 

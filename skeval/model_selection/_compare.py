@@ -89,8 +89,9 @@ def compare_classifiers(
     y : array-like of shape (n_samples,)
         Classes.
     cv : int, splitter or iterable, default=None
-        Folds, as in `cross_val_error`, the same for all estimators. None means 10 folds, repeated
-        ten times for "corrected_t" (10 x 10, [4]_).
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. All estimators have the same folds. None means 10 folds, repeated ten times
+        for "corrected_t" (10 x 10, [4]_).
     method : str, default="auto"
         "auto" is "corrected_t", or "time_blocks" if the folds keep the order of the samples, as
         in `sklearn.model_selection.TimeSeriesSplit`, and the score is a mean over samples,
@@ -105,33 +106,35 @@ def compare_classifiers(
         and "diebold_mariano" are described in `compare_predictions`; they use the scores of the
         tested samples, in their order.
     scoring : str or callable, default=None
-        A name of `get_scorer` or a scorer; None is the accuracy, for "delong" the area. A callable
-        under "bootstrap" must use its samples only through the methods of the estimator.
+        Name from `get_scorer_names`, or a scorer; larger is better. None is the accuracy, for
+        "delong" the area. A callable under "bootstrap" must use its samples only through the
+        methods of the estimator.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample. If `cv` is a number, no group is split; the bootstrap draws whole
+        Group of each sample, such as the patient. Groups are never split. "bootstrap" draws whole
         groups; "mcnemar", "cochran_q" and "delong" use the variance between groups.
     params : dict, default=None
-        Arguments of `fit` by name, the same for all estimators, as in scikit-learn's
-        ``cross_validate``.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. They
+        are the same for all estimators.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples in every fit; scores are not weighted.
+        Sample weights. They are used in every fit; scores are not weighted.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative hypothesis for the score of the first minus the score of the second: that it is
         not 0, above 0 or below 0. The interval is always two-sided, and so is the test of more than
         two estimators.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval; with more than two estimators, of all intervals together.
+        Nominal coverage, between 0 and 1; with more than two estimators, of all intervals together.
     n_resamples : int, default=2000
         Number of resamples of "bootstrap". Simultaneous intervals use extreme quantiles and need
         about 1,000 resamples for every ten pairs.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the folds and the resamples.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar for the fits of each estimator; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise the error, or leave out the split for all estimators and
         warn ("corrected_t" only).

@@ -127,10 +127,10 @@ def compare_predictions(
         Compare the areas over false positive rates up to this one, standardized by McClish as in
         `sklearn.metrics.roc_auc_score` ("delong").
     groups : array-like of shape (n_samples,), default=None
-        Groups are exchanged or drawn as a whole ("permutation", "bootstrap"); standard errors are
-        computed between groups ("max_t", "mcnemar", "cochran_q", "delong"). Several columns are
-        nested or crossed groups; see :doc:`/user_guide/dependence`. Crossed ones cannot be
-        exchanged.
+        Group of each sample, such as the patient. Several columns are nested or crossed groups; see
+        :doc:`/user_guide/dependence`. Whole groups are exchanged or drawn ("permutation",
+        "bootstrap"), or standard errors are computed between groups ("max_t", "mcnemar",
+        "cochran_q", "delong"). Crossed groups cannot be exchanged.
     seeds : array-like of shape (n_predictions,), default=None
         The system of each prediction, if systems were run several times, for example with several
         seeds. The means over runs are compared, and the variation between runs is part of the
@@ -147,19 +147,18 @@ def compare_predictions(
         exactly these units: the covariance of the systems is estimated within each unit, and
         `groups` may be passed.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples, passed to the metric ("max_t", "permutation", "bootstrap").
+        Sample weights. They are passed to the metric ("max_t", "permutation", "bootstrap").
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative hypothesis for the score of the first system minus the score of the second one;
         more than two systems are compared "two-sided".
     confidence_level : float, default=0.95
-        Nominal coverage of the two-sided interval; with more than two systems, of all intervals
-        together.
+        Nominal coverage, between 0 and 1; with more than two systems, of all intervals together.
     n_resamples : int, default=2000
         Number of exchanges or resamples.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the exchanges or resamples.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
 
     Returns
     -------

@@ -95,8 +95,8 @@ def compare_readers(
     sample_weight : array-like of shape (n_cases,), default=None
         Weights of the cases. Requires a dict of arrays.
     confidence_level : float, default=0.95
-        Simultaneous coverage of the intervals of all differences; coverage of the interval of each
-        system.
+        Nominal coverage, between 0 and 1, of the intervals of all differences together, and of the
+        interval of each system.
 
     Returns
     -------

@@ -112,8 +112,8 @@ def compare_scores(
     correction : {"holm", "bonferroni", "none"}, default="holm"
         Correction of the P-values for the number of pairs, over splits or data sets.
     confidence_level : float, default=0.95
-        Simultaneous coverage of the intervals of all differences. The tests over data sets have the
-        level one minus it; tests over splits have a level of at most 5 %.
+        Nominal coverage, between 0 and 1, of the intervals of all differences together. Tests over
+        data sets have the level one minus it; tests over splits have a level of at most 5 %.
     missing : {"raise", "drop"}, default="raise"
         If a classifier has no score on a data set: raise an error that names both, or leave out the
         data set and list it in `dropped`. A missing score of an item always raises.
@@ -127,7 +127,7 @@ def compare_scores(
         with several seeds. The means over runs are compared, and the variation between runs is part
         of the standard error.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the normal draws of "max_t".
+        Seed of the random draws; an int gives the same result in each call. Only "max_t" uses it.
 
     Returns
     -------

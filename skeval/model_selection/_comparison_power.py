@@ -187,7 +187,7 @@ def comparison_power(
         Within-group correlation of the differences; None with `group_size` uses the one of
         the available result.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the simulated studies.
+        Seed of the random draws; an int gives the same result in each call.
 
     Returns
     -------

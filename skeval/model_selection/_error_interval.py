@@ -63,13 +63,15 @@ def error_interval(
     method : str, default="auto"
         "auto" is "repeated_cv"; the other methods are listed in the Notes.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds of "cross_validation" or "repeated_cv", instead of `n_folds`. A number of folds, or a
-        splitter with ``shuffle=True``, draws new folds for each repeat. All other folds are used as
-        they are, and the method of the result is "given_folds": the error is then the error of
-        `cross_val_error` on these folds. Samples that no test set separates count as one unit,
-        unless the splitter assigns samples to folds at random or the folds consist of `groups`.
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. They are the folds of "cross_validation" or "repeated_cv", instead of
+        `n_folds`. A number of folds, or a splitter with ``shuffle=True``, draws new folds for each
+        repeat. All other folds are used as they are, and the method of the result is "given_folds":
+        the error is then the error of `cross_val_error` on these folds. Samples that no test set
+        separates count as one unit, unless the splitter assigns samples to folds at random or the
+        folds consist of `groups`.
     confidence_level : float, default=0.95
-        Nominal coverage.
+        Nominal coverage, between 0 and 1.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
@@ -77,14 +79,14 @@ def error_interval(
         the share of wrong labels of a sample (the default), "zero_one", whether any is wrong, or
         the mean over columns of "squared" or "absolute".
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample. Groups are never split. Intervals count groups instead of samples,
-        with Student's quantile for their number.
+        Group of each sample, such as the patient. Groups are never split. Intervals count groups
+        instead of samples, with Student's t quantile.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; arrays
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples.
     sample_weight : array-like of shape (n_samples,), default=None
-        Positive weights of the samples, in training and in mean losses. The bootstrap methods do
-        not support them.
+        Sample weights. They must be positive and are used in every fit and in the means of the
+        losses. The bootstrap methods do not support them.
     n_folds : int, default=None
         Number `K` of folds; None is 5 for "nested_cv" and 10 for "repeated_cv", "cv_wald" and
         "perturbation", or fewer if the most frequent class has fewer
@@ -102,14 +104,14 @@ def error_interval(
     variance : {"all_pairs", "within_folds"}, default=None
         The variance of "cv_wald"; None is "all_pairs".
     random_state : int, RandomState, Generator or None, default=None
-        Seed of all random draws.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
-        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise an error that names the fit, or leave it out, count it and
         warn.

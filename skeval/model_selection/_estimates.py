@@ -173,20 +173,21 @@ def resubstitution_error(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers; several columns are several labels or numbers of each sample.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, for the standard error; the estimator does not receive them.
+        Group of each sample, such as the patient. Only the standard error uses them.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name. Weights passed here (``{"sample_weight": w}``)
-        are used in the fit only; losses are averaged without them.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Weights
+        (``{"sample_weight": w}``) are used in the fit only; losses are averaged without them.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples, in the fit and in the mean of the losses.
+        Sample weights. They are used in every fit and in the means of the losses.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval.
+        Nominal coverage, between 0 and 1.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of the finished fit; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         If the fit raises: raise its error, or with ``numpy.nan`` a `ValueError`, because there is
         no other fit.
@@ -278,36 +279,36 @@ def cross_val_error(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers; several columns are several labels or numbers of each sample.
     cv : int, splitter or iterable of (train, test), default=None
-        None means 10 folds, or fewer if there are fewer samples, groups or members of the largest
-        class. If `cv` is a number, the folds are *shuffled* with `random_state`, stratified for a
-        classifier, and never split one of the `groups`; scikit-learn warns if a class has fewer
-        members than there are folds. Splitters of scikit-learn, such as ``LeaveOneOut()``, are used
-        as they are; training samples keep the order of the data.
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. None means 10 folds, or fewer if there are fewer samples, groups or members
+        of the largest class; scikit-learn warns if a class has fewer members than there are folds.
+        Splitters of scikit-learn, such as ``LeaveOneOut()``, are used as they are; training samples
+        keep the order of the data.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, for the splitter.
+        Group of each sample, such as the patient. Groups are never split.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; arrays
-        with one value per sample are split with the samples. Weights passed here
-        (``{"sample_weight": w}``) are used in the fits only; losses are averaged without them.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
+        with one value per sample are split with the samples. Weights (``{"sample_weight": w}``) are
+        used in the fits only; losses are averaged without them.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples, in every fit (passed unchanged to each step that accepts them) and
-        in the mean losses, where only their ratios matter. A weight is not a number of copies:
-        intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
+        Sample weights. They are used in every fit and in the means of the losses. Each step that
+        accepts weights receives them unchanged; in the mean losses only their ratios matter. A
+        weight is not a number of copies: intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval.
+        Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling when `cv` is a number.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
-        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         If a fit raises: raise the error, or leave out the fold, count it and warn.
 
@@ -551,11 +552,12 @@ def perturbation_interval(
         None means "wilson" for 0-1 loss, "log" for squared and absolute loss, and otherwise
         "normal".
     confidence_level : float, default=0.95
-        Nominal coverage.
+        Nominal coverage, between 0 and 1.
     cv : int, splitter or iterable of (train, test), default=10
-        Folds, as in `cross_val_error`; with repeated folds, the losses of each sample are averaged.
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. With repeated folds, the losses of each sample are averaged.
     groups : array-like of shape (n_samples,), default=None
-        Groups for the splitter.
+        Group of each sample, such as the patient. Groups are never split.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
@@ -563,19 +565,19 @@ def perturbation_interval(
     weights : array-like of shape (n_resamples, n_samples), default=None
         Use these perturbations `G` instead of drawing them from the exponential distribution.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; weights
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Weights
         are not allowed.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples themselves; they multiply `G` in training and evaluation.
+        Sample weights. They multiply `G` in training and evaluation.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the folds and perturbations.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
-        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         If a fit raises: raise the error, or leave the fit out and warn. A perturbation whose fits
         all fail is left out.

@@ -69,13 +69,13 @@ def holdout_error(
     priors : dict or array-like of shape (n_classes,), default=None
         Prior of each class, by label or in the order of the sorted labels of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples. The variance uses the effective number of samples,
-        :math:`(\sum w)^2 / \sum w^2`.
+        Sample weights. The variance uses the effective number of samples, :math:`(\sum w)^2 / \sum
+        w^2`.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        Group of each sample, such as the patient; several kinds of groups may be nested or crossed.
-        Influences on the error are summed within groups; see :doc:`/user_guide/dependence`.
+        Group of each sample, such as the patient. Several columns are nested or crossed groups; see
+        :doc:`/user_guide/dependence`. Influences on the error are summed within groups.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval.
+        Nominal coverage, between 0 and 1.
 
     Returns
     -------
@@ -290,7 +290,7 @@ def holdout_size(
     half_width : float
         Half the width of the interval, between 0 and 0.5.
     confidence_level : float, default=0.95
-        Nominal coverage.
+        Nominal coverage, between 0 and 1.
     method : {"wilson", "agresti_coull", "jeffreys", "exact", "wald"}, default="wilson"
         The interval under random sampling; with `priors` it is the normal one.
     priors : array-like of shape (n_classes,), default=None

@@ -50,7 +50,7 @@ def judge_assisted_interval(
         Groups of the labeled samples, then of the others, such as prompts with several
         answers. Samples in a group need not be independent.
     confidence_level : float, default=0.95
-        Nominal coverage.
+        Nominal coverage, between 0 and 1.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def judge_sample_size(
     n_judged : int
         Number of samples with a judgment, including those that will have a label.
     confidence_level : float, default=0.95
-        Nominal coverage.
+        Nominal coverage, between 0 and 1.
 
     Returns
     -------

@@ -141,34 +141,39 @@ def learning_curve_band(
         groups are kept whole. None means six geometrically spaced sizes, from 15 % (at least 20
         samples, at most half) to all.
     cv : int, splitter or iterable of (train, test), default=None
-        None means 10 folds. For a number of folds, or a splitter with ``shuffle=True``, new folds
-        are drawn for each repeat. If all folds test samples after their training samples, as
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. None means 10. A number of folds, or a splitter with ``shuffle=True``,
+        draws new folds for each repeat. If all folds test samples after their training samples, as
         ``TimeSeriesSplit`` does, the most recent samples train; otherwise training samples are
         drawn at random, stratified by class.
     n_repeats : int, default=None
         Number of repeats if folds are drawn; None means 5.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample: a group is held out as a whole, and thinned as a whole.
+        Group of each sample, such as the patient. Groups are never split. Training sets are reduced
+        by whole groups.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute"; "log_loss" or "brier" for the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     scoring : str or callable, default=None
-        A scorer instead of a loss, larger is better; scores are averaged over the folds.
+        Name from `get_scorer_names`, or a scorer; larger is better. It replaces the loss, and its
+        values are averaged over the folds.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples, in every fit and in the means of the losses.
+        Sample weights. They are used in every fit and in the means of the losses.
     confidence_level : float, default=0.95
-        Nominal coverage of the intervals, and of the simultaneous band of the law.
+        Nominal coverage, between 0 and 1, of the intervals and of the simultaneous band of the
+        fitted curve.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the folds, the training parts and the drawn curves.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         If a fit raises: raise the error, or skip the fit, count it and warn.
 

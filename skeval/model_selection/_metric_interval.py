@@ -149,7 +149,7 @@ def metric_interval(
     y_pred : array-like of length n_samples
         Predictions or scores; for `bleu_score` the hypotheses.
     confidence_level : float, default=0.95
-        Nominal coverage.
+        Nominal coverage, between 0 and 1.
     method : str, default="auto"
         "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
         once more for each sample; "basic" mirrors the quantiles at the estimate, and is clipped to
@@ -173,8 +173,8 @@ def metric_interval(
     n_resamples : int, default=2000
         Bootstrap resamples.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample. Groups are resampled as a whole, or the variance is computed between
-        groups ("score"), with Student's quantile.
+        Group of each sample, such as the patient. Whole groups are resampled, or the variance is
+        computed between groups ("score"), with Student's t quantile.
     by : array-like of shape (n_samples,), default=None
         Subgroup of each sample. Each subgroup gets an interval from its own samples, and the
         largest difference between two of them an interval that is corrected for all pairs.
@@ -194,12 +194,12 @@ def metric_interval(
         also done if the metric is undefined on some resamples, for example because a class is
         missing.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples, passed to the metric; equal weights are the same as None. A weight
+        Sample weights. They are passed to the metric; equal weights are the same as None. A weight
         is not a number of copies: intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
 
     Returns
     -------

@@ -99,17 +99,16 @@ def permutation_test(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers; several columns are several labels or numbers of each sample.
     cv : int, splitter or iterable of (train, test), default=None
-        None means 10 folds. If `cv` is a number, the folds are *shuffled* with `random_state`,
-        stratified for a classifier, and never split one of the `groups`. They are drawn again for
-        each permutation of the labels, so that they stay stratified.
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. None means 10. They are drawn again for each permutation of the labels, so
+        that they stay stratified.
     scoring : str, callable, list, tuple or dict, default=None
-        As in scikit-learn; larger must be better. None means the `score` of the estimator. A list,
-        tuple or dict, or a callable that returns a dict, gives several metrics from one set of
-        fits.
+        One score or several, as in scikit-learn's ``cross_validate``; larger is better. None means
+        the `score` of the estimator. Several scores use the same fits.
     n_permutations : int, default=1000
         Number `P` of permutations; at most ``n_samples - 1`` of them are rotations.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample; see `exchange`. Also passed to `cv`.
+        Group of each sample, such as the patient. See `exchange`. Also passed to `cv`.
     exchange : str, default="auto"
         Which labels are exchanged, and therefore what is tested; the result states the
         `null_hypothesis`. "samples": all labels. "within_groups": labels within each group.
@@ -128,24 +127,24 @@ def permutation_test(
         [2]_), so that a large P-value takes few permutations. With several metrics, each stops
         separately.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; arrays
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples. They stay with the samples when the
         labels are shuffled, so they must not be computed from the labels
         (``class_weight="balanced"`` is computed again in every fit).
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples in every fit, which stay with the samples; scores are not weighted.
+        Sample weights. They are used in every fit; scores are not weighted.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval of the P-value.
+        Nominal coverage, between 0 and 1, of the interval of the P-value.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the permutations and folds; None gives different ones in each call. With the same
-        seed, the first 100 of 200 permutations are the same as 100 permutations.
+        Seed of the random draws; an int gives the same result in each call. With the same seed, the
+        first 100 of 200 permutations are the same as 100 permutations.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
-        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise the error, or take the mean score of the other folds and
         warn. A permutation without any remaining fit counts as at least as good.

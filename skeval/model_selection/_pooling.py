@@ -96,7 +96,7 @@ def pool_estimates(
         otherwise "identity". "binomial" is the mixed model of counts; "arcsine" is the arc sine
         of the square root, which is biased if sites have few errors.
     confidence_level : float, default=0.95
-        Nominal coverage of both intervals.
+        Nominal coverage, between 0 and 1.
 
     Returns
     -------
@@ -318,7 +318,7 @@ def new_site_error(
     y : array-like of shape (n_samples,)
         Labels or numbers.
     groups : array-like of shape (n_samples,)
-        Site of each sample; at least two sites, each with at least two samples.
+        Group of each sample, such as the site. At least two sites, each with at least two samples.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute"; "log_loss" or "brier" for the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
@@ -326,17 +326,18 @@ def new_site_error(
     scale : {"auto", "binomial", "identity", "log", "arcsine"}, default="auto"
         As in `pool_estimates`.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples, in every fit and in the mean loss of each site.
+        Sample weights. They are used in every fit and in the means of the losses.
     confidence_level : float, default=0.95
-        Nominal coverage of both intervals.
+        Nominal coverage, between 0 and 1.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         If a fit raises: raise the error, or skip the site, count it and warn.
 

@@ -61,27 +61,31 @@ def run_over_datasets(
         Data sets. A callable without arguments that returns a data set is called when needed, so
         that only one data set is in memory at a time.
     cv : int, splitter or iterable, default=None
-        Folds, as in `cross_val_error`; None means 10.
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. None means 10.
     scoring : str or callable, default=None
-        Name for `get_scorer`, or a scorer; None means accuracy, or R2 for regressors.
+        Name from `get_scorer_names`, or a scorer; larger is better. None is "accuracy" for
+        classifiers and "r2" for regressors.
     groups : dict of str to array-like of shape (n_samples,), default=None
-        Groups of the samples of a data set, by the name of the data set; folds do not split them.
-        Groups may also be part of `datasets`.
+        Group of each sample, such as the patient. Groups are never split. One array for each data
+        set, by its name. Groups may also be part of `datasets`.
     sample_weight : dict of str to array-like of shape (n_samples,), default=None
-        Weights of the samples of a data set in every fit, by the name of the data set; scores are
-        not weighted.
+        Sample weights. One array for each data set, by its name; they are used in every fit, and
+        scores are not weighted.
     params : dict of str to dict, default=None
-        Arguments of `fit` by name, as in `compare_classifiers`, by the name of the data set.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. One
+        dict for each data set, by its name.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the folds. Must be an int if `memory` is used and `cv` is a number, because new
-        folds would not match the cache.
+        Seed of the random draws; an int gives the same result in each call. Must be an int if
+        `memory` is used and `cv` is a number, because new folds would not match the cache.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it. The fits of one classifier on
-        one data set run in parallel with the active joblib backend, which may be a cluster.
+        Number of joblib workers; results do not depend on it. The fits of one classifier on one
+        data set run in parallel with the active joblib backend, which may be a cluster.
     verbose : int, default=0
-        1 shows a progress bar for the fits of each classifier on each data set.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         If a fit raises: raise the error, or give its split the score nan and warn. For
         `compare_scores`, such a score is missing.

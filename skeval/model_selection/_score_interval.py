@@ -124,20 +124,20 @@ def score_interval(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers; several columns are several labels or numbers of each sample.
     scoring : str, callable, list, tuple or dict, default=None
-        One score or several, as in scikit-learn's ``cross_validate``; None is "accuracy" for
-        classifiers and "r2" for regressors.
+        One score or several, as in scikit-learn's ``cross_validate``; larger is better. None is
+        "accuracy" for classifiers and "r2" for regressors.
     method : str, default="repeated_cv"
         "repeated_cv", "corrected_t", "conservative_z", "holdout", "cv_wald" or "nested_cv"; see
         `error_interval`.
     confidence_level : float, default=0.95
-        Nominal coverage.
+        Nominal coverage, between 0 and 1.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample; groups are not split.
+        Group of each sample, such as the patient. Groups are never split.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
-        Positive weights of the samples, in every fit and in everything that is computed from single
-        samples; scores of fits are not weighted.
+        Sample weights. They must be positive and are used in every fit and in everything that is
+        computed from single samples; scores of fits are not weighted.
     n_folds, n_repeats, n_pairs : int, default=None
         Parameters of the method, as in `error_interval`.
     test_size : float or int, default=None
@@ -145,13 +145,14 @@ def score_interval(
     variance : {"all_pairs", "within_folds"}, default=None
         The variance of "cv_wald", as in `error_interval`.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of all random draws.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise an error that names it, or leave it out, count it and warn.
 

@@ -253,8 +253,8 @@ def make_bootstrap_scorer(
     n_resamples : int, default=200
         Number of resamples, each of which takes one fit.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples. None and generators draw one seed when the scorer is made, so all
-        candidates of a search use the same resamples.
+        Seed of the random draws; an int gives the same result in each call. None and generators
+        draw one seed when the scorer is made, so all candidates of a search use the same draws.
     **options : dict
         Other arguments of `bootstrap_error`, such as `loss`, `groups` or `n_jobs`.
 
@@ -331,7 +331,8 @@ def make_interval_scorer(
     quantity : {"low", "high", "value", "standard_error"}, default="high"
         Lower limit, upper limit, estimated error, or its standard error.
     random_state : int, RandomState, Generator or None, default=None
-        Random seed. None and generators draw one seed when the scorer is made.
+        Seed of the random draws; an int gives the same result in each call. None and generators
+        draw one seed when the scorer is made, so all candidates of a search use the same draws.
     **options : dict
         Other arguments of `error_interval`, such as ``method="perturbation"``,
         `confidence_level`, `loss`, `groups` or `n_jobs`.
@@ -398,11 +399,13 @@ def make_permutation_scorer(
     Parameters
     ----------
     scoring : str, callable or None, default=None
-        The score, as in `permutation_test`.
+        Name from `get_scorer_names`, or a scorer; larger is better. None means the `score` of the
+        estimator.
     n_permutations : int, default=1000
         Number `P` of permutations.
     random_state : int, RandomState, Generator or None, default=None
-        Random seed. None and generators draw one seed when the scorer is made.
+        Seed of the random draws; an int gives the same result in each call. None and generators
+        draw one seed when the scorer is made, so all candidates of a search use the same draws.
     **options : dict
         Other arguments of `permutation_test`, such as `cv`, `groups` or `n_jobs`.
 

@@ -103,19 +103,19 @@ def threshold_measures(
     pos_label : int, float, bool or str, default=None
         The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sampling weights; they are not counts of repeated samples.
+        Sample weights. They are not numbers of repeated observations.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample: whole groups are resampled.
+        Group of each sample, such as the patient. Whole groups are resampled.
     prevalence : float in (0, 1), default=None
         Prevalence of the positive class in the population of interest, if it differs from these
         samples, as in a case-control study. The predictive values then refer to that population,
         and accuracy and net benefit are added.
     confidence_level : float, default=0.95
-        Nominal coverage of the intervals.
+        Nominal coverage, between 0 and 1.
     n_resamples : int, default=1000
         Number of bootstrap resamples; the threshold is selected again on each.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples.
+        Seed of the random draws; an int gives the same result in each call.
 
     Returns
     -------

@@ -68,27 +68,29 @@ def tuning_optimism(
     y : array-like of shape (n_samples,)
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=5
-        The outer folds. A number of folds is shuffled with `random_state`, stratified by class, and
-        never splits a group if `groups` is passed.
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together.
     n_repeats : int, default=1
         Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, for the outer folds; for the inner folds, see `params`.
+        Group of each sample, such as the patient. Groups are never split. For the inner folds, see
+        `params`.
     params : dict, default=None
-        Arguments of the `fit` of the search by name, as in scikit-learn's ``cross_validate``:
-        ``{"groups": groups}`` if the search splits by groups.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. The
+        estimator is the search: ``{"groups": groups}`` if it splits by groups.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples in every fit; scores are not weighted.
+        Sample weights. They are used in every fit; scores are not weighted.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval, between 0 and 1.
+        Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling when `cv` is a number.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         If the fit of a search raises: raise the error, or skip its fold, count it and warn. If the
         search on all samples fails, its entries are nan or None.

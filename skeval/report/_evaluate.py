@@ -161,13 +161,13 @@ def evaluate(
         after the columns of a data frame. A sparse matrix of 0 and 1 indicates which labels each
         sample has.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds of the main estimate and of its metrics, as in `error_interval`: for a number, or a
-        splitter with ``shuffle=True``, new folds are drawn for each repeat; other folds are used
-        as they are, and without `groups` samples that they never separate count as one unit.
-        None means 10, or the number of samples, of groups or of members of the smallest class if
-        this is smaller. If folds test only samples after all that they train on, as
-        ``TimeSeriesSplit`` does, estimates that would mix early and late samples are not run, with
-        a warning.
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. A number of folds, or a splitter with ``shuffle=True``, draws new folds for
+        each repeat. Other folds are used as they are, and without `groups` samples that they never
+        separate count as one unit. None means 10, or the number of samples, of groups or of members
+        of the smallest class if this is smaller. If folds test only samples after all that they
+        train on, as ``TimeSeriesSplit`` does, estimates that would mix early and late samples are
+        not run, with a warning.
     include : "auto", "all" or names, default="auto"
         Parts besides the main estimate, resubstitution and cross-validation: any of "holdout",
         "leave_one_out", "bootstrap", "perturbation", "permutation" and "selection". "auto" runs the
@@ -190,28 +190,29 @@ def evaluate(
     n_perturbations : int, default=500
         Number of perturbations of a linear two-class `SVC`; 0 disables its intervals.
     confidence_level : float, default=0.95
-        Nominal coverage of the intervals.
+        Nominal coverage, between 0 and 1.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute"; "log_loss" or "brier" for the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     scoring : str, callable, list or dict, default=None
-        Additional scorers; each scores each test set of the repeated folds, as in
-        ``cross_validate``. The usual metrics need none.
+        One score or several, as in scikit-learn's ``cross_validate``; larger is better. These
+        scores of each test set are added to the usual metrics.
     groups : array-like of shape (n_samples,) or str, default=None
-        Groups that are never split, or the column of a data frame with the groups. The column is
-        then not a feature: new samples come from groups that no model has seen.
+        Group of each sample, such as the patient. Groups are never split. The name of a column of a
+        data frame is also allowed; this column is then not a feature, because new samples come from
+        new groups.
     by : array-like of shape (n_samples,) or str, default=None
         Subgroup of each sample, or a column of a data frame: the report has the error in each
         subgroup and the largest difference. The column stays a feature unless it has the groups.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as in ``cross_validate`` of scikit-learn;
-        selection steps that are fitted separately receive their own. Weights
-        (``{"sample_weight": w}``) are used in the fits only; losses and metrics are averaged
-        without them, and there are no perturbation intervals.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
+        Selection steps that are fitted separately receive their own. Weights (``{"sample_weight":
+        w}``) are used in the fits only; losses and metrics are averaged without them, and there are
+        no perturbation intervals.
     sample_weight : array-like of shape (n_samples,), default=None
-        Positive weights of the samples, used in every fit and in the means of losses and metrics;
-        the permutation test and the selection bias use them in the fits only.
+        Sample weights. They must be positive and are used in every fit and in the means of losses
+        and metrics; the permutation test and the selection bias use them in the fits only.
     feature_names : sequence of str of length n_features, default=None
         Names of the features; None means the column names of a data frame.
     left_out : dict of str to array-like or DataFrame, default=None
@@ -222,15 +223,15 @@ def evaluate(
         Positive of two classes, for average precision, curves and the scores of the predictions.
         None means the rarer class.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of all splits and resamples.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 prints each step to standard error with a progress bar; the bar of the main estimate
+        1 shows progress; larger values add joblib's messages. The progress bar of the main estimate
         shows its current value.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with the same arguments, and an
-        int as `random_state`, does only the remaining fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         If a fit raises: raise the error, or skip the fit, count it and warn. Estimates in `include`
         whose fits all fail are skipped, with a warning in the report.

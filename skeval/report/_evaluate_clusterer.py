@@ -98,14 +98,15 @@ def evaluate_clusterer(
     param_name : str, default=None
         Parameter of the clusterer for the number of clusters; None detects it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the halvings and of the clusterer's own `random_state` if that is None.
+        Seed of the random draws; an int gives the same result in each call. It also seeds the
+        clusterer if the `random_state` of the clusterer is None.
     n_jobs : int, default=None
-        Number of joblib workers; the numbers do not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 prints each step and its progress to standard error.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished halvings. An interrupted run that is repeated with the same arguments, and
-        an int as `random_state`, does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
 
     Returns
     -------

@@ -117,13 +117,13 @@ def evaluate_predictions(
         Additional metrics: names of scorers, or ``metric(y_true, predictions)``, called with the
         predictions as passed.
     groups : array-like of shape (n_samples,), default=None
-        Samples that belong together, such as those of one patient: intervals then use the
-        variance between groups.
+        Group of each sample, such as the patient. The variance is computed between groups, with
+        Student's t quantile.
     by : array-like of shape (n_samples,), or dict or data frame of them, default=None
         Subgroup of each sample, or several such columns: the report has the main metric in each
         subgroup, and the differences from the rest with corrected P-values.
     sample_weight : array-like of shape (n_samples,), default=None
-        Positive weights of the samples.
+        Sample weights. They must be positive.
     pos_label : int, float, bool or str, default=None
         With two classes, the class to which probabilities or scores refer; None means the second
         in sorted order.
@@ -144,9 +144,10 @@ def evaluate_predictions(
     units : {"random", "fixed"}, default="random"
         Whether the units are a random sample, or all units of interest.
     confidence_level : float, default=0.95
-        Nominal coverage of the intervals.
+        Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the bootstrap, for metrics in `scoring` without a formula.
+        Seed of the random draws; an int gives the same result in each call. Only metrics in
+        `scoring` without a formula, which are bootstrapped, use them.
 
     Returns
     -------

@@ -114,18 +114,19 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     interval : {"wilson", "normal", "pivotal", "symmetric", "quantile"}, default=None
         Form of the interval; None means "wilson".
     confidence_level : float, default=0.95
-        Nominal coverage.
+        Nominal coverage, between 0 and 1.
     cv : int, splitter or iterable of (train, test), default=10
-        Folds. A number is reduced to the size of the smallest class, with a warning.
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. A number is reduced to the size of the smallest class, with a warning.
     random_state : int, RandomState or None, default=None
-        Seed of the folds and perturbations.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; the result does not depend on it.
+        Number of joblib workers; results do not depend on it.
     verbose : int, default=0
-        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
+        1 shows progress; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
-        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
 
     Attributes
     ----------
@@ -248,10 +249,11 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; they multiply the random weights. Every step that accepts
-            weights receives them. Samples of weight 0 are left out.
+            Sample weights. They multiply the random weights, and every step that accepts weights
+            receives them. Samples of weight 0 are left out.
         groups : array-like of shape (n_samples,), default=None
-            Group of each sample, for the folds and for steps that split by groups.
+            Group of each sample, such as the patient. Groups are never split. Steps that split by
+            groups, such as a search, receive them.
         **params : dict
             Other arguments that steps of `estimator` request; they require metadata routing.
 

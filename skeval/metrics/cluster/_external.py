@@ -42,7 +42,7 @@ def purity_score(
     labels_true, labels_pred : array-like of shape (n_samples,)
         Reference classes and clusters; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights.
+        Sample weights.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def inverse_purity_score(
     labels_true, labels_pred : array-like of shape (n_samples,)
         Reference classes and clusters; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights.
+        Sample weights.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def class_f_measure(
     beta : float, default=1.0
         Weight of recall relative to precision, in [0, inf]; 0 gives precision, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights.
+        Sample weights.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def external_indices(
     labels_true, labels_pred : array-like of shape (n_samples,)
         Reference and predicted partition; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; see the notes of `pair_counts`.
+        Sample weights. See the notes of `pair_counts`.
 
     Returns
     -------
@@ -266,7 +266,7 @@ def pair_counts(
     labels_true, labels_pred : array-like of shape (n_samples,)
         Reference and predicted partition; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; see Notes.
+        Sample weights. See Notes.
 
     Returns
     -------
@@ -352,7 +352,7 @@ def pair_precision_recall_fscore(
     beta : float, default=1.0
         Weight of recall relative to precision, in [0, inf]; 0 gives precision, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; see the notes of `pair_counts`.
+        Sample weights. See the notes of `pair_counts`.
 
     Returns
     -------
@@ -407,7 +407,7 @@ def pair_fbeta_score(
     beta : float, default=1.0
         Weight of recall relative to precision, in [0, inf]; 0 gives precision, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; see the notes of `pair_counts`.
+        Sample weights. See the notes of `pair_counts`.
 
     Returns
     -------
@@ -452,7 +452,7 @@ def pair_jaccard_score(
     labels_true, labels_pred : array-like of shape (n_samples,)
         Reference and predicted partition; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; see the notes of `pair_counts`.
+        Sample weights. See the notes of `pair_counts`.
 
     Returns
     -------
@@ -494,7 +494,7 @@ def fowlkes_mallows_score(
     labels_true, labels_pred : array-like of shape (n_samples,)
         Reference and predicted partition; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; see the notes of `pair_counts`.
+        Sample weights. See the notes of `pair_counts`.
 
     Returns
     -------
@@ -545,7 +545,7 @@ def minkowski_score(
     labels_true, labels_pred : array-like of shape (n_samples,)
         Reference and predicted partition; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights; see the notes of `pair_counts`.
+        Sample weights. See the notes of `pair_counts`.
 
     Returns
     -------

@@ -319,7 +319,8 @@ def silhouette_score(
         Number of samples to draw without replacement. None uses all samples, in one pass that does
         not store the distance matrix.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the subsample; an int draws the same one as scikit-learn's function.
+        Seed of the random draws; an int gives the same result in each call. An int selects the same
+        subsample as in scikit-learn's function.
     noise : {"cluster", "drop", "singletons"} or None, default=None
         Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
         warns), samples to omit ("drop"), or one cluster per sample ("singletons").
@@ -500,7 +501,7 @@ def connectivity_score(
         Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
         warns), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads.
+        Number of threads; results do not depend on it.
 
     Returns
     -------

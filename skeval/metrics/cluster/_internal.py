@@ -93,9 +93,9 @@ def internal_indices(
         need all pairs are omitted. Dunn is exact if bounds prune, and connectivity if a tree visits
         at most ten times as many points. None means no limit.
     confidence_level : float, default=0.95
-        Level of the intervals of estimated indices.
+        Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the sample of rows.
+        Seed of the random draws; an int gives the same result in each call.
     n_jobs : int or None, default=None
         Number of threads; results do not depend on it.
 
