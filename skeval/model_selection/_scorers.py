@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Integral
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from scipy.sparse import issparse
@@ -101,16 +102,29 @@ class WholeSample:
 
 
 class UntrainedModelError(ValueError):
-    """Error of a scorer whose model was not trained on all samples and columns that it scores.
+    """Error of a scorer whose model was not trained on all samples and columns that it scores."""
 
-    scikit-learn replaces the errors of a scorer by ``error_score``, nan by default, and a search
-    whose scores are all nan chooses its first candidate. It warns with the text of the error, so
-    this warning is made an error.
+
+def refuse_model(model: Any, reason: str) -> NoReturn:
+    """Raise, and make scikit-learn's warning about this error an error while the model exists.
+
+    scikit-learn replaces the errors of a scorer by ``error_score``, nan by default, warns with the
+    text of the error, and a search whose scores are all nan chooses its first candidate. Its loops
+    delete a model after they have scored it.
     """
+    filters, before = warnings.filters, list(warnings.filters)
+    # the comment in the pattern makes a rule of its own for each model
+    pattern = rf"(?s)(?#{id(model)}).*{UntrainedModelError.__name__}"
+    warnings.filterwarnings("error", pattern)
+    for rule in set(filters) - set(before):
+        weakref.finalize(model, remove_filter, filters, rule)
+    raise UntrainedModelError(reason)
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        warnings.filterwarnings("error", message=rf"(?s).*{type(self).__name__}")
+
+def remove_filter(filters: Any, rule: Any) -> None:
+    """Remove a rule from a list of warning filters, unless it has left the list already."""
+    if rule in filters:
+        filters.remove(rule)
 
 
 @dataclass(eq=False, repr=False)
@@ -139,11 +153,11 @@ class ProcedureScorer(RoutedScorer):
         """Return the score, from clones fitted to resamples of `X` and `y`."""
         options = self.options | metadata
         self._check_trained_on(estimator, X, y, options)
-        self._check_columns(X, y)
+        self._check_columns(estimator, X, y)
         result = self.function(clone(estimator), X, y, **options)
         return -float(attrgetter(self.attribute)(result))
 
-    def _check_columns(self, X: Any, y: Any) -> None:
+    def _check_columns(self, model: Any, X: Any, y: Any) -> None:
         """Raise if the same labels were scored with some of these columns, but not with all.
 
         `RFECV` passes fewer and fewer columns, sequential selectors more and more.
@@ -152,13 +166,14 @@ class ProcedureScorer(RoutedScorer):
         if self.last_scored is not None and self.last_scored[0] == labels:
             before = self.last_scored[1]
             if columns != before and columns & before:
-                raise UntrainedModelError(
+                refuse_model(
+                    model,
                     f"X must have the same columns in every call of scoring={self.name}, which "
                     f"scored these labels with {len(before)} columns, got {len(columns)}, some of "
                     "them the same: the model was not trained on all columns, and if they were "
                     "selected with the labels, as in RFECV, its score is far too high. Put the "
                     "selector in a pipeline and search over its number of features; for sets of "
-                    "columns that were chosen without the labels, make one scorer each."
+                    "columns that were chosen without the labels, make one scorer each.",
                 )
         self.last_scored = labels, columns
 
@@ -181,12 +196,13 @@ class ProcedureScorer(RoutedScorer):
             for name, value in model.get_params().items()
             if name.rpartition("__")[2] == "random_state" and not isinstance(value, Integral)
         ]
-        raise UntrainedModelError(
+        refuse_model(
+            model,
             f"cv must be WholeSample() for scoring={self.name}: the model was not trained on the "
             f"{n} samples that are scored, since a clone fitted to them differs. If it was, pass "
             "sample_weight, groups and params of its fit to the scorer, too"
             + (f"; if its fits are random, set {seeds[0]} to an integer" if seeds else "")
-            + ". A halving search needs an integer random_state."
+            + ". A halving search needs an integer random_state.",
         )
 
 
