@@ -6,65 +6,99 @@ seen the labels of all samples. A step without weights uses all samples alike.
 
 from __future__ import annotations
 
-from typing import Any
+import gc
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from skeval._resampling.fit_params import is_routed, list_receivers, weight_parameters
 from skeval.utils import _checks
+
+
+class Step(NamedTuple):
+    """Step of a pipeline, or a selector with an estimator inside, by the name in messages."""
+
+    name: str
+    estimator: Any
 
 
 def uses_labels(step: Any) -> bool:
     """Return whether a step, or any part of it, selects features or requires labels."""
     parts = [step, *(step.get_params().values() if hasattr(step, "get_params") else ())]
     return any(
-        hasattr(part, "get_support")
+        (hasattr(part, "get_support") and not isinstance(part, VarianceThreshold))
         or (hasattr(part, "__sklearn_tags__") and get_tags(part).target_tags.required)
         for part in parts
         if hasattr(part, "fit") and not isinstance(part, type)
     )
 
 
-def find_biased_error(estimator: Any, before: str | None = None) -> tuple[str, str] | None:
-    """Return a step that uses the labels, and the attribute with an error that ignores it.
+def find_biased(estimator: Any, before: Step | None = None) -> Iterator[tuple[Step, Any]]:
+    """Yield the parts with an error of their own that ignores a step before them, and that step.
 
-    `before` is the name of such a step in front of `estimator`.
+    `before` is a step in front of `estimator` that uses the labels.
     """
-    error = getattr(estimator, "_own_error", None)
-    if before is not None and error is not None:
-        return before, f"{error} of {type(estimator).__name__}"
-    if isinstance(estimator, Pipeline):
+    has_error = getattr(estimator, "_own_error", None) is not None
+    if before is not None and has_error:
+        yield before, estimator
+    elif isinstance(estimator, Pipeline):
         for name, step in estimator.steps:
-            if biased := find_biased_error(step, before):
-                return biased
+            yield from find_biased(step, before)
             if before is None and uses_labels(step):
-                before = repr(name)
-        return None
-    if error is not None or not hasattr(estimator, "get_params"):
-        return None
-    if hasattr(estimator, "get_support"):  # the estimator in a selector is fitted to its selection
-        before = type(estimator).__name__
-    for value in estimator.get_params(deep=False).values():
-        # the parts of ensembles and unions are lists of (name, estimator)
-        pairs = value if isinstance(value, list) else [(value,)]
-        for part in (part for pair in pairs if isinstance(pair, tuple) for part in pair):
-            if hasattr(part, "fit") and (biased := find_biased_error(part, before)):
-                return biased
-    return None
+                before = Step(repr(name), step)
+    elif not has_error and hasattr(estimator, "get_params"):
+        if hasattr(estimator, "get_support"):  # the estimator in a selector fits its selection
+            before = Step(type(estimator).__name__, estimator)
+        # parameters and fitted parts; ensembles have lists of them or of pairs with a name
+        for value in vars(estimator).values():
+            items = value if isinstance(value, list) else [value]
+            for part in (part for one in items for part in (one if type(one) is tuple else [one])):
+                if hasattr(part, "fit") and not isinstance(part, type):
+                    yield from find_biased(part, before)
 
 
 def warn_biased_error(estimator: Any) -> None:
     """Warn if a part of an estimator has an error that ignores a step before it."""
-    biased = find_biased_error(estimator)
-    if biased is not None:
-        step, error = biased
-        _checks.warn_user(
-            f"{error} ignores the step {step} before it, which has seen the labels of all samples, "
-            "so this attribute may be far too low. Put the step inside: PerturbationResamplingSVC("
-            "estimator=make_pipeline(selector, SVC())) or CV2FeatureSelectionPipeline(selector)."
-        )
+    for step, part in find_biased(estimator):
+        warn_of_step(step, part)
+        return
+
+
+def warn_biased_part(part: Any) -> None:
+    """Warn if a pipeline or a selector fits this part to features that it has selected.
+
+    The part is given their columns only, so this looks at all pipelines and selectors that exist.
+    """
+    wholes = [one for one in gc.get_objects() if issubclass(type(one), Pipeline | SelectorMixin)]
+    for step, biased in (pair for whole in wholes for pair in find_biased(whole)):
+        if biased is part and is_fitted(step.estimator):
+            warn_of_step(step, part)
+            return
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Return whether an estimator is fitted."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
+
+
+def warn_of_step(step: Step, part: Any) -> None:
+    """Warn that the error of a part ignores a step before it."""
+    _checks.warn_user(
+        f"{part._own_error} of {type(part).__name__} ignores the step {step.name} before it, which "
+        "has seen the labels of all samples, so this attribute may be far too low. Put the step "
+        "inside: PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC())) or "
+        "CV2FeatureSelectionPipeline(selector)."
+    )
 
 
 def warn_unweighted(steps: Any, weights: np.ndarray) -> None:

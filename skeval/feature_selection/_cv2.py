@@ -42,7 +42,7 @@ from skeval._resampling.fit_params import (
 )
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, validate_inputs
-from skeval._resampling.label_steps import warn_unweighted
+from skeval._resampling.label_steps import warn_biased_part, warn_unweighted
 from skeval._resampling.losses import mean_of_tested, resolve_loss
 from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.progress import fit_task
@@ -245,7 +245,7 @@ class CV2FeatureSelectionPipeline(
             The fitted estimator.
         """
         self._check_parameters()
-        for name in {*OF_SELECTION, *OF_ROUNDS}:
+        for name in {"_cv2_error", *OF_SELECTION, *OF_ROUNDS}:
             self.__dict__.pop(name, None)
         _checks.check_complete("y", y)
         X, y = self._check_samples(X, y, ensure_min_samples=2)
@@ -345,7 +345,7 @@ class CV2FeatureSelectionPipeline(
         tested = np.concatenate([test for test, _ in rounds])
         wrong = np.concatenate([done.predicted for _, done in rounds]) != target.y[tested]
         tested_weights = None if weights is None else weights[tested]
-        self.cv2_error_: float = mean_of_tested(wrong, tested_weights)
+        self._cv2_error: float = mean_of_tested(wrong, tested_weights)
         selections = [done.selection for _, done in rounds if done.selection is not None]
         if len(selections) == len(rounds):
             self.fold_supports_: np.ndarray = np.array(
@@ -406,6 +406,14 @@ class CV2FeatureSelectionPipeline(
     def _own_error(self) -> str | None:
         """Attribute with the error of the procedure, which ignores steps before it."""
         return None if self.cv is None else "cv2_error_"
+
+    @property
+    def cv2_error_(self) -> float:
+        """Error rate over all held-out predictions of the rounds."""
+        if "_cv2_error" not in vars(self):
+            raise AttributeError  # __getattr__ says why
+        warn_biased_part(self)
+        return self._cv2_error
 
     def __getattr__(self, name: str) -> Any:
         """Raise with the reason why an attribute of the selection or the rounds is missing."""

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._adapters.registry import Adapter, NoSolver, adapter_for
 from skeval._resampling.fit_params import FIT_TO_FIT, drop_unweighted, route_fit, weight_parameters
-from skeval._resampling.label_steps import warn_unweighted
+from skeval._resampling.label_steps import warn_biased_part, warn_unweighted
 from skeval._resampling.progress import fit_task
 from skeval._resampling.splitters import limit_folds
 from skeval._resampling.target import Target
@@ -68,12 +68,13 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     cross-validation or grid search that does not read an interval is as fast as with `SVC`.
 
     .. warning::
-        The resampling does not repeat the steps in front of this estimator, and cannot see them. In
+        The resampling does not repeat the steps in front of this estimator. In
         ``make_pipeline(SelectKBest(k=20), PerturbationResamplingSVC())`` the selection has seen the
         labels of all samples, so `cv_error_` and the interval are far too low: an error of 0 on
         pure noise with 50 samples and 2,000 features. Put the steps inside:
-        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``. Functions
-        and scorers of skeval that are given such a pipeline warn.
+        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``. There is a
+        warning if a result is read while such a pipeline exists, and from functions and scorers of
+        skeval that are given one.
 
     Parameters
     ----------
@@ -353,6 +354,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         check_is_fitted(self)
         if self._not_estimable:
             raise AttributeError(self._not_estimable)
+        if self._own_error is not None:
+            warn_biased_part(self)
         if self._record is not None:
             procedure, X, y, options = self._record
             cv = limit_folds(options["cv"], np.unique(y, return_inverse=True)[1])

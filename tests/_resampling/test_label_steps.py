@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -34,7 +35,7 @@ BIASED = {
     "pipeline in a search": GridSearchCV(make_pipeline(SELECT, SVM), {}, cv=2),
     "selection by the estimator": RFE(PerturbationResamplingSVC(n_resamples=5), step=0.5),
     "ensemble": StackingClassifier([("one", make_pipeline(SELECT, SVM)), ("two", SVC())], cv=2),
-    "CV2": make_pipeline(SELECT, CV2),
+    "CV2 behind a selector": make_pipeline(SELECT, CV2),
     "CV2 behind CV2": make_pipeline(CV2, SCALE, SVM),
 }
 UNBIASED = {
@@ -69,3 +70,27 @@ def test_an_error_of_its_own_behind_a_step_that_uses_labels_is_a_warning(kind):
 @pytest.mark.parametrize("kind", UNBIASED)
 def test_other_pipelines_do_not_warn(kind):
     assert run(UNBIASED[kind]) == []
+
+
+def find_own_errors(estimator):
+    """Yield the fitted parts that have an error of their own, those of a search included."""
+    if getattr(estimator, "_own_error", None):
+        yield estimator
+    parts = [step for _, step in getattr(estimator, "steps", ())]
+    names = [name for name in ("best_estimator_", "estimator_") if hasattr(estimator, name)]
+    parts += [getattr(estimator, name) for name in names] + getattr(estimator, "estimators_", [])
+    for part in parts:
+        yield from find_own_errors(part)
+
+
+@pytest.mark.parametrize("kind", [*BIASED, *UNBIASED])
+def test_reading_an_error_warns_where_the_estimator_is_fitted_alone(kind):
+    rng = np.random.default_rng(0)
+    model = clone((BIASED | UNBIASED)[kind]).fit(rng.normal(size=(24, 4)), np.arange(24) % 2)
+    for part in find_own_errors(model):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            getattr(part, part._own_error)
+        warned = any("ignores the step" in str(one.message) for one in caught)
+        behind = kind != "CV2 behind CV2" or part is model[-1]
+        assert warned == (kind in BIASED and behind), kind
