@@ -1,6 +1,7 @@
 """Variances and intervals of areas under ROC curves, and confidence bands of the curves.
 
-Covariances of full or partial areas follow DeLong. The area from cross-validation counts the pairs
+Every area, and the influence of each sample on it, comes from `find_area`. Covariances are sums of
+products of influence values, as proposed by DeLong. The area from cross-validation counts the pairs
 of samples that were scored by the same model. Weighted or grouped samples enter with their
 effective sample size.
 
@@ -17,14 +18,15 @@ the largest distance between a true curve and the observed one (`curve_distances
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
 
 from skeval._inference import intervals
 from skeval._inference.intervals import Codes, Spread, Totals
@@ -32,79 +34,76 @@ from skeval._inference.intervals import Codes, Spread, Totals
 Floats = NDArray[np.float64]
 
 
-def spread_of_areas(
+class Area(NamedTuple):
+    """Area under the ROC curve and the influence of each sample on it.
+
+    Attributes
+    ----------
+    value : float
+        nan if no test set contains both classes.
+    influence : ndarray of shape (n_samples,)
+        It sums to 0 in each class.
+    """
+
+    value: float
+    influence: Floats
+
+
+def find_area(
     positive: NDArray[np.bool_],
-    scores: Floats,
+    score: Floats,
     weight: Floats,
-    group: Codes | None = None,
-    max_fpr: float = 1.0,
+    *,
+    row: NDArray[np.intp] | None = None,
+    fold: NDArray[np.intp] | None = None,
     ranked: Ranked | None = None,
-) -> Spread:
-    """Return the covariance of the areas under the ROC curves of scores, shape (k, n).
+) -> Area:
+    r"""Return the fraction of correctly ordered pairs of a positive and a negative.
 
-    The covariance follows DeLong, DeLong and Clarke-Pearson (1988): each sample contributes the
-    fraction of the other class against which it is ranked correctly. With groups, the deviations
-    of these contributions are first summed within each group (Obuchowski 1997). The result is nan
-    for a class with one sample, or with one sample of nonzero weight. Areas up to a false-positive
-    rate `max_fpr` are standardized as proposed by McClish. `ranked` are the sorted scores, for a
-    single row of scores that has been sorted already.
+    With :math:`s_{ij}` equal to 1, 1/2 (tie) or 0,
+
+    .. math:: A = \sum_{ij} w_i w_j s_{ij} / \sum_{ij} w_i w_j .
+
+    The influence of a sample is the sum of :math:`w_i w_j (s_{ij} - A)` over its pairs, divided by
+    the sum of all weights (DeLong, DeLong and Clarke-Pearson 1988). Scores of different models have
+    no common scale, so pooling them need not preserve the quality of the ranking (Parker, Gunter
+    and Bedo 2007): with folds, only pairs scored by the same model count.
+
+    Parameters
+    ----------
+    positive, score : ndarray of shape (n_predictions,)
+    weight : ndarray of shape (n_samples,)
+    row, fold : ndarray of shape (n_predictions,), default=None
+        Index of the sample, and the fit that scored it. None: one score of each sample.
+    ranked : Ranked, default=None
+        The sorted scores, if they have been sorted already.
     """
-    deviation = np.empty((len(positive), len(scores)))
-    for row, score in enumerate(scores):
-        if max_fpr == 1:
-            sorted_scores = ranked or rank_scores(positive, score, weight)
-            correct, others = _rank_rightly(positive, sorted_scores)
-            placed = correct / others
-        else:
-            placed = _place_below(positive, score, max_fpr)
-        for own in (positive, ~positive):
-            share = weight[own] / weight[own].sum()
-            deviation[own, row] = share * (placed[own] - share @ placed[own])
-    if group is not None:
-        return intervals.spread_between(deviation, group, weight, positive.astype(np.intp))
-    covariance = np.zeros((len(scores), len(scores)))
-    for own in (positive, ~positive):
-        n = independent_size(weight[own])
-        factor = n / (n - 1) if n >= 1.5 else np.nan  # undefined for a single sample
-        covariance += factor * deviation[own].T @ deviation[own]
-    return Spread(covariance)
+    wins, pairs = np.zeros(len(weight)), np.zeros(len(weight))
+    row, parts = np.arange(len(weight)) if row is None else row, [slice(None)]
+    if fold is not None:
+        order = np.argsort(fold, kind="stable")
+        parts = np.split(order, np.flatnonzero(np.diff(fold[order])) + 1)
+    for part in parts:
+        at, own = row[part], positive[part]
+        sorted_scores = ranked or rank_scores(own, score[part], weight[at])
+        wins[at] += weight[at] * sorted_scores.find_wins(own)
+        pairs[at] += weight[at] * np.where(own, *sorted_scores.totals[::-1])
+    # each pair is counted once for its positive and once for its negative
+    total = pairs.sum() / 2
+    if not total > 0:
+        return Area(np.nan, np.full(len(weight), np.nan))
+    value = float(wins.sum() / 2 / total)
+    return Area(value, (wins - value * pairs) / total)
 
 
-def spread_of_area(ranked: Ranked) -> Spread:
-    """Return the variance of one area without groups, computed per distinct score.
+def find_partial_area(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> Area:
+    """Return the standardized area up to a false positive rate u (McClish 1989).
 
-    Samples of one class with the same score have the same deviation.
-    """
-    variance, pairs = 0.0, ranked.positives.sum() * ranked.negatives.sum()
-    for side, n in enumerate(ranked.sizes):
-        own, correct = ranked.positives, ranked.below
-        if side:
-            own, correct = ranked.negatives, ranked.above
-        correct -= own @ correct / own.sum()
-        factor = n / (n - 1) if n >= 1.5 else np.nan
-        variance += factor * float(ranked.squares[side] @ (correct * correct)) / pairs**2
-    return Spread(np.array([[variance]]))
-
-
-def _rank_rightly(positive: NDArray[np.bool_], ranked: Ranked) -> tuple[Floats, Floats]:
-    """Return the weight of the other class, correctly ranked against each sample and in total.
-
-    Ties count one half.
-    """
-    below, above = map(ranked.spread_out, (ranked.below, ranked.above))
-    correct = np.empty(len(positive))
-    correct[ranked.order] = np.where(positive[ranked.order], below, above)
-    return correct, np.where(positive, ranked.negatives.sum(), ranked.positives.sum())
-
-
-def _place_below(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> Floats:
-    """Return the contribution of each sample to a standardized partial area.
-
-    The area over false positive rates up to u is the mean of ``w(x) S(x)`` over the negatives x.
-    S(x) is the fraction of positives above x, and w(x) is 1 above the quantile c of the negatives
-    that corresponds to u, or a fraction if u falls within a step. Because c is estimated, the
-    influence of a negative is ``w(x) (S(x) - S(c))``. The influence of a positive is the mean of w
-    over the negatives below it. At u = 1 this is the whole area.
+    The area is the mean of ``w(x) S(x)`` over the negatives x. S(x) is the fraction of positives
+    above x, and w(x) is 1 above the quantile c of the negatives that corresponds to u, or a
+    fraction if u falls within a step. Because c is estimated, the influence of a negative is
+    ``w(x) (S(x) - S(c))``. The influence of a positive is the mean of w over the negatives below
+    it. At u = 1 this is the whole area.
     """
     above, below = score[positive], score[~positive]
     higher = rankdata(-below) - 0.5  # midrank among the negatives
@@ -115,71 +114,44 @@ def _place_below(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> 
     wins = (above[:, None] > below) + 0.5 * (above[:, None] == below)
     survival = wins.mean(axis=0)
     cut = survival[weight > 0].max()
+    influence = np.empty(len(score))
+    influence[positive], influence[~positive] = (
+        wins @ weight / len(below),
+        weight * (survival - cut),
+    )
     scale = 0.5 / (max_fpr - max_fpr**2 / 2)
-    placed = np.empty(len(score))
-    placed[positive], placed[~positive] = wins @ weight / len(below), weight * (survival - cut)
-    return scale * placed
+    for own in (positive, ~positive):
+        influence[own] = scale * (influence[own] - influence[own].mean()) / np.count_nonzero(own)
+    return Area(float(roc_auc_score(positive, score, max_fpr=max_fpr)), influence)
 
 
-class FoldArea(NamedTuple):
-    """Area under the ROC curve and the influence of each sample on it.
+def unbiased(influence: Floats, positive: NDArray[np.bool_], weight: Floats) -> Floats:
+    """Return influence values of independent samples whose squares sum to an unbiased variance.
 
-    Attributes
-    ----------
-    area : float
-        nan if no test set contains both classes.
-    influence : ndarray of shape (n_samples,)
+    Those of a class of n samples are multiplied by the square root of n / (n - 1).
     """
+    corrected = influence.copy()
+    for own in (positive, ~positive):
+        n = independent_size(weight[own])
+        if n >= 1.5:
+            corrected[own] *= np.sqrt(n / (n - 1))
+    return corrected
 
-    area: float
-    influence: Floats
 
+def spread_of_areas(
+    influence: Floats, positive: NDArray[np.bool_], weight: Floats, group: Codes | None = None
+) -> Spread:
+    """Return the covariance of areas of the same samples from their influence, shape (n, k).
 
-def within_fold_area(
-    positive: NDArray[np.bool_],
-    score: Floats,
-    row: NDArray[np.intp],
-    fold: NDArray[np.intp],
-    weight: Floats,
-) -> FoldArea:
-    r"""Return the fraction of correctly ordered pairs of a positive and a negative, within folds.
-
-    Scores of different models have no common scale, so pooling them need not preserve the quality
-    of the ranking (Parker, Gunter and Bedo 2007). Only pairs scored by the same model count. With
-    :math:`s_{ij}` equal to 1, 1/2 (tie) or 0,
-
-    .. math:: A = \sum_{ij} w_i w_j s_{ij} / \sum_{ij} w_i w_j .
-
-    The influence of a sample is the sum of :math:`w_i w_j (s_{ij} - A)` over its pairs, divided by
-    the sum of all weights, and multiplied by the square root of m / (m - 1), where m is the number
-    of samples of its class, as in an unbiased variance.
-
-    Parameters
-    ----------
-    positive, score, row, fold : ndarray of shape (n_predictions,)
-        Whether the sample is positive, its score, its index, and the fit that scored it.
-    weight : ndarray of shape (n_samples,)
+    With groups, influence values are first summed within each group (Obuchowski 1997). The result
+    is nan if a class has one sample, or one sample of nonzero weight.
     """
-    wins, pairs = np.zeros(len(weight)), np.zeros(len(weight))
-    order = np.argsort(fold, kind="stable")
-    starts = np.flatnonzero(np.diff(fold[order], prepend=-1))
-    for part in np.split(order, starts[1:]):
-        at = row[part]
-        ranked = rank_scores(positive[part], score[part], weight[at])
-        correct, others = _rank_rightly(positive[part], ranked)
-        wins[at] += weight[at] * correct
-        pairs[at] += weight[at] * others
-    is_positive = np.zeros(len(weight), dtype=bool)
-    is_positive[row[positive]] = True
-    total = pairs[is_positive].sum()
-    if not total > 0:
-        return FoldArea(np.nan, np.full(len(weight), np.nan))
-    area = float(wins[is_positive].sum() / total)
-    influence = (wins - area * pairs) / total
-    for side in (is_positive, ~is_positive):
-        m = np.count_nonzero(pairs[side])
-        influence[side] *= np.sqrt(m / (m - 1)) if m > 1 else 1.0
-    return FoldArea(area, influence)
+    if group is not None:
+        return intervals.spread_between(influence, group, weight, positive.astype(np.intp))
+    if min(independent_size(weight[own]) for own in (positive, ~positive)) < 1.5:
+        return Spread(np.full((influence.shape[1],) * 2, np.nan))
+    scaled = np.column_stack([unbiased(own, positive, weight) for own in influence.T])
+    return Spread(scaled.T @ scaled)
 
 
 class Ranked(NamedTuple):
@@ -207,6 +179,17 @@ class Ranked(NamedTuple):
     squares: tuple[Floats, Floats]
 
     @property
+    def totals(self) -> tuple[float, float]:
+        """Total weights of the positives and the negatives."""
+        return float(self.positives.sum()), float(self.negatives.sum())
+
+    @property
+    def area(self) -> float:
+        """Area under the ROC curve; ties count one half."""
+        positives, negatives = self.totals
+        return float(self.positives @ self.below / positives / negatives)
+
+    @property
     def below(self) -> Floats:
         """Weight of the negatives below each score; ties count one half."""
         return np.cumsum(self.negatives) - self.negatives / 2
@@ -228,9 +211,14 @@ class Ranked(NamedTuple):
         """Number of samples with each score."""
         return np.diff(np.flatnonzero(self.begins), append=len(self.order))
 
-    def spread_out(self, values: Floats) -> Floats:
-        """Return the value of each sample's score, with the samples sorted by score."""
-        return values if len(values) == len(self.order) else np.repeat(values, self.counts)
+    def find_wins(self, positive: NDArray[np.bool_]) -> Floats:
+        """Return the weight of the other class that is ranked correctly against each sample."""
+        below, above = self.below, self.above
+        if len(below) < len(self.order):
+            below, above = np.repeat(below, self.counts), np.repeat(above, self.counts)
+        wins = np.empty(len(self.order))
+        wins[self.order] = np.where(positive[self.order], below, above)
+        return wins
 
 
 def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Ranked:
@@ -273,80 +261,102 @@ def precision_influence(
     return value, weight * slope / total
 
 
+class Term(NamedTuple):
+    """Ranking of some samples by one score, a part of a mean of rankings.
+
+    Attributes
+    ----------
+    rows : ndarray or slice
+        The samples that are compared.
+    positive, score : ndarray of shape (n_samples,)
+    """
+
+    rows: Any
+    positive: NDArray[np.bool_]
+    score: Floats
+
+
 class Ranking(NamedTuple):
-    """Mean area or mean average precision of several columns; nan if a column has only one class.
+    """Weighted mean of areas or average precisions; nan if a term has only one class.
 
     Attributes
     ----------
     value, error : float
     sizes : tuple of two floats
-        Numbers of positives and negatives of a single column with the same standard error.
+        Numbers of positives and negatives of a single term with the same standard error.
     degrees_of_freedom : float
+    influence : ndarray of shape (n_samples,)
+        Its squares sum to the variance if samples are independent.
     """
 
     value: float
     error: float
     sizes: tuple[float, float]
     degrees_of_freedom: float
+    influence: Floats
 
 
-def rank_columns(
-    positive: NDArray[np.bool_],
-    score: Floats,
+def rank_terms(
+    terms: Sequence[Term],
     weight: Floats,
     group: Codes | None,
     *,
     of_area: bool,
+    shares: Floats | None = None,
+    drift: Callable[[Floats], Floats] | None = None,
 ) -> Ranking:
-    """Return the mean area or average precision of the columns, shape (n_rows, n_columns).
+    """Return the mean area or average precision of several rankings of the same samples.
 
-    The variance of the mean comes from the influence of rows or groups. The variance of each
-    column is at least the one used for the interval of this column alone. With groups, the design
+    The variance of the mean comes from the influence of samples or groups. The variance of each
+    term is at least the one used for the interval of this term alone. With groups, the design
     effect divides the numbers of samples. The degrees of freedom are Satterthwaite's for a sum of
-    variances, each estimated from the samples of the smaller class of its column.
+    variances, each estimated from the samples of the smaller class of its term. `shares` are the
+    weights of the terms, which sum to 1, and `drift` returns the influence of the samples on the
+    mean by their influence on these weights, from the values of the terms.
     """
-    n, k = positive.shape
-    factor = 1.0 if of_area else n / (n - 1)  # already in the influence on an area
-
-    def measure(influence: Floats, group: Codes | None) -> Spread:
-        if group is None:
-            return Spread(np.array([[factor * np.sum(influence**2)]]), n - 1.0)
-        return intervals.spread_between(influence, group, weight)
-
+    n, k = len(weight), len(terms)
+    shares = np.full(k, 1 / k) if shares is None else shares
     values, moved, short, sizes, spread = np.empty(k), np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
-    for at, (own, column) in enumerate(zip(positive.T, score.T, strict=True)):
+    plain = np.zeros(2)
+    for at, (rows, positive, score) in enumerate(terms):
+        own, column, w = positive[rows], score[rows], weight[rows]
         if own.all() or not own.any():
-            return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0)
-        if of_area:
-            fold = np.zeros(n, dtype=np.intp)
-            value, influence = within_fold_area(own, column, np.arange(n), fold, weight)
-        else:
-            value, influence = precision_influence(own, column, weight)
+            return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0, moved)
+        value, influence = (find_area if of_area else precision_influence)(own, column, w)
         if min(value, 1 - value) < _ROUNDING:
-            value, influence = float(round(value)), np.zeros(n)
-        variance = measure(influence, group).variance
-        m = np.array([independent_size(weight[own]), independent_size(weight[~own])])
-        if group is not None:
+            value, influence = float(round(value)), np.zeros(len(own))
+        scaled = unbiased(influence, own, w) if of_area else influence * np.sqrt(n / (n - 1))
+        variance = alone = float(np.sum(scaled**2))
+        m = np.array([independent_size(w[own]), independent_size(w[~own])])
+        if group is None:
+            influence = scaled
+        else:
             # fewer independent samples of each class, by the design effect
-            alone = measure(influence, None).variance
-            n_groups = np.array([intervals.count_groups(group[side]) for side in (own, ~own)])
+            code = group[rows]
+            variance = intervals.spread_between(influence, code, w).variance
+            n_groups = np.array([intervals.count_groups(code[side]) for side in (own, ~own)])
             m = m / max(1.0, variance / alone) if alone > 0 else np.minimum(m, n_groups)
-        # at least the variance for the interval of this column alone
+        # at least the variance for the interval of this term alone
         least = value * (1 - value) / m[0]
         if of_area:
             least = intervals.shrink_area_variance(value, variance, (float(m[0]), float(m[1])))
-        larger = max(variance, least)
-        values[at], moved, short = value, moved + influence, short + larger - variance
-        sizes += 1 / m
-        spread += larger, larger**2 / max(1.0, min(m) - 1)
-    whole = measure(moved, group)
-    error = float(np.sqrt(whole.variance + short)) / k
-    # without variation the columns may all be equal, and then count once
-    positives, negatives = ((k**2 if error > 0 else k) / sizes).tolist()
-    degrees = whole.degrees_of_freedom
+        values[at], larger, squared = value, max(variance, least), shares[at] ** 2
+        moved[rows] += shares[at] * influence
+        short += squared * (larger - variance)
+        sizes, plain = sizes + squared / m, plain + shares[at] / m
+        spread += squared * larger, (squared * larger) ** 2 / max(1.0, min(m) - 1)
+    if drift is not None:
+        moved += drift(values)
+    variance, degrees = float(np.sum(moved**2)), n - 1.0
+    if group is not None:
+        whole = intervals.spread_between(moved, group, weight)
+        variance, degrees = whole.variance, whole.degrees_of_freedom
+    error = float(np.sqrt(variance + short))
+    # without variation the terms may all be equal, and then count once
+    positives, negatives = (1 / (sizes if error > 0 else plain)).tolist()
     if spread[1] > 0:
         degrees = min(degrees, float(spread[0] ** 2 / spread[1]))
-    return Ranking(float(values.mean()), error, (positives, negatives), degrees)
+    return Ranking(float(shares @ values), error, (positives, negatives), degrees, moved)
 
 
 _DIRECTIONS = 13

@@ -120,12 +120,10 @@ def ranking_loss(
     0.25
     """
     positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
-    tp, fp, _ = cumulative_counts(positive, score, weight)
-    if tp[-1] == 0 or fp[-1] == 0:
+    reverse = areas.rank_scores(positive, -score, weight)
+    if not min(reverse.totals):
         return _checks.give_nan("ranking_loss needs both classes in y_true, got one.")
-    # each positive ranks below the negatives of earlier cuts and ties with those of its own cut
-    misranked = np.diff(tp / tp[-1]) @ (fp[:-1] / fp[-1] + fp[1:] / fp[-1]) / 2
-    return float(np.clip(misranked, 0.0, 1.0))
+    return float(np.clip(reverse.area, 0.0, 1.0))
 
 
 @validate_params(CONSTRAINTS)
@@ -356,11 +354,9 @@ class CurveSample:
     @cached_property
     def spread(self) -> Spread:
         """Standard error of the area under the ROC curve, and its degrees of freedom."""
-        if self.group is None:
-            return areas.spread_of_area(self.ranked)
-        return areas.spread_of_areas(
-            self.positive, self.score[None], self.weight, self.group, ranked=self.ranked
-        )
+        area = areas.find_area(self.positive, self.score, self.weight, ranked=self.ranked)
+        influence = area.influence[:, None]
+        return areas.spread_of_areas(influence, self.positive, self.weight, self.group)
 
     def with_level(self, confidence_level: float) -> CurveSample:
         """Return a copy with another confidence level that shares the cached results."""
@@ -396,8 +392,7 @@ class CurveSample:
     @property
     def area(self) -> float:
         """Area under the ROC curve, with ties counted as half."""
-        up, down = self.ranked.positives, self.ranked.negatives
-        return float(up @ self.ranked.below / up.sum() / down.sum())
+        return self.ranked.area
 
     @cached_property
     def sizes(self) -> tuple[float, float]:

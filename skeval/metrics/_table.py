@@ -22,7 +22,7 @@ from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
 from skeval._inference import intervals, tables
-from skeval._inference.areas import rank_columns
+from skeval._inference.areas import Ranking, Term, rank_terms
 from skeval._inference.estimate import Limits
 from skeval._inference.intervals import PROPORTION_INTERVALS, Codes
 from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, FScore, ValueAndGradient
@@ -267,6 +267,9 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
     kind, more = type_of_target(sample.y_true), set(arguments) - row.keywords
     if kind == "multilabel-indicator" and more <= {"average"}:
         return make_label_forms(row, arguments, sample)
+    if kind == "multiclass" and row.function is sk.roc_auc_score:
+        ranking = None if more else rank_classes(arguments, sample)
+        return {} if ranking is None else _close_ranking(ranking, sample, is_area=True)
     if more or kind not in row.targets:
         return {}
     if row.side is not None:
@@ -356,9 +359,51 @@ def use_label_ranking(row: Metric, columns: Sample, sample: Sample) -> Forms:
     is_area = row.function is sk.roc_auc_score
     seen = weight > 0  # precision is undefined before the first sample with weight
     groups = None if columns.groups is None else columns.groups[seen]
-    result = rank_columns(
-        true[seen] == 1, score[seen].astype(float), weight[seen], groups, of_area=is_area
-    )
+    terms = [
+        Term(slice(None), own == 1, column.astype(float))
+        for own, column in zip(true[seen].T, score[seen].T, strict=True)
+    ]
+    return _close_ranking(rank_terms(terms, weight[seen], groups, of_area=is_area), sample, is_area)
+
+
+def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
+    """Return the area of several classes: one-vs-rest or one-vs-one, "macro" or "weighted"."""
+    classes, codes = np.unique(sample.y_true, return_inverse=True)
+    k, labels = len(classes), arguments.get("labels")
+    kind, average = arguments.get("multi_class"), arguments.get("average", "macro")
+    same = labels is None or np.array_equal(labels, classes)
+    if not same or sample.y_pred.shape != (len(codes), k) or average not in ("macro", "weighted"):
+        return None
+    weight = np.ones(len(codes)) if sample.weight is None else sample.weight
+    score, is_class = sample.y_pred.astype(float), codes[:, None] == np.arange(k)
+    if kind == "ovr":
+        members = is_class
+        terms = [Term(slice(None), is_class[:, a], score[:, a]) for a in range(k)]
+    elif kind == "ovo":
+        # each pair of classes is ranked by the scores of either class
+        pairs = [(a, b) for a in range(k) for b in range(k) if a != b]
+        members = np.column_stack([is_class[:, a] | is_class[:, b] for a, b in pairs])
+        rows = map(np.flatnonzero, members.T)
+        terms = [
+            Term(r, is_class[:, a], score[:, a]) for r, (a, _) in zip(rows, pairs, strict=True)
+        ]
+    else:
+        return None
+    if average == "macro":
+        return rank_terms(terms, weight, sample.groups, of_area=True)
+    part = weight[:, None] / weight.sum() * members / members[0].sum()
+    shares = part.sum(axis=0)
+
+    def drift(values: Floats) -> Floats:
+        """Return the influence on the mean by the frequencies of the classes."""
+        moved: Floats = part @ values - weight / weight.sum() * (shares @ values)
+        return moved
+
+    return rank_terms(terms, weight, sample.groups, of_area=True, shares=shares, drift=drift)
+
+
+def _close_ranking(result: Ranking, sample: Sample, is_area: bool) -> Forms:
+    """Return the score interval of a mean of rankings, if it is the metric of the sample."""
     if not _agree(result.value, sample.value):
         return {}
     if is_area:
@@ -626,6 +671,7 @@ METRICS: tuple[Metric, ...] = (
         sk.roc_auc_score,
         response=SCORES,
         interval=(OF_AREA,),
+        keywords=frozenset({"average", "labels", "multi_class"}),
         targets=BINARY,
         reported=(Reported("roc_auc", "area under the ROC curve"),),
     ),

@@ -29,7 +29,7 @@ from skeval._resampling.sampling_units import drawing_units
 from skeval._resampling.splitters import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.target import Target
 from skeval.model_selection import _comparison_methods, _pair_tests
-from skeval.model_selection._compare_predictions import find_areas
+from skeval.model_selection._compare_predictions import check_class_sizes, find_areas
 from skeval.model_selection._comparison import Comparison, SplitComparison, build_comparison
 from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._estimates import repeat_folds
@@ -401,11 +401,9 @@ class Fits:
         classes = replayed[0].classes_
         if len(classes) != 2:
             raise ValueError(f"method='delong' needs two classes in y, got {len(classes)}.")
-        positive = self.target.y == classes[1]
-        if min(positive.sum(), (~positive).sum()) < 2:
-            raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
-        scores = np.array([r.positive_score() for r in replayed])
-        return find_areas(positive, scores, 1.0, self.group)
+        check_class_sizes("y", self.target.y)
+        scores = [r.positive_score() for r in replayed]
+        return find_areas(self.target.y, scores, self.group)
 
     def score_in_time(self) -> np.ndarray:
         """Return the mean scores of the tested samples in order, shape (n_tested, n_names)."""

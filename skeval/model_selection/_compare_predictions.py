@@ -6,7 +6,7 @@ and their validation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -17,7 +17,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from skeval._inference.areas import independent_size, spread_of_areas
+from skeval._inference.areas import find_area, find_partial_area, independent_size, spread_of_areas
 from skeval._inference.intervals import Codes, Spread, spread_between
 from skeval._inference.paired import Right
 from skeval._resampling.resampled_statistics import (
@@ -28,7 +28,7 @@ from skeval._resampling.resampled_statistics import (
     warn_of_undefined,
 )
 from skeval._resampling.sampling_units import ExchangedUnits, drawing_units
-from skeval.metrics._table import METRICS, Metric, find_row, unwrap
+from skeval.metrics._table import METRICS, Metric, Sample, find_row, rank_classes, unwrap
 from skeval.metrics._text import Sums, find_sums
 from skeval.model_selection import _comparison_methods, _pair_tests
 from skeval.model_selection._comparison import Comparison, JointComparison, build_comparison
@@ -104,9 +104,9 @@ def compare_predictions(
         `bleu_score`, also with options fixed by `functools.partial`, n-gram counts are resampled,
         so each text is read only once.
     method : str, default="auto"
-        "auto" is "permutation" for two systems ("delong" for the area under the ROC curve of two
-        classes) and otherwise "max_t", as well as for two systems with `groups` or `seeds` or
-        without `y_true`. "max_t" compares the studentized difference of
+        "auto" is "permutation" for two systems ("delong" for the area under the ROC curve) and
+        otherwise "max_t", as well as for two systems with `groups` or `seeds` or without `y_true`.
+        "max_t" compares the studentized difference of
         each pair with the distribution of the largest one of all pairs, so that intervals,
         P-values, the intervals of the `ranks` and the intervals of the scores (`lows`, `highs`;
         also of the best one) hold simultaneously [8]_ [9]_, for any number of systems.
@@ -114,8 +114,9 @@ def compare_predictions(
         the two systems are exchangeable, and the interval is a bootstrap interval. "bootstrap"
         resamples the samples; with few groups its interval is too short (see below). "mcnemar"
         counts the samples that only one of two systems predicts correctly; "cochran_q" first tests
-        whether all systems are correct equally often. "delong" compares areas under ROC curves for
-        two classes, the second one in sorted order being positive. The other two are for samples
+        whether all systems are correct equally often. "delong" compares areas under ROC curves: for
+        two classes, the second one in sorted order being positive, or with `metric="roc_auc_ovr"`
+        or `"roc_auc_ovo"` for several. The other two are for samples
         in time order, whose errors may be correlated, and compare the accuracy or a `metric` that
         is a mean loss, such as `sklearn.metrics.mean_absolute_error`: "time_blocks" uses blocks of
         consecutive samples that are as long as the correlation lasts; "diebold_mariano" [6]_ is for
@@ -277,14 +278,14 @@ def compare_predictions(
     if method == "auto":
         alone = len(systems) == 2 == len(named) and y_true is not None and within is None
         method = "permutation" if alone and groups is None else "max_t"
-        if method == "permutation" and metric is roc_auc_score and sample_weight is None:
+        if method == "permutation" and is_area(metric) and sample_weight is None:
             sizes = np.unique(_checks.check_y("y_true", y_true), return_counts=True)[1]
-            method = "delong" if len(sizes) == 2 and sizes.min() > 1 else method
+            method = "delong" if len(sizes) >= 2 and sizes.min() > 1 else method
     _comparison_methods.check_method(method, alternative, len(systems))
     if method != "max_t" and (seeds is not None or y_true is None):
         what = "y_true must not be None" if seeds is None else "seeds must be None"
         raise ValueError(f"{what} for method={method!r}; 'max_t' takes it.")
-    of_areas = method == "delong" and metric is roc_auc_score
+    of_areas = method == "delong" and is_area(metric)
     options = {"metric": None if of_areas else metric, "y_true_b": y_true_b, "max_fpr": max_fpr}
     _refuse_unused(method, **options, groups=groups, horizon=horizon, sample_weight=sample_weight)
     if horizon is not None:
@@ -460,14 +461,17 @@ class ComparedPredictions:
 
     def find_areas(self) -> tuple[np.ndarray, Spread, bool]:
         """Return areas under ROC curves, their covariance, and whether samples are the same."""
-        vectors = [as_scores(*pair) for pair in zip(self.words, self.vectors, strict=True)]
+        check_class_sizes("y_true", self.truths[0])
+        vectors = self.vectors
+        if len(np.unique(self.truths[0])) == 2:
+            vectors = [as_scores(*pair) for pair in zip(self.words, self.vectors, strict=True)]
+        options = {"metric": self.metric, "max_fpr": self.max_fpr}
         if self._paired:
-            positive = find_positive("y_true", self.truths[0])
-            return *find_areas(positive, np.array(vectors), self.max_fpr, self.group), True
+            return *find_areas(self.truths[0], vectors, self.group, **options), True
         areas, covariance, _ = np.empty(2), np.zeros((2, 2)), self.group  # which refuses groups
-        for place, name in enumerate(("y_true", "y_true_b")):
-            positive = find_positive(name, self.truths[place])
-            area, spread = find_areas(positive, vectors[place][None], self.max_fpr, None)
+        check_class_sizes("y_true_b", self.truths[1])
+        for place, (truth, vector) in enumerate(zip(self.truths, vectors, strict=True)):
+            area, spread = find_areas(truth, [vector], None, **options)
             areas[place], covariance[place, place] = area[0], spread.variance
         return areas, Spread(covariance), False
 
@@ -602,8 +606,7 @@ class ComparedPredictions:
     @property
     def _are_areas(self) -> bool:
         """Whether areas under ROC curves of unweighted samples are compared."""
-        plain = self.metric is roc_auc_score and self.weight is None
-        return plain and len(np.unique(self.truths[0])) == 2
+        return is_area(self.metric) and self.weight is None and self.truths[0].ndim == 1
 
     def _score_samples(self) -> np.ndarray | None:
         """Return per-sample scores whose mean is the metric; None if there are no such scores."""
@@ -858,23 +861,56 @@ def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.n
     return values
 
 
+def is_area(metric: Any) -> bool:
+    """Whether a metric is the area under the ROC curve of two or several classes."""
+    function, arguments = unwrap(metric)
+    return function is roc_auc_score and set(arguments) <= {"multi_class", "average"}
+
+
 def find_areas(
-    positive: np.ndarray, scores: np.ndarray, max_fpr: float, group: Codes | None
+    y: np.ndarray,
+    scores: Sequence[np.ndarray],
+    group: Codes | None,
+    *,
+    metric: Callable[..., float] | None = None,
+    max_fpr: float = 1.0,
 ) -> tuple[np.ndarray, Spread]:
-    """Return areas and their covariance; a partial area is standardized as in scikit-learn."""
-    of_part = None if max_fpr == 1 else max_fpr
-    areas = [roc_auc_score(positive, system, max_fpr=of_part) for system in scores]
-    alike = np.ones(len(positive))
-    return np.array(areas), spread_of_areas(positive, scores, alike, group, max_fpr)
+    """Return areas under the ROC curve and their covariance.
 
-
-def find_positive(name: str, y: np.ndarray) -> np.ndarray:
-    """Return a mask of the samples of the second of two classes."""
-    classes, counts = np.unique(y, return_counts=True)
-    if len(classes) != 2 or counts.min() < 2:
+    The second of two classes is positive, and a partial area is standardized as in scikit-learn.
+    """
+    classes, weight = np.unique(y), np.ones(len(y))
+    if len(classes) == 2:
+        positive = y == classes[1]
+        areas = [
+            find_area(positive, score, weight)
+            if max_fpr == 1
+            else find_partial_area(positive, score, max_fpr)
+            for score in scores
+        ]
+        influence = np.column_stack([area.influence for area in areas])
+        spread = spread_of_areas(influence, positive, weight, group)
+        return np.array([area.value for area in areas]), spread
+    arguments = unwrap(metric)[1]
+    rankings = [rank_classes(arguments, Sample(y, score, np.nan, None, group)) for score in scores]
+    if None in rankings:
         raise ValueError(
-            f"{name} must hold two classes of two samples each at least for method='delong', got "
-            f"{len(classes)} classes of {counts.min()} or more."
+            "y_true must contain two classes for method='delong', or metric must be 'roc_auc_ovr' "
+            "or 'roc_auc_ovo' and each prediction have a column of probabilities per class; got "
+            f"{len(classes)} classes."
         )
-    positive: np.ndarray = y == classes[1]
-    return positive
+    influence = np.column_stack([ranking.influence for ranking in rankings if ranking])
+    spread = Spread(influence.T @ influence)
+    if group is not None:
+        spread = spread_between(influence, group)
+    return np.array([ranking.value for ranking in rankings if ranking]), spread
+
+
+def check_class_sizes(name: str, y: np.ndarray) -> None:
+    """Raise unless there are at least two classes of at least two samples."""
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) < 2 or counts.min() < 2:
+        raise ValueError(
+            f"{name} must have at least two classes of at least two samples each for "
+            f"method='delong', got {len(classes)} classes of {counts.min()} or more."
+        )

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import roc_auc_score
 
 from skeval._inference import intervals
-from skeval._inference.areas import within_fold_area
+from skeval._inference.areas import find_area, unbiased
 from skeval._inference.estimate import Curve, Estimate, Limits
 from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
 from skeval._inference.readers import ReaderStudy
@@ -370,13 +370,12 @@ def _place_cases(
     scores, read = np.zeros(readings.scores.shape), ~readings.missing
     with _checks.naming("scores"):
         scores[read] = readings.scores[read]
-    values, influence = np.empty(scores.shape[:2]), np.empty(scores.shape)
+    values, influence = np.empty(scores.shape[:2]), np.zeros(scores.shape)
     for at in np.ndindex(values.shape):
         row = np.flatnonzero(read[at])
-        one_fold = np.zeros(len(row), dtype=np.intp)
-        values[at], influence[at] = within_fold_area(
-            readings.y_true[row] == classes[1], scores[at][row], row, one_fold, weight
-        )
+        positive, own = readings.y_true[row] == classes[1], weight[row]
+        values[at], moved = find_area(positive, scores[at][row], own)
+        influence[at][row] = unbiased(moved, positive, own)
     flat = influence.reshape(-1, len(weight))
     if unit is None:
         return values, flat

@@ -20,7 +20,7 @@ from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference import intervals
-from skeval._inference.areas import independent_size, within_fold_area
+from skeval._inference.areas import find_area, independent_size, spread_of_areas
 from skeval._inference.errors import (
     TestLosses,
     degrees_of_mean,
@@ -30,7 +30,6 @@ from skeval._inference.errors import (
     worth,
 )
 from skeval._inference.estimate import Estimate, Limits, Results
-from skeval._inference.intervals import Spread
 from skeval._inference.paired import corrected_error
 from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.predictions import Predictions
@@ -258,34 +257,25 @@ def measure_ranking(
     predictions: Predictions, positive: np.ndarray, score: np.ndarray, label: str | None
 ) -> Iterator[Measured]:
     """Yield the area under the ROC curve and the average precision of a class."""
+    row, fold, unit = predictions.row, predictions.fit, predictions.cases.unit
     # areas compare samples of the same test set only
-    area, influence = within_fold_area(
-        positive, score, predictions.row, predictions.fit, predictions.weight
-    )
+    area, influence = find_area(positive, score, predictions.weight, row=row, fold=fold)
     is_positive = np.zeros(len(predictions.target), dtype=bool)
-    is_positive[predictions.row[positive]] = True
-    unit = predictions.cases.unit
+    is_positive[row[positive]] = True
     sides = is_positive, ~is_positive
     counts = [len(np.unique(unit[own])) for own in sides]
     sizes = [
         min(n, independent_size(predictions.weight[own]))
         for n, own in zip(counts, sides, strict=True)
     ]
-    spread = Spread(np.array([[np.sum(influence**2)]]))
-    if predictions.cases.n_groups is not None:
-        spread = intervals.spread_between(
-            influence, unit, predictions.weight, is_positive.astype(np.intp)
-        )
+    group = None if predictions.cases.n_groups is None else unit
+    spread = spread_of_areas(influence[:, None], is_positive, predictions.weight, group)
     variance = spread.variance
     # the spread between repeats comes from the training sets
     areas = [
-        within_fold_area(
-            positive[part],
-            score[part],
-            predictions.row[part],
-            predictions.fit[part],
-            predictions.weight,
-        ).area
+        find_area(
+            positive[part], score[part], predictions.weight, row=row[part], fold=fold[part]
+        ).value
         for part in predictions.repeats
     ]
     larger = inflate(predictions, variance, areas)

@@ -162,7 +162,8 @@ def metric_interval(
         - "score": functions of the confusion table: F, averaged precision and
           recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
           correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale);
-          and `roc_auc_score` and `ranking_loss` ("delong" by name);
+          and `roc_auc_score`, of several classes too, and `ranking_loss` ("delong" by name for two
+          classes);
         - "hall" (or "t" by name): the mean of squared, absolute, percentage, logarithmic, pinball
           or cost-weighted errors.
 

@@ -13,17 +13,25 @@ from sklearn.metrics import roc_auc_score
 
 from skeval._inference.areas import (
     Steps,
+    Term,
     _draw_curve,
     _smooth_curve,
     class_size,
     curve_distances,
     curve_limits,
+    find_area,
     independent_size,
-    rank_columns,
+    rank_terms,
     spread_of_areas,
 )
 from skeval._inference.intervals import binomial_limits
 from skeval.model_selection import metric_interval
+
+
+def spread(positive, scores, weight, group=None):
+    areas = [find_area(positive, score, weight) for score in scores]
+    influence = np.column_stack([area.influence for area in areas])
+    return spread_of_areas(influence, positive, weight, group)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -31,7 +39,7 @@ def test_delong_equals_the_u_statistic(seed):
     rng = np.random.default_rng(seed)
     positive = rng.permutation(np.repeat([True, False], [7, 11]))
     scores = rng.integers(0, 8, size=(3, 18)).astype(float)  # ties within and between classes
-    covariance = spread_of_areas(positive, scores, np.ones(18)).covariance
+    covariance = spread(positive, scores, np.ones(18)).covariance
     expected = metric_intervals.delong(scores[:, positive].tolist(), scores[:, ~positive].tolist())
     assert_allclose(covariance, expected[1], rtol=1e-10, atol=1e-15)
     assert_allclose(expected[0], [roc_auc_score(positive, s) for s in scores])
@@ -72,14 +80,14 @@ def test_the_error_of_an_area_is_delongs():
     expected = np.sqrt(
         metric_intervals.delong([SCORE[POSITIVE].tolist()], [SCORE[~POSITIVE].tolist()])[1][0][0]
     )
-    assert_allclose(spread_of_areas(POSITIVE, SCORE[None], ONES, None).error, expected)
-    assert_allclose(spread_of_areas(POSITIVE, SCORE[None], 3 * ONES, None).error, expected)
-    assert_allclose(spread_of_areas(~POSITIVE, -SCORE[None], ONES, None).error, expected)
+    assert_allclose(spread(POSITIVE, SCORE[None], ONES, None).error, expected)
+    assert_allclose(spread(POSITIVE, SCORE[None], 3 * ONES, None).error, expected)
+    assert_allclose(spread(~POSITIVE, -SCORE[None], ONES, None).error, expected)
 
 
 def test_groups_of_one_are_samples():
-    found = spread_of_areas(POSITIVE, SCORE[None], ONES, np.arange(80)).error
-    assert_allclose(found, spread_of_areas(POSITIVE, SCORE[None], ONES, None).error)
+    found = spread(POSITIVE, SCORE[None], ONES, np.arange(80)).error
+    assert_allclose(found, spread(POSITIVE, SCORE[None], ONES, None).error)
     assert_allclose(class_size(SCORE, ONES, np.arange(80)), 79, rtol=1e-9)
     assert class_size(SCORE, ONES, None) == 80
 
@@ -88,8 +96,8 @@ def test_groups_of_one_are_samples():
 def test_copies_in_a_group_say_nothing_new(copies):
     positive, score, groups = (np.repeat(v, copies) for v in (POSITIVE, SCORE, np.arange(80)))
     ones = np.ones(80 * copies)
-    expected = spread_of_areas(POSITIVE, SCORE[None], ONES, np.arange(80)).error
-    assert_allclose(spread_of_areas(positive, score[None], ones, groups).error, expected)
+    expected = spread(POSITIVE, SCORE[None], ONES, np.arange(80)).error
+    assert_allclose(spread(positive, score[None], ones, groups).error, expected)
     assert_allclose(class_size(score, ones, groups), 79, rtol=0.03)
 
 
@@ -117,14 +125,12 @@ def test_the_error_of_a_clustered_area_is_obuchowskis(seed):
     for group in (rng.integers(0, 7, 25), np.arange(25)):
         sample = positive.tolist(), score.tolist(), weight.tolist(), group.tolist()
         area, variance = metric_intervals.clustered_area_variance(*sample)
-        assert_allclose(
-            spread_of_areas(positive, score[None], weight, group).variance, variance, rtol=1e-10
-        )
+        assert_allclose(spread(positive, score[None], weight, group).variance, variance, rtol=1e-10)
         assert_allclose(area, roc_auc_score(positive, score, sample_weight=weight))
 
 
 def test_a_class_of_one_has_no_error():
-    assert np.isnan(spread_of_areas(np.arange(80) == 3, SCORE[None], ONES, None).error)
+    assert np.isnan(spread(np.arange(80) == 3, SCORE[None], ONES, None).error)
 
 
 def random_steps(seed, n=(9, 6), ties=False):
@@ -203,5 +209,6 @@ def test_curves_drawn_from_the_curve_lie_as_far_as_the_quantile_says():
 
 def test_a_column_of_one_class_has_no_area():
     positive = np.array([[1, 1], [1, 0], [1, 1]], dtype=bool)
-    ranking = rank_columns(positive, np.zeros((3, 2)), np.ones(3), None, of_area=True)
+    terms = [Term(slice(None), column, np.zeros(3)) for column in positive.T]
+    ranking = rank_terms(terms, np.ones(3), None, of_area=True)
     assert np.isnan(ranking.value)

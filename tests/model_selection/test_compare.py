@@ -36,15 +36,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
 
-from skeval._inference.areas import spread_of_areas
-from skeval._inference.paired import (
-    corrected_t,
-    differences_of,
-    mcnemar,
-    paired_bootstrap,
-    paired_delong,
-)
-from skeval.model_selection import compare_classifiers
+from skeval._inference.paired import corrected_t, differences_of, mcnemar, paired_bootstrap
+from skeval.model_selection import compare_classifiers, compare_predictions
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
@@ -301,9 +294,8 @@ def delong_rejections(n_data_sets, n_each=40):
     for _ in range(n_data_sets):
         shared = rng.normal(size=2 * n_each)
         scores = shared + rng.normal(size=(2, 2 * n_each)) + positive
-        areas = [roc_auc_score(positive, each) for each in scores]
-        covariance = spread_of_areas(positive, scores, np.ones(2 * n_each)).covariance
-        rejected += paired_delong(np.array(areas), covariance)[2] <= 0.05
+        result = compare_predictions(positive, list(scores), method="delong")
+        rejected += result.difference.pvalue <= 0.05
     return rejected
 
 

@@ -26,10 +26,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import cochrans_q
 
-from skeval._inference.areas import spread_of_areas
 from skeval.metrics import bleu_score
 from skeval.metrics._text import find_sums
 from skeval.model_selection import compare_classifiers, compare_predictions, compare_scores
+from skeval.model_selection._compare_predictions import find_areas
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
@@ -161,7 +161,7 @@ def test_unpaired_areas():
         Y[half], [SCORES_A[half], SCORES_B[~half]], y_true_b=Y[~half], method="delong"
     )
     parts = [
-        spread_of_areas(y == 1, s[None], np.ones(len(y)))
+        find_areas(y, [s], None)[1]
         for y, s in ((Y[half], SCORES_A[half]), (Y[~half], SCORES_B[~half]))
     ]
     assert_allclose(found.values[1], roc_auc_score(Y[~half], SCORES_B[~half]))
@@ -177,8 +177,8 @@ def test_partial_areas():
     found = compare_predictions(Y, [SCORES_A, SCORES_B], method="delong", max_fpr=0.3)
     assert_allclose(found.values[1], roc_auc_score(Y, SCORES_B, max_fpr=0.3))
     assert "up to a false positive rate of 0.3" in found.scoring
-    both, ones = np.array([SCORES_A, SCORES_B]), np.ones(len(Y))
-    whole, nearly = (spread_of_areas(Y == 1, both, ones, max_fpr=u) for u in (1.0, 1 - 1e-12))
+    both = [SCORES_A, SCORES_B]
+    whole, nearly = (find_areas(Y, both, None, max_fpr=u)[1] for u in (1.0, 1 - 1e-12))
     assert_allclose(nearly.covariance, whole.covariance, rtol=1e-9)
 
 
@@ -191,8 +191,8 @@ def test_variance_of_a_partial_area_is_that_of_the_population():
     for _ in range(400):
         shared = rng.normal(size=220)
         scores = np.array([shared + rng.normal(size=220) + 2 * y for _ in range(2)])
-        areas = [roc_auc_score(y, each, max_fpr=0.2) for each in scores]
-        covariance = spread_of_areas(y, scores, np.ones(220), max_fpr=0.2).covariance
+        areas, spread = find_areas(y, scores, None, max_fpr=0.2)
+        covariance = spread.covariance
         variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
         found.append((areas[0] - areas[1], areas[0], variance, covariance[0, 0]))
     difference, area, variance, single = np.array(found).T
@@ -414,7 +414,7 @@ def test_pairs_of_many_are_what_two_alone_are(method):
         (lambda: compare_predictions(Y, [A, B], alternative="more"), "alternative must be one of"),
         (
             lambda: compare_predictions(Y * 0, [A, B], method="delong"),
-            "y_true must hold two classes of two samples",
+            "y_true must have at least two classes of at least two samples",
         ),
         (
             lambda: compare_predictions(Y, [A, np.where(B, np.inf, 0)], method="delong"),
