@@ -79,7 +79,8 @@ def find_area(
         The sorted scores, if they have been sorted already.
     """
     wins, pairs = np.zeros(len(weight)), np.zeros(len(weight))
-    row, parts = np.arange(len(weight)) if row is None else row, [slice(None)]
+    row = np.arange(len(weight)) if row is None else row
+    parts: list[Any] = [slice(None)]
     if fold is not None:
         order = np.argsort(fold, kind="stable")
         parts = np.split(order, np.flatnonzero(np.diff(fold[order])) + 1)
@@ -132,7 +133,7 @@ def unbiased(influence: Floats, positive: NDArray[np.bool_], weight: Floats) -> 
     """
     corrected = influence.copy()
     for own in (positive, ~positive):
-        n = independent_size(weight[own])
+        n = independent_size(weight[own]) if weight[own].any() else 0.0
         if n >= 1.5:
             corrected[own] *= np.sqrt(n / (n - 1))
     return corrected

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skeval._resampling.plans import PlanBlock, squeeze
+from skeval.metrics._batch import group_by_size
 
 RESPONSES = ("predict", "decision_function", "predict_proba")
 """Prediction methods of the columns of a `FitOutput`, in the same order."""
@@ -264,11 +265,3 @@ def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
     tied = np.empty_like(values)
     np.put_along_axis(tied, order, np.take_along_axis(ranked, first, axis=1), axis=1)
     return tied
-
-
-def group_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the fits with the same number of predictions, and their positions, (n_fits, size)."""
-    starts = np.cumsum(sizes) - sizes
-    for size in np.unique(sizes[sizes > 0]):
-        fits = np.flatnonzero(sizes == size)
-        yield fits, starts[fits][:, None] + np.arange(size)

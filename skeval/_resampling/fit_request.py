@@ -15,7 +15,6 @@ from scipy.sparse import issparse
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils import get_tags
 
-from skeval._resampling.batch_scores import BatchPredictions, find_scores
 from skeval._resampling.fit_outputs import FitOutput, tie_values
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.model_scores import (
@@ -28,7 +27,8 @@ from skeval._resampling.model_scores import (
 )
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
-from skeval.metrics._scorers import read_scoring, refuse_metric_of_numbers
+from skeval.metrics._batch import BatchPredictions
+from skeval.metrics._scorers import find_batch, read_scoring, refuse_metric_of_numbers
 from skeval.utils._compat import is_plain_scorer, limit_threads
 
 SCORING_METHODS = ("predict_proba", "decision_function")
@@ -250,11 +250,10 @@ def score_predictions(
     done, parts = np.flatnonzero(~output.failed), name_parts(request.scoring)
     values = np.full((len(output), len(parts)), np.nan)
     # metrics of all fits at once; nan if there is no such form or the score is undefined
-    predictions = BatchPredictions(
-        block.tested_labels(target.codes, ~output.failed), output, target
-    )
+    tested = block.tested_labels(target.codes, ~output.failed)
+    predictions = BatchPredictions(tested, output, target.n_classes)
     for column, part in zip(values.T, parts.values(), strict=True):
-        score_fits = find_scores(part, target)
+        score_fits = find_batch(part, target.classes)
         if score_fits is not None and len(done):
             column[done] = score_fits(predictions)
     names, several = np.array([*parts, ""])[:-1], is_several(request.scoring)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from inspect import signature
 from numbers import Real
 from typing import Any
 
@@ -16,12 +17,19 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
-from skeval.metrics._table import ANY_NUMBER, METRICS, Metric, find_row
+from skeval.metrics._table import ANY_NUMBER, BINARY, METRICS, BatchScore, Metric, find_row
 from skeval.metrics.cluster._extent import BY_NAME, EXTENTS
 from skeval.metrics.cluster._indices import INDICES, Index
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._checks import naming
-from skeval.utils._compat import RoutedScorer, StrOptions, metric_of_scorer, validate_params
+from skeval.utils._compat import (
+    RoutedScorer,
+    StrOptions,
+    is_plain_scorer,
+    metric_of_scorer,
+    responses_of_scorer,
+    validate_params,
+)
 from skeval.utils._options import Space
 
 Scorer = Callable[..., float]
@@ -202,6 +210,42 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
                 for name, part in scoring.items()
             }
         return sklearn.metrics.check_scoring(estimator, scoring)
+
+
+ANY_CLASS = ("pos_label", None)
+"""Argument of scorers of averages over classes, which has no effect."""
+
+
+def find_batch(scoring: Any, classes: np.ndarray | None) -> BatchScore | None:
+    """Return the metric of a scorer for many fits at once, or None if it is not supported.
+
+    The metric is looked up by the function that the scorer calls. `scoring=None` is the method
+    `score` of the estimator: accuracy or R^2. `classes` is None for numbers.
+    """
+    if scoring is None:
+        scoring = "r2" if classes is None else "accuracy"
+    if isinstance(scoring, str):
+        try:
+            scoring = sklearn.metrics.get_scorer(scoring)
+        except ValueError:
+            return None
+    if not is_plain_scorer(scoring):
+        return None
+    function, fixed, greater_is_better = metric_of_scorer(scoring)
+    options = {name: value for name, value in fixed.items() if (name, value) != ANY_CLASS}
+    row, average = find_row(function), options.get("average", "")
+    score = None if row is None or options.keys() - {"average"} else row.batch.get(average)
+    if row is None or score is None or (classes is None) != row.of_numbers:
+        return None
+    if classes is not None:
+        if not np.array_equal(responses_of_scorer(scoring), row.response):
+            return None
+        # the positive class is 1, for scikit-learn, and the second of two
+        named = average in ("", "binary") and "pos_label" in signature(function).parameters
+        second_is_1 = classes.dtype.kind in "iuf" and classes.tolist()[1:] == [1]
+        if (named and not second_is_1) or (row.targets == BINARY and len(classes) != 2):
+            return None
+    return score if greater_is_better else lambda predictions: -score(predictions)
 
 
 OF_NUMBERS = (sklearn.metrics.r2_score, sklearn.metrics.explained_variance_score)

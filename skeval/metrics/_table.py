@@ -26,7 +26,7 @@ from skeval._inference.areas import Ranking, Term, rank_terms
 from skeval._inference.estimate import Limits
 from skeval._inference.intervals import PROPORTION_INTERVALS, Codes
 from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, FScore, ValueAndGradient
-from skeval.metrics import _classification
+from skeval.metrics import _batch, _classification
 from skeval.metrics._cost import cost_sensitive_error, costs_of_cells, expected_cost
 from skeval.metrics._curves import break_even_point, check_curve_sample, ranking_loss
 from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
@@ -35,6 +35,7 @@ from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import metric_of_scorer
 
 Arguments = Mapping[str, Any]
+BatchScore = Callable[[_batch.BatchPredictions], Any]
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Forms = dict[str, tuple[Callable[[float], Limits], float]]
@@ -123,6 +124,8 @@ class Metric:
         numbers of `y_pred`.
     loss : str or None
         Name of the loss whose mean is the metric, or 1 minus the metric if greater is better.
+    batch : mapping of str to callable
+        ``batch[average](predictions)`` returns the metric of each of many fits, "" without average.
     reported : tuple of Reported
         Forms of the metric that a report shows by default.
     """
@@ -141,7 +144,13 @@ class Metric:
     per_sample: Callable[..., Floats] | None = None
     loss: str | None = None
     root: bool = False
+    batch: Mapping[str, BatchScore] = field(default_factory=dict)
     reported: tuple[Reported, ...] = field(default=())
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the metric evaluates predicted numbers."""
+        return self.response == "predict" and self.from_table is None
 
     @property
     def name(self) -> str:
@@ -526,235 +535,180 @@ OF_AREA = Form(("score", "delong", "normal"), use_area)
 OF_MEAN = Form(("hall", "t"), use_mean)
 
 ERRORS: dict[str, Any] = {
-    "greater_is_better": False,
-    "interval": (PROPORTION, OF_TABLE),
-    "from_table": use_errors,
+    "greater_is_better": False, "interval": (PROPORTION, OF_TABLE), "from_table": use_errors,
     "loss": "zero_one",
-}
-OF_SIDE: dict[str, Any] = {
-    "interval": (PROPORTION, OF_F_TABLE),
-    "keywords": frozenset({"pos_label"}),
-}
-OF_RECALL = OF_SIDE | {"from_table": Averaged("recall")}
-OF_PRECISION = OF_SIDE | {"from_table": Averaged("precision")}
-LOSS: dict[str, Any] = {"range": (0.0, np.inf), "greater_is_better": False}
-SQUARED = LOSS | {"loss": "squared", "per_sample": partial(find_errors, "squared")}
-ABSOLUTE = LOSS | {"loss": "absolute", "per_sample": partial(find_errors, "absolute")}
-EXPLAINED: dict[str, Any] = {"range": (-np.inf, 1.0)}
-CORRELATION: dict[str, Any] = {"range": (-1.0, 1.0)}
+}  # fmt: skip
+F: dict[str, Any] = {"interval": (OF_F_TABLE,), "keywords": SKLEARN_F}
+MEAN_F: dict[str, Any] = {"interval": (OF_F_TABLE,), "keywords": OUR_F}
+SIDE: dict[str, Any] = {"interval": (PROPORTION, OF_F_TABLE), "keywords": frozenset({"pos_label"})}
+OF_RECALL = SIDE | {"counted": "y_true", "from_table": Averaged("recall")}
+OF_PRECISION = SIDE | {"counted": "y_pred", "from_table": Averaged("precision")}
+CORRELATION: dict[str, Any] = {"range": (-1.0, 1.0), "interval": (OF_TABLE,)}
 PROBABILITIES: dict[str, Any] = {"greater_is_better": False, "response": "predict_proba"}
+RANKING: dict[str, Any] = {"response": SCORES, "targets": BINARY}
+LOSS: dict[str, Any] = {"range": (0.0, np.inf), "greater_is_better": False}
+MEAN_LOSS = LOSS | {"interval": (OF_MEAN,), "targets": CLASSES | {"continuous"}}
+SQUARED = MEAN_LOSS | {"loss": "squared", "per_sample": partial(find_errors, "squared")}
+ABSOLUTE = MEAN_LOSS | {"loss": "absolute", "per_sample": partial(find_errors, "absolute")}
+EXPLAINED: dict[str, Any] = {"range": (-np.inf, 1.0)}
+
+
+def find_percentages(y_true: Array, y_pred: Array) -> Floats:
+    """Return the absolute error of each sample, relative to the true value."""
+    smallest = np.finfo(float).eps
+    return np.asarray(np.abs(y_pred - y_true) / np.maximum(np.abs(y_true), smallest))
+
+
+def find_pinballs(y_true: Array, y_pred: Array, alpha: float = 0.5) -> Floats:
+    """Return the pinball loss of each sample."""
+    residual = y_true - y_pred
+    return np.maximum(alpha * residual, (alpha - 1) * residual)
+
 
 METRICS: tuple[Metric, ...] = (
+    # labels: functions of the confusion table
     Metric(
-        sk.accuracy_score,
-        interval=(PROPORTION, OF_TABLE),
-        from_table=use_hits,
-        loss="zero_one",
-        reported=(Reported("accuracy", "accuracy"),),
+        sk.accuracy_score, interval=(PROPORTION, OF_TABLE), from_table=use_hits, loss="zero_one",
+        batch={"": _batch.accuracy}, reported=(Reported("accuracy", "accuracy"),),
     ),
     Metric(
-        sk.balanced_accuracy_score,
-        interval=(OF_TABLE,),
-        keywords=frozenset({"adjusted"}),
+        sk.balanced_accuracy_score, interval=(OF_TABLE,), keywords=frozenset({"adjusted"}),
         from_table=Averaged("recall", "macro", absent_count=False),
+        batch={"": _batch.balanced_accuracy},
         reported=(Reported("balanced_accuracy", "balanced accuracy"),),
     ),
     Metric(
-        sk.precision_score,
-        interval=(PROPORTION, OF_F_TABLE),
-        keywords=SKLEARN_F,
-        from_table=Averaged("precision"),
-        counted="y_pred",
+        sk.precision_score, **OF_PRECISION | {"keywords": SKLEARN_F},
+        batch={"": _batch.precision, "binary": _batch.precision},
         reported=(Reported("precision", "precision", of_class=True),),
     ),
     Metric(
-        sk.recall_score,
-        interval=(PROPORTION, OF_F_TABLE),
-        keywords=SKLEARN_F,
-        from_table=Averaged("recall"),
-        counted="y_true",
+        sk.recall_score, **OF_RECALL | {"keywords": SKLEARN_F},
+        batch={"": _batch.recall, "binary": _batch.recall},
         reported=(Reported("recall", "recall", of_class=True),),
     ),
     Metric(
-        sk.f1_score,
-        interval=(OF_F_TABLE,),
-        keywords=SKLEARN_F,
-        from_table=Averaged("f"),
+        sk.f1_score, **F, from_table=Averaged("f"),
+        batch={
+            "": _batch.f1, "binary": _batch.f1, "macro": _batch.f1_macro, "micro": _batch.accuracy
+        },
         reported=(
             Reported("f1_macro", "F1, mean of the classes", {"average": "macro"}),
             Reported("f1", "F1", of_class=True),
         ),
     ),
     Metric(
-        sk.fbeta_score,
-        required=("beta",),
-        interval=(OF_F_TABLE,),
-        keywords=SKLEARN_F | {"beta"},
-        from_table=Averaged("f"),
+        sk.fbeta_score, required=("beta",), from_table=Averaged("f"),
+        **F | {"keywords": SKLEARN_F | {"beta"}},
     ),
     Metric(
-        sk.matthews_corrcoef,
-        interval=(OF_TABLE,),
-        from_table=use_phi,
+        sk.matthews_corrcoef, **CORRELATION, from_table=use_phi, batch={"": _batch.matthews},
         reported=(Reported("matthews_corrcoef", "Matthews correlation"),),
-        **CORRELATION,
     ),
     Metric(
-        sk.cohen_kappa_score,
-        interval=(OF_TABLE,),
-        keywords=frozenset({"weights"}),
-        from_table=use_kappa,
-        reported=(Reported("cohen_kappa", "Cohen kappa"),),
-        **CORRELATION,
+        sk.cohen_kappa_score, **CORRELATION, keywords=frozenset({"weights"}), from_table=use_kappa,
+        batch={"": _batch.kappa}, reported=(Reported("cohen_kappa", "Cohen kappa"),),
     ),
-    Metric(
-        sk.jaccard_score, interval=(OF_TABLE,), keywords=SKLEARN_F, from_table=Averaged("jaccard")
-    ),
-    Metric(_classification.sensitivity_score, counted="y_true", side=True, **OF_RECALL),
-    Metric(_classification.specificity_score, counted="y_true", side=False, **OF_RECALL),
-    Metric(_classification.ppv_score, counted="y_pred", side=True, **OF_PRECISION),
-    Metric(_classification.npv_score, counted="y_pred", side=False, **OF_PRECISION),
+    Metric(sk.jaccard_score, **F | {"interval": (OF_TABLE,)}, from_table=Averaged("jaccard")),
+    Metric(_classification.sensitivity_score, side=True, **OF_RECALL),
+    Metric(_classification.specificity_score, side=False, **OF_RECALL),
+    Metric(_classification.ppv_score, side=True, **OF_PRECISION),
+    Metric(_classification.npv_score, side=False, **OF_PRECISION),
     Metric(_classification.error_rate, **ERRORS),
     Metric(sk.zero_one_loss, **ERRORS),
     Metric(sk.hamming_loss, **ERRORS),
     Metric(
-        _classification.macro_fbeta_score,
-        interval=(OF_F_TABLE,),
-        keywords=OUR_F,
-        from_table=Averaged("f_of_means", "macro"),
+        _classification.macro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "macro")
     ),
     Metric(
-        _classification.micro_fbeta_score,
-        interval=(OF_F_TABLE,),
-        keywords=OUR_F,
-        from_table=Averaged("f_of_means", "micro"),
+        _classification.micro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "micro")
     ),
     Metric(
-        _classification.weighted_fbeta_score,
-        interval=(OF_F_TABLE,),
-        keywords=OUR_F | {"class_weight"},
-        from_table=Averaged("f_of_means", "class_weight"),
+        _classification.weighted_fbeta_score, from_table=Averaged("f_of_means", "class_weight"),
+        **MEAN_F | {"keywords": OUR_F | {"class_weight"}},
     ),
     Metric(
-        cost_sensitive_error,
-        range=ANY_NUMBER,
-        greater_is_better=False,
-        required=("cost_matrix", "false_positive_cost"),
-        interval=(OF_TABLE, OF_MEAN),
-        keywords=COST_ARGUMENTS | {"labels"},
-        from_table=use_costs,
-        per_sample=find_costs,
+        cost_sensitive_error, range=ANY_NUMBER, greater_is_better=False,
+        required=("cost_matrix", "false_positive_cost"), interval=(OF_TABLE, OF_MEAN),
+        keywords=COST_ARGUMENTS | {"labels"}, from_table=use_costs, per_sample=find_costs,
     ),
+    # probabilities and scores of classes
     Metric(
-        sk.top_k_accuracy_score,
-        response=SCORES,
-        interval=(PROPORTION,),
+        sk.top_k_accuracy_score, response=SCORES, interval=(PROPORTION,),
         keywords=frozenset({"k", "labels"}),
     ),
     Metric(
-        sk.log_loss,
-        range=intervals.bounds_of("log_loss"),
-        loss="log_loss",
-        per_sample=find_log_losses,
+        sk.log_loss, **PROBABILITIES, range=intervals.bounds_of("log_loss"), loss="log_loss",
+        per_sample=find_log_losses, batch={"": _batch.log_loss},
         reported=(Reported("log_loss", "log loss"),),
-        **PROBABILITIES,
     ),
     Metric(
-        sk.brier_score_loss,
-        range=lambda n_classes: (0.0, 1.0 if n_classes == 2 else 2.0),
-        loss="brier",
-        per_sample=find_brier_losses,
+        sk.brier_score_loss, **PROBABILITIES, loss="brier", per_sample=find_brier_losses,
+        range=lambda n_classes: (0.0, 1.0 if n_classes == 2 else 2.0), batch={"": _batch.brier},
         reported=(Reported("brier_score", "Brier score"),),
-        **PROBABILITIES,
     ),
     Metric(
-        sk.roc_auc_score,
-        response=SCORES,
-        interval=(OF_AREA,),
-        keywords=frozenset({"average", "labels", "multi_class"}),
-        targets=BINARY,
+        sk.roc_auc_score, **RANKING, interval=(OF_AREA,),
+        keywords=frozenset({"average", "labels", "multi_class"}), batch={"": _batch.roc_auc},
         reported=(Reported("roc_auc", "area under the ROC curve"),),
     ),
     Metric(
-        sk.average_precision_score,
-        response=SCORES,
-        interval=(OF_POSITIVES, OF_RANKING),
-        keywords=frozenset({"pos_label"}),
-        targets=BINARY,
-        counted="y_true",
+        sk.average_precision_score, **RANKING, interval=(OF_POSITIVES, OF_RANKING),
+        keywords=frozenset({"pos_label"}), counted="y_true",
+        batch={"": _batch.average_precision},
         reported=(Reported("average_precision", "average precision"),),
     ),
     Metric(
-        ranking_loss,
-        greater_is_better=False,
-        response=SCORES,
-        interval=(OF_AREA,),
+        ranking_loss, **RANKING, greater_is_better=False, interval=(OF_AREA,),
         keywords=frozenset({"pos_label"}),
-        targets=BINARY,
     ),
     Metric(break_even_point, response=SCORES),
     Metric(expected_cost, range=ANY_NUMBER, greater_is_better=False, response=SCORES),
     Metric(sk.ndcg_score, response=SCORES),
     Metric(sk.label_ranking_average_precision_score, response=SCORES),
+    # numbers
     Metric(
-        sk.r2_score, reported=(Reported("r2", "R2, explained share of the variance"),), **EXPLAINED
+        sk.r2_score, **EXPLAINED, batch={"": _batch.r2},
+        reported=(Reported("r2", "R2, explained share of the variance"),),
     ),
     Metric(
-        sk.root_mean_squared_error,
-        interval=(OF_MEAN,),
-        targets=CLASSES | {"continuous"},
-        root=True,
+        sk.root_mean_squared_error, **SQUARED, root=True, batch={"": _batch.root_squared_error},
         reported=(Reported("root_mean_squared_error", "root mean squared error"),),
-        **SQUARED,
     ),
     Metric(
-        sk.mean_absolute_error,
-        interval=(OF_MEAN,),
-        targets=NUMBERS,
+        sk.mean_absolute_error, **ABSOLUTE | {"targets": NUMBERS},
+        batch={"": _batch.absolute_error},
         reported=(Reported("mean_absolute_error", "mean absolute error"),),
-        **ABSOLUTE,
-    ),
-    Metric(sk.mean_squared_error, interval=(OF_MEAN,), targets=NUMBERS, **SQUARED),
-    Metric(
-        sk.mean_absolute_percentage_error,
-        interval=(OF_MEAN,),
-        targets=CLASSES | {"continuous"},
-        per_sample=lambda y_true, y_pred: (
-            np.abs(y_pred - y_true) / np.maximum(np.abs(y_true), np.finfo(float).eps)
-        ),
-        **LOSS,
     ),
     Metric(
-        sk.mean_squared_log_error,
-        interval=(OF_MEAN,),
-        targets=CLASSES | {"continuous"},
+        sk.mean_squared_error, **SQUARED | {"targets": NUMBERS}, batch={"": _batch.squared_error}
+    ),
+    Metric(sk.mean_absolute_percentage_error, **MEAN_LOSS, per_sample=find_percentages),
+    Metric(
+        sk.mean_squared_log_error, **MEAN_LOSS,
         per_sample=lambda y_true, y_pred: (np.log1p(y_true) - np.log1p(y_pred)) ** 2,
-        **LOSS,
     ),
-    Metric(error_norm, **LOSS),
-    Metric(sk.max_error, **LOSS),
-    Metric(sk.mean_gamma_deviance, **LOSS),
     Metric(
-        sk.mean_pinball_loss,
-        interval=(OF_MEAN,),
-        targets=CLASSES | {"continuous"},
-        keywords=frozenset({"alpha"}),
-        per_sample=lambda y_true, y_pred, alpha=0.5: np.maximum(
-            alpha * (y_true - y_pred), (alpha - 1) * (y_true - y_pred)
-        ),
-        **LOSS,
+        sk.mean_pinball_loss, **MEAN_LOSS, keywords=frozenset({"alpha"}), per_sample=find_pinballs
     ),
-    Metric(sk.mean_poisson_deviance, **LOSS),
-    Metric(sk.median_absolute_error, **LOSS),
-    Metric(sk.root_mean_squared_log_error, **LOSS),
-    Metric(sk.explained_variance_score, **EXPLAINED),
-    Metric(sk.d2_absolute_error_score, **EXPLAINED),
-    Metric(sk.d2_log_loss_score, **EXPLAINED),
-    Metric(sk.d2_pinball_score, **EXPLAINED),
-    Metric(sk.d2_tweedie_score, **EXPLAINED),
+    *(
+        Metric(function, **LOSS)
+        for function in (
+            error_norm, sk.max_error, sk.mean_gamma_deviance, sk.mean_poisson_deviance,
+            sk.median_absolute_error, sk.root_mean_squared_log_error,
+        )
+    ),
+    *(
+        Metric(function, **EXPLAINED)
+        for function in (
+            sk.explained_variance_score, sk.d2_absolute_error_score, sk.d2_log_loss_score,
+            sk.d2_pinball_score, sk.d2_tweedie_score,
+        )
+    ),
+    # text
     Metric(bleu_score),
     Metric(log_bleu_score, range=(-np.inf, 0.0)),
-)
+)  # fmt: skip
 METRICS += tuple(  # scikit-learn has scorers for these, but no public functions
     Metric(metric_of_scorer(sk.get_scorer(name))[0], range=(0.0, np.inf), greater_is_better=better)
     for name, better in (

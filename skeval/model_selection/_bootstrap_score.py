@@ -29,7 +29,6 @@ from skeval._inference.intervals import (
     stretch,
 )
 from skeval._inference.paired import corrected_error
-from skeval._resampling.batch_scores import BatchPredictions, find_scores
 from skeval._resampling.fit_outputs import COLUMNS, FitOutput, join_outputs
 from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest, check_scores
@@ -38,7 +37,8 @@ from skeval._resampling.losses import Loss
 from skeval._resampling.model_scores import ReplayedEstimator, know_classes, methods_of_scorers
 from skeval._resampling.plans import BLOCK_ELEMENTS, PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import DrawingUnits
-from skeval.metrics._scorers import range_of, read_scoring, refuse_metric_of_numbers
+from skeval.metrics._batch import BatchPredictions
+from skeval.metrics._scorers import find_batch, range_of, read_scoring, refuse_metric_of_numbers
 from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._bootstrap import combine_fits, plan_bootstrap, sum_out_of_bag
 from skeval.model_selection._estimates import check_enough, fit_to_all
@@ -475,7 +475,7 @@ class Judge:
     ) -> np.ndarray:
         """Return the scores of rows of each output; nan if only the scorer can compute them."""
         target = self.inputs.target
-        score = None if self.needs_model else find_scores(self.scorer, target)
+        score = None if self.needs_model else find_batch(self.scorer, target.classes)
         if score is None or self.inputs.weight is not None or not outputs:
             return np.full(len(outputs), np.nan)
         sizes = np.array([len(of_fit) for of_fit in rows])
@@ -489,7 +489,9 @@ class Judge:
         # only the number of samples of each fit counts
         counted = np.arange(sizes.max()) < sizes[:, None]
         answers = FitOutput(counted, np.zeros(len(outputs), dtype=bool), **columns)
-        return score(BatchPredictions(target.codes[np.concatenate(samples)], answers, target))
+        return score(
+            BatchPredictions(target.codes[np.concatenate(samples)], answers, target.n_classes)
+        )
 
     def try_score(self, output: FitOutput, rows: np.ndarray, **options: Any) -> float:
         """Return a score, nan if it is undefined."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -465,13 +466,14 @@ class ComparedPredictions:
         vectors = self.vectors
         if len(np.unique(self.truths[0])) == 2:
             vectors = [as_scores(*pair) for pair in zip(self.words, self.vectors, strict=True)]
-        options = {"metric": self.metric, "max_fpr": self.max_fpr}
+        arguments = {} if self.metric is None else unwrap(self.metric)[1]
+        options = arguments, self.max_fpr
         if self._paired:
-            return *find_areas(self.truths[0], vectors, self.group, **options), True
+            return *find_areas(self.truths[0], vectors, self.group, *options), True
         areas, covariance, _ = np.empty(2), np.zeros((2, 2)), self.group  # which refuses groups
         check_class_sizes("y_true_b", self.truths[1])
         for place, (truth, vector) in enumerate(zip(self.truths, vectors, strict=True)):
-            area, spread = find_areas(truth, [vector], None, **options)
+            area, spread = find_areas(truth, [vector], None, *options)
             areas[place], covariance[place, place] = area[0], spread.variance
         return areas, Spread(covariance), False
 
@@ -871,8 +873,7 @@ def find_areas(
     y: np.ndarray,
     scores: Sequence[np.ndarray],
     group: Codes | None,
-    *,
-    metric: Callable[..., float] | None = None,
+    arguments: Mapping[str, Any] = MappingProxyType({}),
     max_fpr: float = 1.0,
 ) -> tuple[np.ndarray, Spread]:
     """Return areas under the ROC curve and their covariance.
@@ -891,7 +892,6 @@ def find_areas(
         influence = np.column_stack([area.influence for area in areas])
         spread = spread_of_areas(influence, positive, weight, group)
         return np.array([area.value for area in areas]), spread
-    arguments = unwrap(metric)[1]
     rankings = [rank_classes(arguments, Sample(y, score, np.nan, None, group)) for score in scores]
     if None in rankings:
         raise ValueError(

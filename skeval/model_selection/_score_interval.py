@@ -415,9 +415,8 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
     if inputs.target.outputs or row is None or each not in row.reported:
         return None
     classes = None if inputs.target.classes is None else inputs.target.classes.tolist()
-    of_numbers = row.response == "predict" and row.from_table is None
-    if classes is None or of_numbers:
-        return each.name if classes is None and of_numbers else None
+    if classes is None or row.of_numbers:
+        return each.name if classes is None and row.of_numbers else None
     if row.response != "predict" and find_response_method(inputs.estimator, inputs.target) is None:
         return None
     if row.targets == BINARY and len(classes) != 2:

@@ -1,27 +1,16 @@
-"""Metrics of many fits at once, from tables and ranks.
+"""Metrics of many fits at once, from tables and ranks: the column `batch` of `METRICS`.
 
-A metric is looked up by the function that a scorer calls, so it does not matter whether the scorer
-was passed by name or made from the function. Scores that are undefined, or cause a warning of
-scikit-learn, are nan here: the scorer itself computes them again.
+Scores that are undefined, or cause a warning of scikit-learn, are nan here: the scorer itself
+computes them again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn import metrics
-from sklearn.metrics import get_scorer
-
-from skeval._resampling.fit_outputs import FitOutput, group_by_size
-from skeval._resampling.target import Target
-from skeval.metrics._table import BINARY, find_row
-from skeval.utils._compat import is_plain_scorer, metric_of_scorer, responses_of_scorer
-
-ANY_CLASS = ("pos_label", None)
-"""Argument of scorers of averages over classes, which has no effect."""
 
 
 class BatchPredictions:
@@ -32,15 +21,15 @@ class BatchPredictions:
     true : ndarray of shape (n_predictions,)
         Codes, or numbers.
     output : FitOutput
-    target : Target
+    n_classes : int
     """
 
-    def __init__(self, true: np.ndarray, output: FitOutput, target: Target) -> None:
+    def __init__(self, true: np.ndarray, output: Any, n_classes: int) -> None:
         self.true = true
         self.output = output
         self.predicted = output.predicted
         self.sizes = output.sizes[~output.failed]
-        self.n_classes = target.n_classes
+        self.n_classes = n_classes
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sum over the predictions of each fit; every fit has some."""
@@ -98,6 +87,14 @@ class BatchPredictions:
             ends = np.ones(scores.shape, dtype=bool)
             ends[:, :-1] = scores[:, 1:] != scores[:, :-1]
             yield fits, np.take_along_axis(self.true[at], order, axis=1), ends
+
+
+def group_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the fits with the same number of predictions, and their positions, (n_fits, size)."""
+    starts = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes[sizes > 0]):
+        fits = np.flatnonzero(sizes == size)
+        yield fits, starts[fits][:, None] + np.arange(size)
 
 
 def divide(over: np.ndarray, under: np.ndarray) -> np.ndarray:
@@ -237,82 +234,3 @@ def root_squared_error(predictions: BatchPredictions) -> np.ndarray:
 def absolute_error(predictions: BatchPredictions) -> np.ndarray:
     """Return the mean of the absolute residuals."""
     return predictions.sums(np.abs(predictions.true - predictions.predicted)) / predictions.sizes
-
-
-class ScoreFits(NamedTuple):
-    """Metric of many fits at once.
-
-    Attributes
-    ----------
-    score : callable
-        ``score(predictions)`` returns one number for each fit.
-    positive : bool
-        Whether it requires two classes, the second labeled 1.
-    """
-
-    score: Callable[[BatchPredictions], np.ndarray]
-    positive: bool = False
-
-    def serves(self, scorer: Any, classes: np.ndarray) -> bool:
-        """Whether this metric equals a scorer for these classes."""
-        row = find_row(metric_of_scorer(scorer)[0])
-        assert row is not None
-        if not np.array_equal(responses_of_scorer(scorer), row.response):
-            return False
-        if (self.positive or row.targets == BINARY) and len(classes) != 2:
-            return False
-        return not self.positive or (classes.dtype.kind in "iuf" and classes.tolist()[1] == 1)
-
-
-SCORES_OF_CLASSES = {
-    (metrics.accuracy_score, ""): ScoreFits(accuracy),
-    (metrics.balanced_accuracy_score, ""): ScoreFits(balanced_accuracy),
-    (metrics.f1_score, ""): ScoreFits(f1, positive=True),
-    (metrics.f1_score, "binary"): ScoreFits(f1, positive=True),
-    (metrics.f1_score, "macro"): ScoreFits(f1_macro),
-    (metrics.f1_score, "micro"): ScoreFits(accuracy),
-    (metrics.precision_score, ""): ScoreFits(precision, positive=True),
-    (metrics.precision_score, "binary"): ScoreFits(precision, positive=True),
-    (metrics.recall_score, ""): ScoreFits(recall, positive=True),
-    (metrics.recall_score, "binary"): ScoreFits(recall, positive=True),
-    (metrics.matthews_corrcoef, ""): ScoreFits(matthews),
-    (metrics.cohen_kappa_score, ""): ScoreFits(kappa),
-    (metrics.roc_auc_score, ""): ScoreFits(roc_auc),
-    (metrics.average_precision_score, ""): ScoreFits(average_precision, positive=True),
-    (metrics.log_loss, ""): ScoreFits(log_loss),
-    (metrics.brier_score_loss, ""): ScoreFits(brier, positive=True),
-}
-"""Metrics by the function that a scorer calls and its argument `average`."""
-
-SCORES_OF_NUMBERS = {
-    (metrics.r2_score, ""): ScoreFits(r2),
-    (metrics.mean_squared_error, ""): ScoreFits(squared_error),
-    (metrics.root_mean_squared_error, ""): ScoreFits(root_squared_error),
-    (metrics.mean_absolute_error, ""): ScoreFits(absolute_error),
-}
-
-
-def find_scores(scoring: Any, target: Target) -> Callable[[BatchPredictions], np.ndarray] | None:
-    """Return the metric of a scorer for many fits at once, or None if it is not supported.
-
-    `scoring=None` is the method `score` of the estimator: accuracy or R^2.
-    """
-    if scoring is None:
-        scoring = "r2" if target.classes is None else "accuracy"
-    if isinstance(scoring, str):
-        try:
-            scoring = get_scorer(scoring)
-        except ValueError:
-            return None
-    if not is_plain_scorer(scoring):
-        return None
-    function, fixed, greater_is_better = metric_of_scorer(scoring)
-    options = {name: value for name, value in fixed.items() if (name, value) != ANY_CLASS}
-    if options.keys() - {"average"}:
-        return None
-    key = function, options.get("average", "")
-    row = (SCORES_OF_NUMBERS if target.classes is None else SCORES_OF_CLASSES).get(key)
-    if row is None or not (target.classes is None or row.serves(scoring, target.classes)):
-        return None
-    score = row.score
-    return score if greater_is_better else lambda predictions: -score(predictions)

@@ -13,12 +13,13 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.utils import get_tags
 
-from skeval._resampling.batch_scores import BatchPredictions, find_scores
 from skeval._resampling.fit_outputs import FitOutput, tie_values
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.model_scores import EachScorer, ReplayedEstimator, know_classes
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
+from skeval.metrics._batch import BatchPredictions
+from skeval.metrics._scorers import find_batch
 
 OF_CLASSES = [
     "accuracy",
@@ -87,12 +88,14 @@ def test_scores_of_classes(scoring, classes):
     rng, n_defined = np.random.default_rng(0), 0
     for _ in range(4):
         target, output = some_answers(rng, np.array(classes))
-        score = find_scores(scoring, target)
+        score = find_batch(scoring, target.classes)
         if score is None:
             assert classes != [0, 1]
             return
         found = score(
-            BatchPredictions(np.concatenate([target.codes[t] for t in output.test]), output, target)
+            BatchPredictions(
+                np.concatenate([target.codes[t] for t in output.test]), output, target.n_classes
+            )
         )
         scorer = know_classes(get_scorer(scoring), target.classes)
         expected = np.array(score_each(scorer, target, output))
@@ -111,7 +114,9 @@ def test_scores_of_numbers(scoring):
         output = FitOutput(test, np.zeros(6, dtype=bool), rng.normal(size=int(test.sum())))
         target = Target(y, None, y)
         true = np.concatenate([y[tested] for tested in test])
-        found = find_scores(scoring, target)(BatchPredictions(true, output, target))
+        found = find_batch(scoring, target.classes)(
+            BatchPredictions(true, output, target.n_classes)
+        )
         assert_allclose(found, score_each(get_scorer(scoring), target, output), rtol=1e-12)
 
 
@@ -130,7 +135,7 @@ def test_scores_of_numbers(scoring):
 )
 def test_what_is_scored_one_by_one(scoring):
     target, _ = some_answers(np.random.default_rng(0), np.array([0, 1]))
-    assert find_scores(scoring, target) is None
+    assert find_batch(scoring, target.classes) is None
 
 
 @pytest.mark.parametrize("kind", ["list", "each"])
