@@ -315,7 +315,7 @@ def rank_terms(
     weights of the terms, which sum to 1, and `drift` returns the influence of the samples on the
     mean by their influence on these weights, from the values of the terms.
     """
-    n, k = len(weight), len(terms)
+    n, k, weight = len(weight), len(terms), weight / weight.max()
     shares = np.full(k, 1 / k) if shares is None else shares
     values, moved, short, sizes, spread = np.empty(k), np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
     plain = np.zeros(2)
@@ -477,6 +477,7 @@ _CUTS = 50
 
 def independent_size(weight: Floats) -> float:
     """Return the effective sample size ``(sum w)^2 / sum w^2``."""
+    weight = weight / weight.max()  # squares of tiny weights would underflow
     return float(weight.sum() ** 2 / np.sum(weight**2))
 
 

@@ -60,24 +60,6 @@ def test_weighted_points_by_the_definition(strategy):
 
 
 @pytest.mark.parametrize("strategy", ["quantile", "uniform"])
-def test_whole_weights_are_repetitions(strategy):
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        y, p = draw(int(rng.integers(30, 80)), seed, seed % 3 or None)
-        w = rng.integers(0, 4, len(y))
-        n_bins = int(rng.integers(2, 11))
-        once, repeated = (
-            reliability_curve(*data, n_bins=n_bins, strategy=strategy, **weights)
-            for data, weights in (
-                ((y, p), {"sample_weight": w}),
-                ((np.repeat(y, w), np.repeat(p, w)), {}),
-            )
-        )
-        assert_allclose(once.y, repeated.y)
-        assert_allclose(once.x, repeated.x)
-
-
-@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
 def test_a_tiny_difference_of_weights_moves_no_point(strategy):
     for seed in range(20):
         y, p = draw(20 + 3 * seed, seed)
@@ -87,29 +69,6 @@ def test_a_tiny_difference_of_weights_moves_no_point(strategy):
             w[seed] += size
             found = reliability_curve(y, p, strategy=strategy, sample_weight=w)
             assert_allclose(found.y, equal.y, atol=1e-8)
-
-
-def test_weights():
-    y, p = draw(50, decimals=2)
-    w = np.random.default_rng(2).integers(1, 4, 50)
-    names = ["mean_predicted", "observed"]
-    weighted = reliability_curve(y, p, strategy="uniform", sample_weight=w)
-    repeated = reliability_curve(np.repeat(y, w), np.repeat(p, w), strategy="uniform")
-    for name in names:
-        assert_allclose(weighted.to_frame()[name], repeated.to_frame()[name])
-    # two samples of weight 2 are two samples, not four
-    assert_allclose(weighted.columns["count"].sum(), 50)
-    equal = reliability_curve(y, p, sample_weight=np.full(50, 0.7))
-    scaled = reliability_curve(y, p, sample_weight=1e-200 * w)
-    zeros = reliability_curve(
-        np.append(y, 1), np.append(p, 0.5), sample_weight=np.append(np.ones(50), 0)
-    )
-    for name in [*names, "low", "high", "calibrated_low", "calibrated_high"]:
-        plain = reliability_curve(y, p).to_frame()[name]
-        assert_allclose(equal.to_frame()[name], plain)
-        assert_allclose(zeros.to_frame()[name], plain)
-        expected = reliability_curve(y, p, sample_weight=w).to_frame()[name]
-        assert_allclose(scaled.to_frame()[name], expected)
 
 
 @pytest.mark.parametrize(("method", "theirs"), [("clopper_pearson", "exact"), ("wilson", "wilson")])
@@ -156,18 +115,6 @@ def test_band_holds_a_calibrated_model_as_often_as_it_says():
     assert inside.mean() < 0.92  # of 15 samples there are few fractions
 
 
-def test_inside_tells_a_calibrated_model_from_another():
-    y, p = draw(3000)
-    assert reliability_curve(y, p).columns["inside"].mean() >= 0.8
-    assert reliability_curve(y, p**2).columns["inside"].mean() < 0.5
-    # on the edge is inside, whatever the weights do to the last digit
-    for weight in (None, np.full(10, 0.1)):
-        curve = reliability_curve([1] * 10, [0.2] * 10, n_bins=1, sample_weight=weight)
-        assert not curve.columns["inside"][0]
-        calibrated = reliability_curve([1] * 5, [0.9] * 5, sample_weight=[0.1] * 5)
-        assert calibrated.columns["inside"][0]
-
-
 def test_several_classes():
     y, p = draw_classes()
     top = reliability_curve(y, p)
@@ -184,16 +131,6 @@ def test_several_classes():
     assert_allclose(turned.y, top.y)
     frame = reliability_curve(pd.Series(y), pd.DataFrame(p, columns=list("abc")))
     assert_allclose(frame.y, top.y)
-
-
-def test_names_of_two_classes():
-    y, p = draw(50)
-    named = np.where(y == 1, "yes", "no")
-    found = reliability_curve(pd.Series(named), pd.Series(p), pos_label="yes")
-    assert_allclose(found.y, reliability_curve(y, p).y)
-    assert found.pos_label == "yes"
-    both = reliability_curve(named, np.column_stack([1 - p, p]), pos_label="yes")
-    assert_allclose(both.y, found.y)
 
 
 @pytest.mark.parametrize(
@@ -215,18 +152,6 @@ def test_names_of_two_classes():
 def test_refusals(y, p, options, message):
     with pytest.raises(ValueError, match=message):
         reliability_curve(y, p, **options)
-
-
-def test_it_reads_as_a_table():
-    y, p = draw(50)
-    with pytest.warns(UserWarning, match="y_proba looks reversed"):
-        curve = reliability_curve(y, 1 - p, n_bins=5)
-    frame = curve.to_frame()
-    assert list(frame.columns[:5]) == ["mean_predicted", "observed", "low", "high", "above"]
-    assert len(frame) == 5
-    lines = str(curve).splitlines()
-    told = [line.split()[-1] == "True" for line in lines[-5:]]
-    assert told == curve.columns["inside"].tolist()
 
 
 def test_a_bin_with_one_group_counts_as_one_sample():

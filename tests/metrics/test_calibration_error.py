@@ -49,18 +49,6 @@ def test_error_by_the_definition(strategy):
         assert_allclose(found.value, expected, rtol=1e-12)
 
 
-def test_by_hand():
-    found = expected_calibration_error(
-        [0, 0, 1, 0, 1, 1, 1, 0], [0.2, 0.2, 0.2, 0.2, 0.9, 0.9, 0.9, 0.9], n_bins=2
-    )
-    assert_allclose(found.value, (0.05 + 0.15) / 2)
-    # |X/4 - .2| and |X/4 - .9| of binomial X, of which 1/2 each
-    chance = [binom.pmf(k, 4, q) * abs(k / 4 - q) for q in (0.2, 0.9) for k in range(5)]
-    assert_allclose(found.details["by_chance"], sum(chance) / 2)
-    assert found.details["corrected"] == 0
-    assert (found.details["n_bins"], found.n_samples) == (2, 8)
-
-
 @pytest.mark.simulated
 def test_bias_is_what_it_says():
     error, corrected, truth, _ = simulate("calibrated", 0.5, 100, 40)
@@ -83,41 +71,3 @@ def test_bias_is_what_it_says():
 def test_it_covers_in_93_of_100_data_sets_at_least(model, rate, n):
     *_, covered = simulate(model, rate, n, 30)
     assert binom.cdf(covered.sum(), 30, 0.93) > 0.005
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
-@pytest.mark.parametrize("n", [50, 200])
-@pytest.mark.parametrize("rate", [0.5, 0.1, 0.02])
-@pytest.mark.parametrize("model", MODELS)
-def test_it_covers_whatever_the_model(model, rate, n, strategy):
-    *_, covered = simulate(model, rate, n, 300, strategy=strategy)
-    assert binom.cdf(covered.sum(), 300, 0.93) > 0.001
-
-
-def test_weights_and_classes():
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet([1, 1, 1], 90)
-    y = np.array(list("abc"))[(p.cumsum(axis=1) < rng.random((90, 1))).sum(axis=1)]
-    top = expected_calibration_error(y, p)
-    right = y == np.array(list("abc"))[p.argmax(axis=1)]
-    assert top.value == expected_calibration_error(right, p.max(axis=1)).value
-    assert top.details["pos_label"] is None
-    of_b = expected_calibration_error(y, p, pos_label="b")
-    assert of_b.value == expected_calibration_error(y == "b", p[:, 1]).value
-    weight = rng.random(90)
-    once, scaled = (expected_calibration_error(y, p, sample_weight=k * weight) for k in (1, 1e-9))
-    assert_allclose(once.interval.high, scaled.interval.high)
-    # a sample that weighs as much as all others leaves fewer to learn from
-    heavy = np.where(np.arange(90) == 0, 90.0, 1.0)
-    assert (
-        expected_calibration_error(y, p, n_bins=1, sample_weight=heavy).interval.high
-        > top.interval.high / 2
-    )
-
-
-def test_it_reads():
-    found = expected_calibration_error([0, 1, 1], [0.2, 0.7, 0.9], n_bins=2, confidence_level=0.9)
-    assert "90 % interval" in str(found)
-    assert found.to_dict()["interval"] == "test_inversion"
-    assert found.confidence_interval(0.5).high < found.interval.high

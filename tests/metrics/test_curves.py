@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from reference import curves as reference
 from scipy.stats import binom, norm
 from sklearn.exceptions import UndefinedMetricWarning
@@ -14,7 +12,6 @@ from skeval.metrics import precision_recall_curve_band, roc_auc_score, roc_curve
 from skeval.model_selection import metric_interval
 
 BANDS = [roc_curve_band, precision_recall_curve_band]
-ENDS = ("low", "high", "band_low", "band_high")
 
 
 def problem(seed=0, n=60, shift=1.0):
@@ -90,122 +87,6 @@ def test_the_area_of_one_positive_has_an_interval_and_no_standard_error(weight):
     assert 0 < area.interval.low < area.value < area.interval.high < 1
 
 
-@pytest.mark.parametrize("band", BANDS)
-def test_bands_lie_around_the_curve_and_one_in_the_other(band):
-    for seed in range(4):
-        curve, low, high, least, most = ends(band, *problem(seed))
-        assert (least >= 0).all()
-        assert (least <= low).all()
-        assert (low <= curve).all()
-        assert (curve <= high).all()
-        assert (high <= most).all()
-        assert (most <= 1).all()
-    curve, low, high, least, most = ends(roc_curve_band, *problem())
-    assert (np.diff([low, high, least, most]) >= -1e-12).all()
-
-
-@pytest.mark.parametrize("band", BANDS)
-def test_no_error_is_no_certainty(band):
-    """Classes that are separated: a resample is too, and a percentile band has no width."""
-    y, score = np.repeat([0, 1], [30, 10]), np.arange(40)
-    curve, low, high, *_ = ends(band, y, score)
-    assert (curve[:-1] == 1).all()
-    assert (low[1:-1] < 0.95).all()
-    assert (high == 1).all()
-    made = band(y, score, n_resamples=2)
-    assert made.area.interval.low < 0.98
-
-
-@pytest.mark.parametrize("band", BANDS)
-def test_a_larger_level_is_wider_and_more_samples_narrower(band):
-    narrow, wide = (ends(band, *problem(), confidence_level=level) for level in (0.8, 0.99))
-    assert (wide[[1, 3]] <= narrow[[1, 3]]).all()
-    assert (wide[[2, 4]] >= narrow[[2, 4]]).all()
-    more = ends(band, *problem(n=6000))
-    assert np.mean(more[2] - more[1]) < np.mean(narrow[2] - narrow[1]) / 3
-
-
-@pytest.mark.parametrize("band", BANDS)
-@given(seed=st.integers(0, 10**6))
-@settings(max_examples=4)
-def test_the_order_of_samples_and_increasing_functions_of_scores_change_nothing(band, seed):
-    y, score = problem(seed)
-    expected = ends(band, y, score)
-    order = np.random.default_rng(seed).permutation(60)
-    assert_allclose(ends(band, y[order], score[order]), expected, rtol=0, atol=1e-12)
-    for change in (np.exp, np.arctan, lambda s: 1000 * s - 3):
-        assert_allclose(ends(band, y, change(score)), expected, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("band", BANDS)
-def test_names_of_classes_change_nothing(band):
-    y, score = problem()
-    named = np.array(["no", "yes"])[y]
-    assert_array_equal(ends(band, named, score, pos_label="yes"), ends(band, y, score))
-    assert_array_equal(ends(band, named, -score, pos_label="no"), ends(band, 1 - y, -score))
-
-
-@pytest.mark.parametrize("band", BANDS)
-def test_weights(band):
-    y, score = problem()
-    weight = np.random.default_rng(1).integers(1, 5, size=60)
-    expected = ends(band, y, score, sample_weight=weight)
-    for scale in (2.0**60, 1e-200, 3.0):
-        scaled = ends(band, y, score, sample_weight=weight * scale)
-        assert_allclose(scaled, expected, rtol=1e-9, atol=1e-12)
-    repeated = ends(band, np.repeat(y, weight), np.repeat(score, weight))
-    assert_allclose(expected[0], repeated[0])  # the curve; its band is that of 60 samples
-    assert np.mean(expected[2] - expected[1]) > np.mean(repeated[2] - repeated[1])
-    seen = np.arange(60) % 4 > 0
-    absent = ends(band, y, score, sample_weight=seen)
-    assert_allclose(absent, ends(band, y[seen], score[seen]), atol=1e-12)
-    same = ends(band, y, score, sample_weight=np.full(60, 7))
-    assert_allclose(same, ends(band, y, score), atol=1e-12)
-
-
-@pytest.mark.parametrize("band", BANDS)
-def test_a_group_counts_as_a_whole(band):
-    y, score = problem(n=300)
-    alone = ends(band, y, score, groups=np.arange(300))
-    assert_allclose(alone[1:3], ends(band, y, score)[1:3], atol=0.01)
-    copies = (np.repeat(v, 4) for v in (y, score, np.arange(300)))
-    y_copied, score_copied, groups = copies
-    grouped = ends(band, y_copied, score_copied, groups=groups)
-    assert_allclose(grouped[0], alone[0])
-    assert_allclose(grouped[1:3], alone[1:3], atol=0.01)
-    names = np.array([f"patient {i}" for i in groups])
-    assert_allclose(ends(band, y_copied, score_copied, groups=names), grouped, rtol=1e-12)
-
-
-@pytest.mark.parametrize("band", BANDS)
-def test_seeds(band):
-    y, score = problem()
-
-    def run(seed, n_resamples=6):
-        return band(y, score, n_resamples=n_resamples, random_state=seed).distances
-
-    assert_array_equal(run(1), run(1))
-    assert_array_equal(run(1), run(1, 9)[:6])
-    assert np.abs(run(1) - run(2)).max() > 0
-    assert np.abs(run(None) - run(None)).max() > 0
-
-
-@pytest.mark.parametrize("band", BANDS)
-def test_bands_read_and_refuse(band):
-    y, score = problem()
-    made = band(y, score, n_resamples=2, n_points=5, random_state=0)
-    assert "95 %" in str(made)
-    assert list(made.to_frame().columns)[2:] == list(ENDS)
-    with pytest.raises(ValueError, match="both classes with weight > 0"):
-        band(y, score, sample_weight=y)
-    with pytest.raises(ValueError, match="groups must hold at least two groups, got one: 'a'"):
-        band(y, score, groups=["a"] * 60)
-    with pytest.raises(ValueError, match="groups"):
-        band(y, score, groups=[1, 2])
-    with pytest.raises(ValueError, match="'confidence_level' parameter"):
-        band(y, score, confidence_level=1.0)
-
-
 def covered(n, rate, area, n_sets, n_resamples, seed=0):
     """Return how many bands hold each curve: at each of nine places, and as a whole."""
     rng = np.random.default_rng(seed)
@@ -238,14 +119,3 @@ def test_they_cover_in_93_of_100_data_sets_at_least(n, rate, area):
     points, whole = covered(n, rate, area, n_sets=20, n_resamples=40)
     assert binom.cdf(points, 20, 0.93).min() > 0.002
     assert binom.cdf(whole, 20, 0.93).min() > 0.005
-
-
-@RARE
-@pytest.mark.slow
-@pytest.mark.parametrize("area", [0.6, 0.9, 0.98])
-@pytest.mark.parametrize("rate", [0.5, 0.1, 0.02])
-@pytest.mark.parametrize("n", [50, 200])
-def test_they_cover_on_a_grid_of_populations(n, rate, area):
-    points, whole = covered(n, rate, area, n_sets=200, n_resamples=200, seed=1)
-    assert binom.cdf(points, 200, 0.93).min() > 0.001
-    assert binom.cdf(whole, 200, 0.93).min() > 0.005

@@ -60,27 +60,6 @@ def test_crossing_by_hand():
     assert_allclose(crossings, [[0.2, 0.36]])
 
 
-def test_crossing_on_a_vertical_step():
-    step = ([0, 0.5, 0.5, 1], [0, 0, 1, 1])
-    winner, crossings = curve_dominance(([0, 1], [0, 1]), step)
-    assert winner == "cross"
-    assert_allclose(crossings, [[0.5, 0.5]])
-
-
-def test_crossing_after_a_shared_stretch_is_where_they_meet():
-    a = ([0, 0.25, 0.75, 1], [0.2, 0.5, 0.6, 0.7])
-    b = ([0, 0.25, 0.75, 1], [0.1, 0.5, 0.6, 0.9])
-    winner, crossings = curve_dominance(a, b)
-    assert winner == "cross"
-    assert_allclose(crossings, [[0.25, 0.5]])
-
-
-def test_equal_whatever_the_knots():
-    a, b = ([0, 1], [0, 1]), ([0, 0.3, 1], [0, 0.3, 1])
-    assert curve_dominance(a, b)[0] == "equal"
-    assert curve_dominance(b, a, kind="pr")[0] == "equal"
-
-
 @given(
     st.lists(st.integers(0, 1), min_size=2, max_size=8),
     st.lists(st.integers(0, 3), min_size=10, max_size=10),
@@ -100,13 +79,6 @@ def test_rounding_of_x_changes_nothing(y, first, second, seed):
     plain, rounded = curve_dominance(a, b), curve_dominance(moved(a), moved(b))
     assert rounded[0] == plain[0]
     assert_allclose(rounded[1], plain[1], atol=1e-9)
-
-
-def test_steps_of_weighted_curves_fall_together():
-    y, weight = [0, 0, 0, 1, 1, 0], [0.1, 0.2, 0.3, 1, 1, 0.4]
-    a, b = (roc_curve(y, s, sample_weight=weight) for s in ([5, 4, 3, 2, 1, 0], [3, 4, 5, 2, 1, 0]))
-    assert set(a[0]) != set(b[0])  # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1
-    assert curve_dominance(a, b)[0] == "equal"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import curves as reference
 from scipy.stats import binom, norm
-from sklearn.metrics import confusion_matrix
 
 from skeval.metrics import net_benefit
 
@@ -43,16 +42,6 @@ def test_it_is_its_definition(data):
     assert_allclose(found.y, repeated.y, atol=1e-12)
 
 
-def test_a_confusion_matrix_by_hand():
-    y = np.repeat([1, 0], [20, 80])
-    proba = np.r_[np.repeat([0.9, 0.1], [15, 5]), np.repeat([0.9, 0.1], [8, 72])]
-    (_, fp), (_, tp) = confusion_matrix(y, proba >= 0.2)
-    found = net_benefit(y, proba, thresholds=[0.2])
-    assert_allclose(found.y, [tp / 100 - fp / 100 * 0.25])
-    assert_allclose(found.y, [0.13])
-    assert_allclose(found.columns["treat_all"], [0.2 - 0.8 * 0.25], atol=1e-15)
-
-
 def models(seed=0, n=90):
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < 0.3).astype(int)
@@ -75,21 +64,6 @@ def test_a_difference_is_that_of_two_curves_and_turns_round():
     assert np.mean(paired[middle]) < np.mean(apart[middle])  # for the same samples judge both
 
 
-def test_intervals_hold_the_curve_and_have_a_width():
-    y, proba, other = models()
-    for curve in (net_benefit(y, proba), net_benefit(y, proba, baseline=other)):
-        assert (curve.low <= curve.y).all()
-        assert (curve.y <= curve.high).all()
-        assert (curve.high - curve.low > 0.005).all()
-    perfect = net_benefit(y, y.astype(float))
-    assert_allclose(perfect.y, y.mean())
-    assert (perfect.low < y.mean() - 0.05).all()
-    wide = net_benefit(y, proba, confidence_level=0.99)
-    narrow = net_benefit(y, proba, confidence_level=0.8)
-    assert (wide.low <= narrow.low).all()
-    assert (narrow.high <= wide.high).all()
-
-
 def test_a_threshold_does_not_ask_about_the_others():
     """In any order, twice, or at a probability that occurs."""
     y, proba, other = models()
@@ -102,34 +76,6 @@ def test_a_threshold_does_not_ask_about_the_others():
         for name in ("y", "low", "high"):
             expected = [getattr(each, name)[0] for each in alone]
             assert_allclose(getattr(found, name), expected, rtol=0, atol=1e-9)
-
-
-def test_order_names_and_the_scale_of_weights_change_nothing():
-    y, proba, other = models()
-    weight = np.random.default_rng(1).random(90) + 0.1
-    options = {"baseline": other, "sample_weight": weight, "thresholds": [0.1, 0.3, 0.6]}
-    expected = net_benefit(y, proba, **options)
-    order = np.random.default_rng(2).permutation(90)
-    changed = net_benefit(
-        np.array(["well", "ill"])[y[order]],
-        proba[order],
-        baseline=other[order],
-        sample_weight=1e100 * weight[order],
-        thresholds=[0.1, 0.3, 0.6],
-        pos_label="ill",
-    )
-    assert_allclose(changed.to_frame(), expected.to_frame(), atol=1e-5)
-
-
-def test_a_group_counts_as_a_whole():
-    y, proba, _ = models()
-    alone = net_benefit(y, proba, groups=np.arange(90), thresholds=[0.1, 0.4])
-    copies = [np.repeat(v, 3) for v in (y, proba, np.arange(90))]
-    grouped = net_benefit(*copies[:2], groups=copies[2], thresholds=[0.1, 0.4])
-    assert_allclose(grouped.low, alone.low, atol=1e-4)
-    assert_allclose(grouped.high, alone.high, atol=1e-4)
-    free = net_benefit(*copies[:2], thresholds=[0.1, 0.4])
-    assert (free.high - free.low < grouped.high - grouped.low).all()
 
 
 def test_it_reads_and_refuses():
@@ -181,11 +127,3 @@ def covered(n, rate, area, n_sets, seed=0):
 @pytest.mark.simulated
 def test_it_covers_in_93_of_100_data_sets_at_least():
     assert binom.cdf(covered(50, 0.1, 0.9, 60), 60, 0.93).min() > 0.005
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("area", [0.6, 0.9, 0.98])
-@pytest.mark.parametrize("rate", [0.5, 0.1, 0.02])
-@pytest.mark.parametrize("n", [50, 200])
-def test_it_covers_on_a_grid_of_populations(n, rate, area):
-    assert binom.cdf(covered(n, rate, area, 300, seed=1), 300, 0.93).min() > 0.005

@@ -5,7 +5,6 @@ import pytest
 from helpers.crossed import each_value
 from helpers.strategies import scored
 from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import ranking as reference
 from sklearn.exceptions import UndefinedMetricWarning
@@ -28,30 +27,6 @@ def test_equal_the_reference_implementations(problem):
     assert_allclose(1 - ranking_loss(y, score, sample_weight=weight), auc, atol=1e-12)
 
 
-@given(scored())
-def test_only_the_order_of_scores_counts(problem):
-    y, score, weight = problem
-    for metric in (ranking_loss, break_even_point):
-        value = metric(y, score, sample_weight=weight)
-        assert metric(y, np.exp(score / 3) - 7, sample_weight=weight) == value
-        turned = metric(y[::-1], score[::-1], sample_weight=weight[::-1])
-        assert_allclose(turned, value, rtol=1e-12)
-    flipped = ranking_loss(1 - y, -score, sample_weight=weight)
-    assert_allclose(flipped, ranking_loss(y, score, sample_weight=weight), atol=1e-15)
-
-
-@given(scored(), st.sampled_from([0.1, 1 / 3, 1e-3, 7.0]), st.sampled_from([10, 7]))
-def test_the_unit_of_the_weights_does_not_matter(problem, unit, parts):
-    y, score, whole = problem
-    weight = whole / parts  # not representable, so that sums in another order differ
-    value = break_even_point(y, score, sample_weight=weight)
-    assert_allclose(value, reference.break_even_point(y == 1, score, weight), atol=1e-9)
-    assert_allclose(value, break_even_point(y, score, sample_weight=whole), atol=1e-9)
-    assert_allclose(value, break_even_point(y, score, sample_weight=unit * weight), atol=1e-9)
-    loss = ranking_loss(y, score, sample_weight=unit * weight)
-    assert_allclose(loss, ranking_loss(y, score, sample_weight=whole), atol=1e-12)
-
-
 def test_a_cut_without_true_positives_is_no_break_even_point():
     weight = np.array([0.2, 0.1, 0.4, 0.3])
     for unit in (1, 10, 0.1):
@@ -69,33 +44,11 @@ def test_break_even_point_is_precision_and_recall_where_no_tie_hides_it():
         assert break_even_point(y, score) == y[chosen].mean()
 
 
-def test_break_even_point_by_hand():
-    # 2 positives of 5. Cuts: {+} has (R, P) = (1/2, 1); {+ - -} (1/2, 1/3); all (1, 2/5).
-    # From (1/2, 1) down to (1/2, 1/3), P meets R at 1/2.
-    assert_allclose(break_even_point([1, 0, 0, 1, 0], [3, 2, 2, 1, 1]), 0.5)
-    # Cuts: {+} (1/2, 1), all (1, 2/5): the line 1 - 6/5 (R - 1/2) meets P = R at 8/11.
-    assert_allclose(break_even_point([1, 0, 0, 1, 0], [3, 1, 1, 1, 1]), 8 / 11)
-    assert break_even_point([0, 1, 1], [3, 2, 1]) == 0.5
-    assert break_even_point([1, 0], [0.2, 0.9]) == 0.0
-
-
 @pytest.mark.parametrize("n_positive", [1, 3, 9])
 def test_constant_score_has_the_prevalence(n_positive):
     y = np.repeat([1, 0], [n_positive, 10 - n_positive])
     assert break_even_point(y, np.ones(10)) == n_positive / 10
     assert ranking_loss(y, np.ones(10)) == 0.5
-
-
-def test_labels_and_pos_label():
-    score = [0.1, 0.4, 0.35, 0.8]
-    assert ranking_loss([-1, -1, 1, 1], score) == 0.25
-    assert ranking_loss([False, False, True, True], score) == 0.25
-    assert ranking_loss(["n", "n", "p", "p"], score, pos_label="p") == 0.25
-    assert ranking_loss(["n", "n", "p", "p"], score, pos_label="n") == 0.75
-    with pytest.raises(ValueError, match=r"pos_label must be given .* classes \['n', 'p'\]"):
-        ranking_loss(["n", "n", "p", "p"], score)
-    with pytest.raises(ValueError, match=r"pos_label must be one of the classes .* got 'q'"):
-        ranking_loss(["n", "n", "p", "p"], score, pos_label="q")
 
 
 @pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1]])

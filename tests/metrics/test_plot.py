@@ -64,19 +64,6 @@ def test_band_is_the_quantiles_of_resamples_one_by_one():
     assert_allclose(tied.replicates, np.tile([0, 0.25, 0.5, 0.25, 0], (20, 1)))
 
 
-def test_band_seeds():
-    y, score, _ = scores()
-
-    def run(seed, n_resamples=5):
-        found = cost_curve_band(y, score, n_resamples=n_resamples, random_state=seed)
-        return found.replicates
-
-    assert_allclose(run(1), run(1), rtol=0)
-    assert_allclose(run(1), run(1, 9)[:5], rtol=0)
-    assert np.abs(run(1) - run(2)).max() > 0
-    assert np.abs(run(None) - run(None)).max() > 0
-
-
 @pytest.mark.simulated
 @pytest.mark.parametrize("n_sets", [12, pytest.param(400, marks=pytest.mark.slow)])
 def test_band_of_the_difference_has_its_size(n_sets):
@@ -90,20 +77,6 @@ def test_band_of_the_difference_has_its_size(n_sets):
         missed += not band.low[1] <= 0 <= band.high[1]
     assert binom.cdf(missed, n_sets, 0.05) > 0.005
     assert binom.sf(missed - 1, n_sets, 0.05) > 0.005
-
-
-def test_band_reads_and_refuses():
-    y, score, _ = scores()
-    band = cost_curve_band(y, score, n_resamples=5, random_state=0)
-    assert len(str(band).splitlines()) == 8
-    columns = ["probability_cost", "normalized_expected_cost", "low", "high"]
-    assert list(band.to_frame().columns) == columns
-    with pytest.raises(ValueError, match="must hold both classes"):
-        cost_curve_band(np.ones(5, dtype=int), np.ones(5))
-    with pytest.raises(ValueError, match="'confidence_level' parameter"):
-        cost_curve_band(y, score, confidence_level=1.0)
-    with pytest.raises(ValueError, match="inconsistent numbers"):
-        cost_curve_band(y, score, baseline=[1, 2])
 
 
 def test_cost_display_draws_the_curve(tmp_path):
@@ -246,17 +219,6 @@ def test_displays_take_the_arguments_of_scikit_learn_and_have_its_numbers(ours, 
         ours.from_estimator(model, X, y, response_method="predict")
 
 
-def test_the_precision_recall_display_draws_its_bands():
-    X, y = inputs()
-    options = {"pos_label": "ill", "n_resamples": 20, "random_state": 0}
-    display = PrecisionRecallDisplay.from_predictions(y, X[:, 0], **options)
-    band = precision_recall_curve_band(y, X[:, 0], **options)
-    assert_allclose(display.line_.get_xydata(), band.points)
-    assert display.line_.get_drawstyle() == "steps-pre"
-    assert labels(display)[0] == f"prevalence {band.prevalence:.3f}"
-    assert display.ax_.get_ylabel() == "Precision"
-
-
 def test_the_decision_curve_has_its_two_trivial_lines():
     X, y = inputs()
     proba = LogisticRegression().fit(X, y).predict_proba(X)[:, 0]
@@ -268,18 +230,6 @@ def test_the_decision_curve_has_its_two_trivial_lines():
     difference = NetBenefitDisplay.from_predictions(y, proba, **options)
     assert difference.ax_.get_ylabel() == "Difference of net benefit"
     assert labels(difference) == ["difference of net benefit", "95 % interval at each point"]
-
-
-@pytest.mark.parametrize("display", DISPLAYS)
-def test_curves_from_an_estimator_score_the_positive_class(display):
-    X, y = inputs()
-    model = LogisticRegression().fit(X, y)
-    for column, label in enumerate(["ill", "well"]):
-        drawn = display.from_estimator(model, X, y, pos_label=label)
-        proba = model.predict_proba(X)[:, column]
-        expected = display.from_predictions(y, proba, pos_label=label)
-        assert_allclose(drawn.line_.get_xydata(), expected.line_.get_xydata(), atol=1e-12)
-        assert drawn.name == "LogisticRegression"
 
 
 def test_net_benefit_needs_probabilities():
@@ -401,21 +351,6 @@ def test_it_draws_points_intervals_band_and_histogram(tmp_path):
     assert display.ax_.get_ylabel() == "Observed fraction (positive class: yes)"
     display.figure_.savefig(tmp_path / "calibration.png")
     assert (tmp_path / "calibration.png").stat().st_size > 5000
-
-
-def test_options_of_the_drawing():
-    X, y = draw()
-    model = GaussianNB().fit(X, y)
-    _, ax = plt.subplots()
-    display = ReliabilityDisplay.from_estimator(
-        model, X, y, ax=ax, band=False, histogram=False, color="red", confidence_level=0.8
-    )
-    assert display.ax_ is ax
-    assert display.band_ is None
-    assert display.histogram_ is None
-    assert display.errorbar_.lines[0].get_color() == "red"
-    assert display.name == "GaussianNB"
-    assert display.curve.confidence_level == 0.8
 
 
 def test_from_estimator_takes_the_positive_class():

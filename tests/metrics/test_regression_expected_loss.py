@@ -5,68 +5,13 @@ import pytest
 from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from scipy import stats
-from scipy.integrate import IntegrationWarning, quad
+from scipy.integrate import IntegrationWarning
 
 from skeval.metrics import expected_loss
-from skeval.metrics._regression import LOSSES
 
 
 def within_its_error(result, expected, slack=1.0):
     return abs(result.value - expected) <= slack * result.details["error"]
-
-
-@pytest.mark.parametrize(
-    ("distribution", "expected"),
-    [
-        (stats.norm(1, 2), 5.0),  # mean^2 + variance
-        (stats.uniform(), 1 / 3),
-        (stats.expon(), 2.0),
-        (stats.t(df=3), 3.0),
-        (stats.beta(0.5, 0.5), 0.375),  # density infinite at both ends
-    ],
-)
-def test_second_moment(distribution, expected):
-    result = expected_loss(lambda x: x, lambda x: 0.0, distribution)
-    assert within_its_error(result, expected, slack=2.0)
-    assert result.details["error"] < 1e-8
-
-
-def test_gaussian_squared_loss_of_a_line():
-    # f - y = (a - b) x + c under N(m, s^2): ((a - b) m + c)^2 + (a - b)^2 s^2.
-    result = expected_loss(lambda x: 2 * x + 1, lambda x: 0.5 * x, stats.norm(1, 0.7))
-    assert_allclose(result.value, (1.5 + 1) ** 2 + 1.5**2 * 0.49, rtol=1e-10)
-
-
-def test_absolute_loss_has_a_kink():
-    result = expected_loss(lambda x: x, lambda x: 0.3, stats.norm(), loss="absolute")
-    expected = 2 * stats.norm.pdf(0.3) + 0.3 * (1 - 2 * stats.norm.sf(0.3))
-    assert_allclose(result.value, expected, rtol=1e-9)
-
-
-@pytest.mark.parametrize("threshold", [0.0, 0.1, -1.234, 2.7])
-def test_zero_one_loss_has_a_jump(threshold):
-    result = expected_loss(lambda x: x > threshold, lambda x: x > 0, stats.norm(), loss="zero_one")
-    expected = abs(stats.norm.cdf(threshold) - 0.5)
-    assert within_its_error(result, expected)
-    assert result.details["error"] < 1e-13
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_jump_under_squared_loss_is_within_its_error(seed):
-    threshold = np.random.default_rng(seed).normal()
-    result = expected_loss(lambda x: 7.0 * (x > threshold), lambda x: 0, stats.norm())
-    assert within_its_error(result, 49 * stats.norm.sf(threshold))
-    assert result.details["error"] < 1e-2
-
-
-def test_a_set_of_several_pieces():
-    result = expected_loss(
-        lambda x: np.sin(5 * x) > 0, lambda x: True, stats.expon(), loss="zero_one"
-    )
-    # sin(5 x) < 0 on (pi/5, 2 pi/5) and every 2 pi/5 further: a geometric sum.
-    q = np.exp(-np.pi / 5)
-    assert_allclose(result.value, (q - q**2) / (1 - q**2), rtol=1e-9)
-    assert within_its_error(result, (q - q**2) / (1 - q**2))
 
 
 def gaussian_bump(x, at, width, height):
@@ -109,20 +54,6 @@ def test_hard_losses_and_densities(name):
     result = expected_loss(predict, lambda x: 0.0, distribution, loss=loss)
     assert_allclose(result.value, expected, rtol=1e-8)
     assert result.details["error"] <= 1e-6 * expected
-
-
-def test_points_come_many_at_a_time():
-    """A predictor may be slow to call: no call has one point, and there are not many calls."""
-    sizes = []
-
-    def step(x):
-        sizes.append(len(x))
-        return np.where(x[:, 0] > 0.3, 1.0, -1.0) + np.where(x[:, 0] > -1.7, 2.0, 0.0)
-
-    expected_loss(step, lambda x: 0.0, stats.norm())
-    assert max(sizes) > 100_000
-    assert len(sizes) < 100
-    assert sum(sizes) < 300_000
 
 
 def random_case(rng):
@@ -176,13 +107,6 @@ def test_the_estimated_error_holds_in_most_cases():
     assert stats.binom.cdf(held, 25, 0.97) > 0.005
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-9, 1e9, 1e150])
-def test_the_unit_of_the_loss_is_free(scale):
-    result = expected_loss(lambda x: scale * (x > 0.4), lambda x: 0.0, stats.norm())
-    assert_allclose(result.value, scale**2 * stats.norm.sf(0.4), rtol=1e-9)
-    assert within_its_error(result, scale**2 * stats.norm.sf(0.4), slack=2.0)
-
-
 def test_what_varies_too_finely_is_said():
     with pytest.warns(IntegrationWarning, match="did not converge"):
         result = expected_loss(
@@ -224,33 +148,6 @@ def test_a_distribution_without_width_is_refused():
         expected_loss(lambda x: x, lambda x: 0.0, stats.norm(1e20, 1.0))
 
 
-def test_bayes_error_of_two_gaussians():
-    def rule(x):
-        return np.where(x > 0, "b", "a")
-
-    errors = [
-        expected_loss(rule, lambda x, c=c: c, stats.norm(mean, 1), loss="zero_one").value
-        for c, mean in (("a", -1), ("b", 1))
-    ]
-    assert_allclose(np.mean(errors), stats.norm.cdf(-1), atol=1e-9)
-
-
-def test_bayes_error_of_two_gaussians_in_the_plane():
-    covariance = np.array([[1.0, 0.4], [0.4, 2.0]])
-    mean = np.array([1.0, -0.5])
-    direction = np.linalg.solve(covariance, mean)
-    result = expected_loss(
-        lambda X: X @ direction > 0,
-        lambda X: True,
-        stats.multivariate_normal(mean, covariance),
-        loss="zero_one",
-        random_state=0,
-    )
-    expected = stats.norm.cdf(-np.sqrt(mean @ direction))
-    assert within_its_error(result, expected, slack=2.0)
-    assert result.details["error"] < 2e-3
-
-
 KINDS = [
     stats.multivariate_normal(
         [1.0, 0.0], [[1.0, 0.5], [0.5, 2.0]]
@@ -271,50 +168,6 @@ def test_error_bar_is_honest_in_two_dimensions(distribution):
         )
         misses += not within_its_error(result, 12.0)
     assert stats.binom.sf(misses - 1, 35, 0.05) > 0.005
-
-
-def test_singular_covariance_and_many_dimensions():
-    line = stats.multivariate_normal([0, 0], [[1, 1], [1, 1]], allow_singular=True)
-    result = expected_loss(lambda X: X[:, 0] - X[:, 1], lambda X: 0, line, random_state=0)
-    assert_allclose(result.value, 0, atol=1e-9)
-    ten = stats.multivariate_normal(np.zeros(10))
-    result = expected_loss(lambda X: X.sum(axis=1), lambda X: 0, ten, random_state=0)
-    assert within_its_error(result, 10.0, slack=3.0)
-
-
-def test_a_dirichlet_is_drawn():
-    simplex = stats.dirichlet([2.0, 3.0, 5.0])
-    result = expected_loss(lambda X: X[:, 0], lambda X: 0.0, simplex, random_state=1)
-    assert within_its_error(result, 2 * 3 / (10 * 11), slack=2.0)  # E x^2 = a (a+1) / (s (s+1))
-
-
-def test_functions_may_return_scalars_columns_or_rows():
-    for predict in (lambda x: 2.0, lambda x: x * 0 + 2, lambda x: np.full(len(x), 2.0)):
-        assert_allclose(expected_loss(predict, lambda x: 0, stats.norm()).value, 4, rtol=1e-9)
-
-
-def test_seeds():
-    def run(seed):
-        return expected_loss(
-            lambda X: X[:, 0], lambda X: 0, [stats.norm()] * 2, n_points=64, random_state=seed
-        ).value
-
-    assert run(3) == run(3)
-    assert run(3) != run(4)
-    assert run(None) != run(None)
-
-
-def test_no_expectation_is_said():
-    with pytest.warns(IntegrationWarning, match="did not converge"):
-        result = expected_loss(lambda x: x, lambda x: 0, stats.cauchy())
-    assert np.isnan(result.value)
-    assert result.details["error"] == np.inf
-
-
-def test_readable():
-    lines = str(expected_loss(lambda x: 1, lambda x: 0, stats.norm())).splitlines()
-    assert lines[0] == "expected loss (quadrature)"
-    assert lines[1].split() == ["value", "1.0000"]
 
 
 @pytest.mark.parametrize(
@@ -349,35 +202,6 @@ def test_bad_functions():
 
 def pinball(y_true, y_pred):
     return np.maximum(y_pred - y_true, 3 * (y_true - y_pred))
-
-
-@each_value
-@pytest.mark.parametrize(
-    "distribution", [stats.norm(0.3, 2), stats.expon(), stats.beta(0.5, 2), stats.uniform(-1, 3)]
-)
-@pytest.mark.parametrize("guess", [0.2, 0.7])
-def test_a_loss_function_against_its_closed_form(distribution, guess):
-    # E max(q - x, 3 (x - q)) = integral of F below q plus 3 times the integral of 1 - F above q
-    low, high = distribution.support()
-    below = quad(distribution.cdf, max(low, -60), guess, epsabs=1e-12)[0]
-    above = quad(distribution.sf, guess, min(high, 80), epsabs=1e-12)[0]
-    result = expected_loss(lambda x: guess, lambda x: x, distribution, loss=pinball)
-    assert_allclose(result.value, below + 3 * above, rtol=1e-7)
-
-
-@pytest.mark.parametrize("name", ["squared", "absolute", "zero_one"])
-def test_a_named_loss_is_its_function(name):
-    function = LOSSES[name]
-    arguments = (lambda x: np.round(x), lambda x: np.round(2 * x), stats.norm())
-    by_name = expected_loss(*arguments, loss=name)
-    assert by_name.value == expected_loss(*arguments, loss=function).value
-    plane = [lambda x: x[:, 0], lambda x: x[:, 1] ** 2, [stats.norm(), stats.uniform()]]
-    options = {"n_points": 2**10, "random_state": 0}
-    if name != "zero_one":
-        assert (
-            expected_loss(*plane, loss=name, **options).value
-            == expected_loss(*plane, loss=function, **options).value
-        )
 
 
 @each_value

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.crossed import each_value
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, make_blobs
@@ -16,11 +16,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import davies_bouldin_score, make_scorer, silhouette_score
 from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import get_scorer_names as sklearn_scorer_names
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import skeval.metrics
 from skeval.metrics import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._scorers import ABBREVIATIONS, PARTITION, SCORERS
 from skeval.metrics.cluster._indices import INDICES
@@ -156,67 +155,6 @@ def test_search_picks_the_better_model_by_every_metric(name):
     assert again(search.best_estimator_, X, y) == by_name(search.best_estimator_, X, y)
 
 
-@pytest.mark.parametrize("name", INTERNAL)
-def test_search_picks_the_better_clustering_by_every_internal_index(name):
-    arguments, grid = INTERNAL[name]
-    X, _ = blobs()
-    scorer = pickle.loads(pickle.dumps(get_scorer(name, **arguments)))
-    search = GridSearchCV(KMEANS, grid, scoring=scorer, cv=3).fit(X)
-    assert search.best_params_ == {"n_clusters": 3}
-    sign = -1 if name.startswith("neg_") else 1
-    expected = sign * SCORERS[name].function(X, search.predict(X), **arguments)
-    assert scorer(search.best_estimator_, X) == expected
-
-
-@pytest.mark.parametrize("name", INTERNAL)
-def test_internal_indices_of_dbscan_with_noise_and_with_a_single_cluster(name):
-    X = np.vstack([blobs()[0], [[50.0, 50.0]]])
-    everything = [(np.arange(91), np.arange(91))]
-    grid = {"eps": [1e-9, 1.5, 15.0]}  # all noise; three clusters and noise; one cluster and noise
-    scorer = get_scorer(name, noise="drop")
-    with (
-        pytest.warns(UndefinedMetricWarning, match="must have two clusters, got [01]"),
-        pytest.warns(UserWarning, match="One or more of the test scores are non-finite"),
-    ):
-        search = GridSearchCV(DBSCAN(), grid, scoring=scorer, cv=everything).fit(X)
-    assert search.best_params_ == {"eps": 1.5}
-    assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [True, False, True]
-    worst = get_scorer(name, noise="drop", undefined=-1e9)
-    search = GridSearchCV(DBSCAN(), grid, scoring=worst, cv=everything).fit(X)
-    assert search.cv_results_["mean_test_score"][[0, 2]].tolist() == [-1e9, -1e9]
-    labels = DBSCAN(eps=1.5).fit_predict(X)
-    sign = -1 if name.startswith("neg_") else 1
-    expected = sign * SCORERS[name].function(X, labels, noise="drop")
-    assert search.best_score_ == expected
-    with pytest.raises(ValueError, match="must have two clusters, got 0"):
-        get_scorer(name, undefined="raise")(DBSCAN(eps=1e-9), X)
-
-
-def test_all_scorers_of_clusterings_in_one_cross_validation():
-    X, y = blobs()
-    external = [name for name, (_, estimator, *_) in CASES.items() if estimator is KMEANS]
-    scoring = {name: get_scorer(name) for name in [*INTERNAL, *external, "adjusted_rand_score"]}
-    result = cross_validate(KMeans(3, n_init=2, random_state=0), X, y, scoring=scoring, cv=3)
-    for name in scoring:
-        assert np.isfinite(result[f"test_{name}"]).all()
-    for name in external:
-        perfect = 0 if name == "neg_minkowski" else 1
-        np.testing.assert_array_equal(result[f"test_{name}"], [perfect] * 3)
-
-
-def test_sign_and_value():
-    X, y = classes()
-    model = LogisticRegression(max_iter=500).fit(X, y)
-    error = skeval.metrics.error_rate(y, model.predict(X))
-    assert get_scorer("neg_error_rate")(model, X, y) == -error
-    two_X, two_y = two_classes()
-    model = LogisticRegression(max_iter=500).fit(two_X, two_y)
-    score = model.decision_function(two_X)
-    for pos_label, sign in (("vir", 1), ("ver", -1)):
-        expected = -skeval.metrics.ranking_loss(two_y, sign * score, pos_label=pos_label)
-        assert get_scorer("neg_ranking_loss", pos_label=pos_label)(model, two_X, two_y) == expected
-
-
 def test_names_hold_both_packages():
     names = get_scorer_names()
     assert names == sorted(set(names))
@@ -283,19 +221,6 @@ def test_suggestions_are_scorers():
         get_scorer("predictive_power")
 
 
-def test_both_forms_of_davies_bouldin_are_named(blobs_and_labels):
-    X, model = blobs_and_labels
-    theirs = -davies_bouldin_score(X, model.labels_)
-    assert get_scorer("neg_davies_bouldin_centroid")(model, X) == pytest.approx(theirs, rel=1e-12)
-    assert get_scorer("neg_davies_bouldin_pairwise")(model, X) < 1.2 * theirs
-
-
-@pytest.fixture
-def blobs_and_labels():
-    X, _ = blobs()
-    return X, clone(KMEANS).fit(X)
-
-
 class OnlyLabels(ClusterMixin, BaseEstimator):
     """A clusterer with neither predict nor fit_predict."""
 
@@ -307,36 +232,6 @@ class OnlyLabels(ClusterMixin, BaseEstimator):
 
 
 BLOBS = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
-
-
-@each_value
-@pytest.mark.parametrize(
-    ("clusterer", "grid"),
-    [
-        (KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3, 5]}),
-        (AgglomerativeClustering(), {"n_clusters": [2, 3, 5]}),
-        (make_pipeline(StandardScaler(), KMeans(n_init=1, random_state=0)), "pipeline"),
-    ],
-)
-@pytest.mark.parametrize(
-    ("index", "greater"), [(silhouette_score, True), (davies_bouldin_score, False)]
-)
-def test_search_finds_the_number_of_clusters(clusterer, grid, index, greater):
-    if grid == "pipeline":
-        grid = {"kmeans__n_clusters": [2, 3, 5]}
-    scorer = make_clustering_scorer(index, greater_is_better=greater)
-    search = GridSearchCV(clusterer, grid, scoring=scorer, cv=3).fit(BLOBS)
-    assert list(search.best_params_.values()) == [3]
-    assert (search.cv_results_["mean_test_score"] > 0).all() == greater
-
-
-def test_labels_of_the_fit_are_not_those_of_the_test_samples():
-    """Two halves of one size: the labels of the training half would fit the length."""
-    order = np.random.default_rng(0).permutation(len(BLOBS))
-    X = BLOBS[order]
-    model = AgglomerativeClustering(n_clusters=3).fit(X[:45])
-    expected = silhouette_score(X[45:], AgglomerativeClustering(n_clusters=3).fit_predict(X[45:]))
-    assert make_clustering_scorer(silhouette_score)(model, X[45:]) == expected
 
 
 def test_kinds_of_clusterer():
@@ -417,22 +312,7 @@ def test_pipelines_are_judged_where_they_cluster(name, index):
     assert get_scorer(index)(model, X) == get_scorer(index, space="transformed")(model, X)
 
 
-def test_search_over_a_pipeline_ranks_by_the_space_that_it_clusters():
-    X, grid = in_another_space(), {"kmeans__n_clusters": [2, 3, 5]}
-    scorer = get_scorer("silhouette")
-    search = GridSearchCV(PIPELINES["k-means"], grid, scoring=scorer, cv=3).fit(X)
-    assert search.best_params_ == {"kmeans__n_clusters": 3}
-
-
 TEXTS = np.array(["red apple", "red pear", "green apple", "old car", "new car", "old bus"] * 5)
-
-
-def test_texts_are_judged_as_the_pipeline_sees_them():
-    model = make_pipeline(TfidfVectorizer(), KMeans(2, n_init=2, random_state=0))
-    search = GridSearchCV(
-        model, {"kmeans__n_clusters": [2, 3]}, scoring=get_scorer("silhouette"), cv=3
-    ).fit(TEXTS)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 @pytest.mark.parametrize("undefined", ["nan", "raise", -1.0])
@@ -460,16 +340,6 @@ def test_an_index_that_is_nan_is_undefined():
     assert make_clustering_scorer(no_value, undefined=-3)(model, BLOBS) == -3
     with pytest.raises(ValueError, match="it is nan"):
         make_clustering_scorer(no_value, undefined="raise")(model, BLOBS)
-
-
-def test_several_scorers_in_one_pass():
-    scoring = {
-        "silhouette": make_clustering_scorer(silhouette_score),
-        "db": make_clustering_scorer(davies_bouldin_score, greater_is_better=False),
-    }
-    result = cross_validate(KMeans(3, n_init=1, random_state=0), BLOBS, scoring=scoring, cv=3)
-    assert (result["test_silhouette"] > 0.7).all()
-    assert (result["test_db"] < 0).all()
 
 
 @pytest.mark.parametrize(

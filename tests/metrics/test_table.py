@@ -60,6 +60,45 @@ def test_the_first_form_is_the_interval_and_every_form_holds_the_value(row):
             assert each.confidence_interval(0.5) != each.interval
 
 
+@pytest.mark.parametrize("row", WITH_INTERVAL, ids=name)
+def test_order_names_and_weights_of_samples(row):
+    """The order, the unit of weights and equal weights do not matter, nor does weight 0 or a copy.
+
+    Copies of samples as groups have the interval of groups of one sample each.
+    """
+    (true, pred), arguments = sample(row)
+    metric = partial(row.function, **arguments) if arguments else row.function
+    rng = np.random.default_rng(1)
+    weight, order, groups = rng.random(60) + 0.2, rng.permutation(60), np.arange(60)
+
+    def measure(rows=slice(None), **options):
+        options = {"n_resamples": 40, "random_state": 0} | options
+        found = metric_interval(metric, true[rows], pred[rows], **options)
+        return np.array([found.value, found.interval.low, found.interval.high])
+
+    expected, method = measure(), row.interval[0].methods[0]
+    near = partial(np.testing.assert_allclose, rtol=1e-6, atol=5e-6)
+    near(measure(order), expected)
+    near(measure(sample_weight=np.full(60, 1e-5)), expected)
+    if method == "hall" or "score" not in {name for form in row.interval for name in form.methods}:
+        return  # the bootstrap serves weights and groups
+    weighted = measure(sample_weight=weight)
+    # log-inverse weights of classes count samples
+    for unit in () if "class_weight" in row.keywords else (1e-50, 1e50):
+        near(measure(sample_weight=unit * weight), weighted)
+    seen = groups % 4 > 0
+    near(measure(sample_weight=weight * seen), measure(seen, sample_weight=weight[seen]))
+    alone, copies = measure(groups=groups), np.repeat(groups, 4)
+    near(measure(copies, groups=copies)[0], alone[0])
+    np.testing.assert_allclose(measure(copies, groups=copies), alone, atol=0.02)
+    if row.from_table is not None and not row.required:
+        names, near_names = np.array(["b", "a"]), partial(near, atol=5e-5)
+        takes = "pos_label" in row.keywords
+        named = partial(row.function, **arguments, **({"pos_label": "a"} if takes else {}))
+        found = metric_interval(named, names[true], names[pred])
+        near_names([found.value, found.interval.low, found.interval.high], expected)
+
+
 @pytest.mark.parametrize("row", [row for row in METRICS if row.per_sample], ids=name)
 def test_the_mean_over_samples_is_the_metric(row):
     data, arguments = sample(row)

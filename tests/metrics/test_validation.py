@@ -136,31 +136,6 @@ def test_ends_of_the_score_interval_are_where_the_test_is_significant(sample, fo
         assert z2 == pytest.approx(stats.norm.ppf(0.975) ** 2)
 
 
-def test_a_larger_level_holds_a_smaller_one(found):
-    for each in found.values():
-        inner, outer = each.confidence_interval(0.5), each.confidence_interval(0.99)
-        assert outer.low <= inner.low <= each.value <= inner.high <= outer.high
-
-
-def test_the_smooth_curve_finds_the_distance(found):
-    y, p = draw(20_000, 3, slope=0.7, shift=0.3)
-    large = calibration_measures(y, p, random_state=0)
-    distance = np.abs(expit(0.3 + 0.7 * logit(p)) - p)
-    assert large["ici"].value == pytest.approx(distance.mean(), abs=0.01)
-    assert large["e50"].value == pytest.approx(np.median(distance), abs=0.01)
-    assert large["e90"].value == pytest.approx(np.quantile(distance, 0.9), abs=0.02)
-    assert found["ici"].details["by_chance"] > large["ici"].details["by_chance"] > 0
-
-
-@pytest.mark.simulated
-def test_a_calibrated_model_may_have_no_distance():
-    low = [
-        calibration_measures(*draw(200, seed), random_state=0)["ici"].interval.low
-        for seed in range(12)
-    ]
-    assert np.mean(np.array(low) == 0) > 0.7
-
-
 def test_what_has_no_slope_is_undefined():
     y = np.repeat([0, 1], 30)
     with pytest.warns(UndefinedMetricWarning, match="separate"):
@@ -198,19 +173,6 @@ def test_sizes_are_those_that_pmvalsampsize_prints():
     assert found["roc_auc"] == 4252
     assert found["n_samples"] == found["observed_expected"]
     assert found["n_events"] == np.ceil(0.018 * found["n_samples"])
-
-
-def test_sizes_give_the_width_that_was_wanted():
-    """The interval of the slope, in samples of the size that was found, is about so wide."""
-    n = validation_size(0.4, log_odds=(-0.5, 1.2), widths={"slope": 0.4})["slope"]
-    widths = []
-    for seed in range(6):
-        each = calibration_measures(*draw(n, seed), random_state=0)["slope"].interval
-        widths.append(each.high - each.low)
-    assert np.mean(widths) == pytest.approx(0.4, rel=0.1)
-    proba = expit(np.random.default_rng(0).normal(-0.5, 1.2, 100_000))
-    other = validation_size(0.4, y_proba=proba, widths={"slope": 0.4})["slope"]
-    assert other == pytest.approx(n, rel=0.03)
 
 
 @pytest.mark.parametrize(

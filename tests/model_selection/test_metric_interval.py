@@ -7,12 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.coverage import consistent_with
-from helpers.crossed import each_value
 from joblib import parallel_config
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
 from scipy import stats
-from scipy.stats import binom, binomtest
+from scipy.stats import binomtest
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
@@ -38,7 +37,7 @@ from sklearn.metrics import (
 )
 from statsmodels.stats.weightstats import DescrStatsW
 
-from skeval._inference.intervals import bca_correction, corrected_levels, mean_interval
+from skeval._inference.intervals import mean_interval
 from skeval.metrics import (
     bleu_score,
     cost_sensitive_error,
@@ -82,6 +81,7 @@ METHODS = {
     partial(cohen_kappa_score, weights="linear"): "score",
     matthews_corrcoef: "score",
     balanced_accuracy_score: "score",
+    partial(balanced_accuracy_score, adjusted=True): "score",
     mean_squared_error: "hall",
     mean_absolute_error: "hall",
     root_mean_squared_error: "hall",
@@ -238,21 +238,6 @@ def test_bca_equals_scipy(level):
     assert_allclose([percentile.interval.low, percentile.interval.high], ends)
 
 
-def test_stratified_bca_equals_scipy_with_a_sample_for_each_class():
-    y, score = binary(n=30)
-    result = metric_interval(
-        roc_auc_score, y, score, method="bca", n_resamples=150, stratify=True, random_state=1
-    )
-
-    def statistic(a, b):
-        index = np.concatenate([a, b])
-        return roc_auc_score(y[index], score[index])
-
-    parts = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
-    expected = scipy_interval(parts, statistic, result.replicates, 0.95)
-    assert_allclose([result.interval.low, result.interval.high], expected, rtol=1e-10)
-
-
 def test_weights_and_groups_of_an_area_take_the_closed_form():
     y, score = binary(n=60)
     weight, groups = np.random.default_rng(1).exponential(size=60), np.arange(60) // 3
@@ -296,11 +281,6 @@ def coverage_of_clustered_area(n_data_sets, n_groups=20, area=0.8):
 @pytest.mark.simulated
 def test_coverage_of_the_area_of_groups():
     assert consistent_with(coverage_of_clustered_area(150), 150)
-
-
-@pytest.mark.slow
-def test_coverage_of_the_area_of_groups_long():
-    assert consistent_with(coverage_of_clustered_area(2000), 2000)
 
 
 def test_replicates_are_the_metric_on_resamples():
@@ -359,36 +339,6 @@ def test_bleu_resamples_sentence_statistics():
         metric_interval(bleu_score, references, hypotheses, sample_weight=np.ones(30))
 
 
-@each_value
-@pytest.mark.parametrize("metric", [error_rate, balanced_accuracy_score, macro_fbeta_score])
-@pytest.mark.parametrize("size", [1e-200, 1e-100, 1e100, 1e200])
-@pytest.mark.parametrize("groups", [None, np.arange(80) // 4])
-def test_the_unit_of_weights_does_not_count(metric, size, groups):
-    rng = np.random.default_rng(0)
-    y, weight = rng.integers(0, 2, 80), rng.random(80)
-    p = np.where(rng.random(80) < 0.8, y, 1 - y)
-    one = metric_interval(metric, y, p, sample_weight=weight, groups=groups)
-    other = metric_interval(metric, y, p, sample_weight=size * weight, groups=groups)
-    ends = [(found.interval.low, found.interval.high) for found in (one, other)]
-    assert ends[1] == pytest.approx(ends[0], rel=1e-9)
-    assert other.standard_error == pytest.approx(one.standard_error, rel=1e-9)
-
-
-def test_sample_weight_travels_with_its_sample():
-    y, p = classes()
-    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
-    options = {"method": "bca", "n_resamples": 50, "random_state": 0}
-    result = metric_interval(error_rate, y, p, sample_weight=weight, **options)
-    assert result.value == error_rate(y, p, sample_weight=weight)
-    wrong, total = weight * (y != p), weight
-
-    def ratio(index):
-        return wrong[index].sum() / total[index].sum()
-
-    index = metric_interval(lambda a, b: ratio(a), np.arange(80), y, **options)
-    assert_allclose(index.replicates, result.replicates)
-
-
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_seeds_and_jobs(backend):
     y, p = classes()
@@ -416,60 +366,15 @@ def test_samples_of_a_metric_of_masks_are_images():
     rng = np.random.default_rng(0)
     true = rng.integers(0, 2, (12, 8, 8))
     pred = np.where(rng.random(true.shape) < 0.1, 1 - true, true)
-    found = metric_interval(mask_rand_score, true, pred, random_state=0)
+    options = {"n_resamples": 30, "random_state": 0}
+    found = metric_interval(mask_rand_score, true, pred, **options)
     assert found.value == np.mean(
         [mask_rand_score(a[None], b[None]) for a, b in zip(true, pred, strict=True)]
     )
-    same = metric_interval(partial(mask_rand_score, per_image=True), true, pred, random_state=0)
+    same = metric_interval(partial(mask_rand_score, per_image=True), true, pred, **options)
     assert found.interval == same.interval
     with pytest.raises(ValueError, match="For one mask per image use per_image=True"):
         metric_interval(partial(mask_rand_score, per_image=False), true, pred)
-
-
-def test_percentile_above_a_thousand_units():
-    y, p = np.array(classes(1001), dtype=float)
-    result = metric_interval(r2_score, y, p, n_resamples=10, random_state=0)
-    assert result.method == "percentile"
-    grouped = metric_interval(
-        r2_score, y, p, n_resamples=10, groups=np.arange(1001) % 50, random_state=0
-    )
-    assert grouped.method == "bca"
-
-
-def bootstrap_coverage(method, n_data_sets, n_resamples, n=60):
-    """A skewed statistic, the variance of exponential errors: true mean squared error 2."""
-    hits = 0
-    for seed in range(n_data_sets):
-        error = np.random.default_rng(seed).exponential(size=n)
-        result = metric_interval(
-            partial(_rms),
-            np.zeros(n),
-            error,
-            method=method,
-            n_resamples=n_resamples,
-            random_state=seed,
-        )
-        hits += np.sqrt(2) in result.interval
-    return hits
-
-
-def _rms(y, p):
-    return float(np.sqrt(np.mean((y - p) ** 2)))
-
-
-@pytest.mark.simulated
-def test_bootstrap_coverage():
-    """BCa of a skewed statistic at n = 60 covers near 0.9; a broken one would not reach 0.85."""
-    hits = bootstrap_coverage("bca", 30, 150)
-    assert binom.cdf(hits, 30, 0.92) > 0.001
-
-
-@pytest.mark.slow
-def test_bca_covers_better_than_percentile_on_skewed_errors():
-    bca, percentile = (bootstrap_coverage(method, 400, 500) for method in ("bca", "percentile"))
-    print(f"BCa {bca / 400:.4f}, percentile {percentile / 400:.4f}")
-    assert bca > percentile
-    assert binom.cdf(bca, 400, 0.92) > 0.001
 
 
 def test_undefined_resamples_are_counted_and_left_out():
@@ -517,13 +422,6 @@ def test_undefined_and_degenerate_intervals_warn():
     assert result.method == "percentile"
 
 
-def test_bca_levels_without_skew_or_bias_are_the_percentile_ones():
-    replicates = np.array([-1.0, 1.0, -2.0, 2.0])
-    correction = bca_correction(replicates, 0.0, [np.array([-1.0, 1.0])])
-    levels = corrected_levels(correction, 0.9)
-    assert_allclose(levels, [0.05, 0.95])
-
-
 def test_inputs():
     y, p = classes()
     names = np.array(["x", "y", "z"])
@@ -543,19 +441,6 @@ def test_inputs():
     assert result.method == "bca"
     y.flags.writeable = p.flags.writeable = False
     metric_interval(error_rate, y, p, method="percentile", n_resamples=5)
-
-
-def test_result_reads_and_pickles():
-    y, p = np.array(classes(), dtype=float)
-    result = metric_interval(r2_score, y, p, n_resamples=30, random_state=0)
-    lines = str(result).splitlines()
-    assert lines[0] == "r2_score"
-    assert [line.split() for line in lines[-2:]] == [["resamples", "30"], ["undefined", "0"]]
-    assert result.value in result.interval
-    again = pickle.loads(pickle.dumps(result))
-    assert (again.interval.low, again.interval.high) == (result.interval.low, result.interval.high)
-    with pytest.raises(AttributeError):
-        result.interval.low = 0.0
 
 
 def test_several_metrics_give_one_estimate_for_each():
@@ -696,42 +581,6 @@ WITH_INFINITY = np.where(np.arange(40) == 3, np.inf, SCORES)
 def test_errors_name_the_cause(metric, y_true, y_pred, message):
     with pytest.raises((TypeError, ValueError), match=message):
         metric_interval(metric, y_true, y_pred)
-
-
-@pytest.mark.parametrize(
-    ("metric", "y_pred"),
-    [
-        (accuracy_score, ANSWERS),
-        (average_precision_score, SCORES),
-        (roc_auc_score, SCORES),
-        (mean_squared_error, SCORES),
-    ],
-)
-def test_equal_weights_are_no_weights(metric, y_pred):
-    alone = metric_interval(metric, TRUTH, y_pred, random_state=0)
-    for weight in (1.0, 1e-5):
-        weights = np.full(40, weight)
-        weighted = metric_interval(metric, TRUTH, y_pred, sample_weight=weights, random_state=0)
-        assert weighted.interval == alone.interval
-
-
-@pytest.mark.parametrize("score", [SCORES, TRUTH + np.arange(40) / 100], ids=["some", "perfect"])
-def test_the_scale_of_weights_does_not_matter_for_average_precision(score):
-    weights = 1.0 + np.arange(40) % 3
-    ends = [
-        list(metric_interval(average_precision_score, TRUTH, score, sample_weight=w).interval)
-        for w in (weights, 1e-5 * weights, 7 * weights)
-    ]
-    assert_allclose(ends[1:], [ends[0]] * 2, rtol=1e-7)
-
-
-def test_repeated_samples_in_groups_add_nothing_to_average_precision():
-    groups = np.arange(40)
-    once = metric_interval(average_precision_score, TRUTH, SCORES, groups=groups)
-    data = (np.tile(values, 5) for values in (TRUTH, SCORES))
-    again = metric_interval(average_precision_score, *data, groups=np.tile(groups, 5))
-    assert again.standard_error == pytest.approx(once.standard_error, rel=0.05)
-    assert np.ptp(list(again.interval)) > 0.95 * np.ptp(list(once.interval))
 
 
 @pytest.mark.parametrize(

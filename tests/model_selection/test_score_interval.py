@@ -1,9 +1,5 @@
 """Intervals of scores: one set of fits, any scorer, and the errors that some scores are."""
 
-import csv
-import pickle
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -156,15 +152,6 @@ def test_several_scores_take_the_fits_of_one(options):
         assert (alone.value, alone.interval) == (results[name].value, results[name].interval)
 
 
-def test_a_function_that_is_called_accuracy_is_not():
-    def accuracy(model, X, y):
-        return 10.0 + np.mean(model.predict(X) == y)
-
-    result = score_interval(BAYES, X, Y, scoring={"accuracy": accuracy}, random_state=0)["accuracy"]
-    assert 10.5 < result.value < 11
-    assert result.interval.low > 10
-
-
 @pytest.mark.parametrize("method", ["repeated_cv", "corrected_t"])
 def test_solvers_change_nothing(method):
     class Plain(SVC):
@@ -203,21 +190,6 @@ def test_default_scores():
         for a, test in splits
     ]
     assert_allclose(result.replicates, expected, rtol=1e-10)
-
-
-def test_samples_that_hardly_count_make_no_interval_shorter():
-    weight = np.where(np.arange(80) % 8 == 0, 1.0, 1e-9)
-    options = {"n_folds": 4, "n_repeats": 1, "random_state": 0}
-    found = score_interval(
-        BAYES, X, Y, scoring="average_precision", sample_weight=weight, **options
-    )
-    p, n_positive = found.value, np.sum(weight[Y == 1] == 1)
-    assert found.standard_error > np.sqrt(p * (1 - p) / n_positive) > 0
-    found = score_interval(
-        Ridge(), X_NUMBERS, NUMBERS, scoring="r2", sample_weight=weight[:60], **options
-    )
-    (limits,) = found.limits.values()
-    assert 1 <= limits.args[1].keywords["degrees_of_freedom"] < 7
 
 
 def test_repeated_cross_validation_scores_all_samples_together():
@@ -296,21 +268,6 @@ def test_the_positive_class_is_that_of_the_scorer(labels):
             assert found.value != second.value
         else:
             assert (found.value, found.interval) == (second.value, second.interval)
-
-
-def test_what_the_docstring_tells_of_coverage_is_what_the_benchmark_has():
-    path = Path(__file__).parents[2] / "benchmarks" / "results" / "coverage_out_of_fold.csv"
-    held = {}
-    with path.open(newline="") as file:
-        for row in csv.DictReader(file):
-            cell = tuple(row[name] for name in ("estimator", "n", "rate", "area", "p", "metric"))
-            held.setdefault(cell, {})[row["method"]] = float(row["coverage"])
-    text = " ".join(score_interval.__doc__.split())
-    for metric in ("roc_auc", "average_precision", "balanced_accuracy", "f1_macro", "r2"):
-        both = [each for cell, each in held.items() if cell[-1] == metric and len(each) == 2]
-        ours, peer = np.transpose([[e["out_of_fold"], e["corrected_t"]] for e in both])
-        told = f"{ours.min():.2f} to {ours.max():.2f} ({peer.min():.2f} to {peer.max():.2f})"
-        assert f'"{metric}" {told}' in text
 
 
 @pytest.mark.parametrize("method", ["nested_cv", "holdout", "cv_wald"])
@@ -413,18 +370,6 @@ def test_a_score_that_never_varies_has_no_interval():
     for right in scores.values():
         assert right.value == 1
         assert 0.85 < right.interval.low < right.interval.high == 1
-
-
-def test_groups_and_results():
-    groups = np.arange(80) // 4
-    result = score_interval(BAYES, X, Y, scoring="f1", groups=groups, random_state=0)
-    assert result.n_groups == 20
-    assert "groups" in str(result)
-    assert result.to_frame().loc[0, "value"] == result.value
-    again = pickle.loads(pickle.dumps(result))
-    assert again.to_dict() == result.to_dict()
-    assert result.confidence_interval() == result.interval
-    assert result.confidence_interval(0.5).low > result.interval.low
 
 
 RANGES = {

@@ -1,20 +1,14 @@
 """Every internal index against its double loop: metrics, noise, singletons, duplicates, K = n."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from helpers.crossed import each_value
 from reference import internal as reference
 from scipy.sparse import csr_array, csr_matrix
-from sklearn.datasets import load_iris
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics import cluster as sk
 from skeval.metrics.cluster import internal_indices
-from skeval.metrics.cluster._indices import INDICES, INTERNAL
-from skeval.metrics.cluster._internal import ROWS
-from skeval.metrics.cluster._samples import check_samples, measure
 
 rng = np.random.default_rng(0)
 N = 60
@@ -245,25 +239,6 @@ def test_noise(noise, metric):
     np.testing.assert_array_equal(dropped, (LABELS["noise"] == -1) & (noise == "drop"))
 
 
-def test_noise_none_is_a_cluster_and_warns():
-    y = LABELS["noise"]
-    with pytest.warns(UserWarning, match=r"labeled -1.*one cluster"):
-        silent = sk.dunn_score(BLOBS, y)
-    assert silent == sk.dunn_score(BLOBS, y, noise="cluster")
-
-
-def test_noise_warning_points_at_the_caller():
-    with pytest.warns(UserWarning, match="labeled -1") as record:
-        sk.dunn_score(BLOBS, LABELS["noise"])
-    assert record[0].filename == __file__
-
-
-@pytest.mark.parametrize("noise", ["drop", "singletons"])
-def test_without_noise_labels_the_policy_changes_nothing(noise):
-    y = LABELS["random"]
-    assert sk.silhouette_score(BLOBS, y, noise=noise) == sk.silhouette_score(BLOBS, y)
-
-
 @each_value
 @pytest.mark.parametrize("noise", ["drop", "singletons"])
 @pytest.mark.parametrize("form", [str, object, "S8", float], ids=str)
@@ -276,94 +251,6 @@ def test_noise_as_text(noise, form):
     assert sk.silhouette_score(BLOBS, y, noise=noise) == pytest.approx(value, rel=1e-12)
     with pytest.warns(UserWarning, match="labeled -1"):
         sk.silhouette_score(BLOBS, y)
-
-
-def test_single_cluster_where_it_has_a_meaning():
-    y, D = np.zeros(N, dtype=int), reference.distance_matrix(PLANE)
-    keys = [0] * N
-    assert sk.connectivity_score(PLANE, y) == 0.0
-    assert sk.compactness_score(PLANE, y) == pytest.approx(reference.compactness(PLANE, keys))
-    np.testing.assert_allclose(
-        sk.within_cluster_distances(PLANE, y)["mean"], reference.within(D, keys)[0], rtol=1e-12
-    )
-    assert sk.mst_compactness(PLANE, y)["max"][0] == pytest.approx(
-        max(reference.mst_edges(D, keys)[0])
-    )
-
-
-def test_all_singletons():
-    y = np.arange(N)
-    assert sk.silhouette_score(PLANE, y) == 0.0
-    assert sk.dunn_score(PLANE, y) == np.inf
-    assert sk.davies_bouldin_index(PLANE, y) == 0.0
-    assert sk.compactness_score(PLANE, y) == 0.0
-    with pytest.warns(UndefinedMetricWarning, match=r"nan: calinski_harabasz\."):
-        found = sk.internal_indices(PLANE, y)
-    assert np.isnan(found["calinski_harabasz"])
-
-
-def test_dunn_of_nothing_but_one_point_is_nan():
-    with pytest.warns(UndefinedMetricWarning, match="0 / 0"):
-        assert np.isnan(sk.dunn_score(np.ones((4, 2)), [0, 0, 1, 1]))
-
-
-@pytest.mark.parametrize("dispersion", ["pairwise", "centroid"])
-def test_coinciding_centroids_are_infinitely_bad(dispersion):
-    angle = np.linspace(0, 2 * np.pi, 30, endpoint=False)
-    ring = np.column_stack([np.cos(angle), np.sin(angle)])
-    X, y = np.vstack([ring, 3 * ring]) + 0.1, np.repeat([0, 1], 30)
-    assert sk.davies_bouldin_index(X, y, dispersion=dispersion) == np.inf
-
-
-def test_results_are_python_floats():
-    y = LABELS["random"]
-    for function in (
-        sk.silhouette_score,
-        sk.dunn_score,
-        sk.davies_bouldin_index,
-        sk.connectivity_score,
-        sk.compactness_score,
-        partial(sk.compactness_score, unit="sum"),
-    ):
-        assert type(function(BLOBS, y)) is float, function
-        assert type(function(PLANE, y)) is float, function
-    indices = sk.internal_indices(BLOBS, y)
-    for name in ROWS:
-        assert type(indices[name]) is float, name
-
-
-def test_frames_and_text():
-    pd = pytest.importorskip("pandas")
-    X = pd.DataFrame(PLANE)
-    y = pd.Series(LABELS["strings"])
-    indices = sk.internal_indices(X, y)
-    frame = indices.to_frame()
-    assert frame.index.tolist() == list(ROWS)
-    assert frame.loc["dunn", "value"] == indices["dunn"]
-    assert f"dunn                     {indices['dunn']:.4f}" in str(indices)
-    within = pd.DataFrame(sk.within_cluster_distances(X, y)).set_index("label")
-    assert within.index.tolist() == ["a", "b", "c"]
-    np.testing.assert_allclose(within["max"], indices["max_within"])
-
-
-@pytest.mark.parametrize("row", INTERNAL, ids=lambda row: row.name)
-def test_a_row_computes_what_its_function_does(row):
-    """The function by itself, and the row from measured quantities, within the range of the row."""
-    X, y = load_iris(return_X_y=True)
-    value = row.function(X, y)
-    assert row.low <= value <= row.high
-    assert row.is_internal
-    if row.compute is not None:
-        samples = check_samples(X, y, metric="euclidean", noise=None)
-        found = measure(samples, row.needs, n_neighbors=10)
-        assert row.compute(found) == pytest.approx(value, rel=1e-12)
-        assert internal_indices(X, y, indices=[row.name]).to_dict() == {
-            row.name: pytest.approx(value, rel=1e-12)
-        }
-
-
-def test_no_two_rows_share_a_name():
-    assert len({row.name for row in INDICES}) == len(INDICES)
 
 
 @pytest.mark.parametrize("far", [1e6, 1e10, 1e15, 1e17])

@@ -1,8 +1,5 @@
 """Only what is asked for is computed, and the rest says that it was not."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from helpers.crossed import each_value
@@ -13,7 +10,6 @@ from sklearn.metrics import pairwise_distances
 from skeval.metrics.cluster import _samples, internal_indices
 from skeval.metrics.cluster._internal import ROWS, TABLES
 from skeval.metrics.cluster._kernels import distance_pass as passes
-from skeval.metrics.cluster._samples import FROM_PAIRS
 
 EVERYTHING = (*ROWS, *TABLES)
 # In 2-D trees and bounds prune, in 30-D they do not.
@@ -79,65 +75,12 @@ def test_other_metrics_over_many_tiles(kind, monkeypatch):
             assert found[name] == pytest.approx(whole[name], rel=1e-10)
 
 
-def test_no_pair_is_passed_over_twice(pairs):
-    X, y = DATA[30]
-    internal_indices(X, y)
-    assert sum(pairs) == 700 * 699 // 2
-    pairs.clear()
-    internal_indices(X, y, indices=["dunn", "connectivity"])
-    assert sum(pairs) == 700 * 699 // 2
-
-
-def test_indices_of_centroids_need_no_pair(pairs):
-    X, y = DATA[2]
-    of_centroids = [name for name, row in ROWS.items() if not row.needs & FROM_PAIRS]
-    assert {"compactness", "sse", "calinski_harabasz", "davies_bouldin_centroid"} <= {*of_centroids}
-    internal_indices(X, y, indices=[*of_centroids, "centroid_between"])
-    assert not pairs
-
-
 def test_dunn_and_connectivity_need_no_pass_where_trees_prune(pairs):
     X, y = make_blobs(5000, 2, centers=4, cluster_std=3.0, random_state=0)
     internal_indices(X, y, indices=["dunn", "connectivity"])
     assert not pairs
     internal_indices(X, y, indices=["davies_bouldin_pairwise"])  # within clusters only
     assert 0 < sum(pairs) < 0.3 * 5000**2 / 2
-
-
-def test_a_pass_without_neighbors_or_sums_keeps_none(monkeypatch):
-    asked = []
-    whole = passes.distance_pass
-
-    def recorded(*arguments, **options):
-        asked.append({name: bool(options[name]) for name in ("sums", "extremes", "nearest")})
-        return whole(*arguments, **options)
-
-    monkeypatch.setattr(passes, "distance_pass", recorded)
-    X, y = DATA[30]
-    for name, needs in [
-        ("silhouette", {"sums"}),
-        ("min_between", {"extremes"}),
-        ("connectivity", {"nearest"}),
-    ]:
-        internal_indices(X, y, indices=[name])
-        assert {need for need, wanted in asked.pop().items() if wanted} == needs
-
-
-def test_what_was_not_asked_for_is_not_there():
-    X, y = DATA[2]
-    found = internal_indices(X, y, indices=["dunn", "max_within"])
-    assert list(found) == ["dunn", "max_within", "label", "size"]
-    assert list(found.to_dict()) == ["dunn"]
-    assert str(found) == f"dunn  {found['dunn']:.4f}"
-    for same in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
-        assert same["dunn"] == found["dunn"]
-
-
-def test_connectivity_not_asked_for_sets_no_limit_to_its_neighbors():
-    found = internal_indices([[0.0], [1.0], [5.0]], [0, 0, 1], indices=["silhouette"])
-    assert found["silhouette"] > 0
-    with pytest.raises(ValueError, match="n_neighbors must be smaller"):
-        internal_indices([[0.0], [1.0], [5.0]], [0, 0, 1])
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.crossed import each_value
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from reference.external import mask_rand
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
@@ -56,17 +54,6 @@ def test_hard_masks_equal_scikit_learn_on_the_label_image(library, dtype):
     assert mask_adjusted_rand_score(*masks) == pytest.approx(expected, abs=1e-14)
 
 
-@settings(deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 5))
-def test_label_images_of_any_size(seed, height, width):
-    true, pred = images(seed, (height, width))
-    masks = masks_of(true), masks_of(pred)
-    assert mask_rand_score(*masks) == pytest.approx(rand_score(true.ravel(), pred.ravel()))
-    assert mask_adjusted_rand_score(*masks) == pytest.approx(
-        adjusted_rand_score(true.ravel(), pred.ravel())
-    )
-
-
 @each_value
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize(("dtype", "accuracy"), [("float32", 1e-6), ("float64", 1e-12)])
@@ -77,15 +64,6 @@ def test_soft_masks_equal_the_formula(library, dtype, accuracy):
     pred /= np.maximum(pred.sum(axis=0), 1)  # some pixels have no background
     masks = library(true, dtype), library(pred, dtype)
     assert mask_rand_score(*masks) == pytest.approx(mask_rand(true, pred), abs=accuracy)
-
-
-def test_soft_masks_tend_to_the_hard_ones():
-    true, pred = images()
-    masks = masks_of(true, float), masks_of(pred, float)
-    soft = [0.999_999 * side for side in masks]
-    for score in (mask_rand_score, mask_adjusted_rand_score):
-        assert score(*soft) == pytest.approx(score(*masks), abs=1e-4)
-        assert score(*soft) != score(*masks)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -99,13 +77,6 @@ def test_tensors_that_carry_gradients_and_mixed_dtypes():
     true, pred = images()
     masks = torch_tensors(masks_of(true), "float32"), torch_tensors(masks_of(pred), "float64")
     masks[0].requires_grad_()
-    assert mask_rand_score(*masks) == pytest.approx(rand_score(true.ravel(), pred.ravel()))
-
-
-@pytest.mark.parametrize("library", [numpy_arrays, strict_arrays])
-def test_mixed_dtypes(library):
-    true, pred = images()
-    masks = library(masks_of(true), "float32"), library(masks_of(pred), "float64")
     assert mask_rand_score(*masks) == pytest.approx(rand_score(true.ravel(), pred.ravel()))
 
 
@@ -146,13 +117,6 @@ def test_one_pixel():
     assert mask_rand_score([[[1]]], [[[0]]]) == 1.0
     with pytest.warns(UndefinedMetricWarning, match="no pair of pixels"):
         assert np.isnan(mask_rand_score([[[0.5]]], [[[0.5]]]))
-
-
-def test_input_is_not_modified():
-    true, pred = (masks_of(side, float) for side in images())
-    true.setflags(write=False)
-    pred.setflags(write=False)
-    assert mask_rand_score(true, pred) == mask_rand_score(true.copy(), pred.copy())
 
 
 GOOD = np.zeros((1, 2, 2))

@@ -73,18 +73,6 @@ def test_ratios_of_bell_numbers_are_exact():
         assert n == 1 or bell_ratio(n) == pytest.approx(bell[n - 1] / bell[n], rel=1e-12)
 
 
-def test_many_samples():
-    assert stirling_ratio(10**7, 10) == pytest.approx(0.1)
-    # S(n, n-1) = n (n-1) / 2 and S(n, n-2) = C(n, 3) + 3 C(n, 4)
-    n = 3000
-    assert stirling_ratio(n, n - 1) == pytest.approx(1 / comb(n, 2), rel=1e-10)
-    expected = comb(n - 1, 2) / (comb(n, 3) + 3 * comb(n, 4))
-    assert stirling_ratio(n, n - 2) == pytest.approx(expected, rel=1e-10)
-    true, pred = np.random.default_rng(0).integers(0, 10, (2, 100_000))
-    for model in ("permutation", "n_clusters"):
-        assert abs(model_adjusted_rand_score(true, pred, model=model)) < 1e-3
-
-
 @each_value
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("one_sided", [False, True])
@@ -100,15 +88,6 @@ def test_chance_is_zero_and_equal_partitions_are_one(model, one_sided):
         for _ in range(50)
     ]
     assert abs(np.mean(values)) < 0.01
-
-
-def test_symmetric_if_both_are_random():
-    true, pred = np.random.default_rng(2).integers(0, [[3], [6]], (2, 50))
-    for model in MODELS:
-        forward = model_adjusted_rand_score(true, pred, model=model)
-        assert forward == pytest.approx(model_adjusted_rand_score(pred, true, model=model))
-    one = model_adjusted_rand_score(true, pred, one_sided=True)
-    assert one != pytest.approx(model_adjusted_rand_score(pred, true, one_sided=True))
 
 
 def test_bad_input():

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist, pdist
 
-from skeval.metrics.cluster import dunn_score
 from skeval.metrics.cluster._kernels import nearest_farthest as search
 from skeval.metrics.cluster._kernels.nearest_farthest import largest_diameter, nearest_between
 
@@ -38,15 +37,6 @@ SHAPES = {
 
 @each_value
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n", [1, 2, 16, 17, 900])
-def test_diameter(shape, n):
-    points = SHAPES[shape][:n]
-    expected = pdist(points).max(initial=0.0)
-    assert largest_diameter(points, [slice(0, n)]) == pytest.approx(expected, rel=1e-13)
-
-
-@each_value
-@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n_clusters", [2, 3, 8, 900])
 def test_nearest_and_largest_of_many_clusters(shape, n_clusters, monkeypatch):
     monkeypatch.setattr(search, "FIRST_BATCH", 50)
@@ -69,11 +59,3 @@ def test_diameter_of_any_grid_points(points):
     expected = pdist(points).max(initial=0.0)
     found = largest_diameter(points, [slice(0, len(points))])
     assert found == pytest.approx(expected, rel=1e-13)
-
-
-@pytest.mark.parametrize("p", [2, 15, 16])
-def test_dunn_by_trees_equals_dunn_by_the_pass(p):
-    points = rng.normal(size=(500, p))
-    cluster = rng.integers(0, 4, 500)
-    by_matrix = dunn_score(cdist(points, points), cluster, metric="precomputed")
-    assert dunn_score(points, cluster) == pytest.approx(by_matrix, rel=1e-12)
