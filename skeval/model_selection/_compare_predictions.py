@@ -616,18 +616,11 @@ class ComparedPredictions:
             return np.array(self.vectors, dtype=float)
         if self.metric is None:
             return self.find_right().astype(float)
-        function, arguments = unwrap(self.metric)
-        row = find_row(function)
-        if row is not None and row.response == "predict_proba":
-            scores = [
-                find_sample_values(self.metric, self.truths[0], each, self.weight)
-                for each in self.vectors
-            ]
-            return None if any(each is None for each in scores) else np.array(scores)
-        if row is None or row.per_sample is None or not _is_mean(row):
-            return None
-        losses = [row.per_sample(self.truths[0], each, **arguments) for each in self.vectors]
-        return np.array(losses, dtype=float)
+        scores = [
+            find_sample_values(self.metric, self.truths[0], each, self.weight)
+            for each in self.vectors
+        ]
+        return None if any(each is None for each in scores) else np.array(scores)
 
     def draw(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of all systems, and on the same resamples."""

@@ -713,14 +713,14 @@ def find_sample_values(
     """
     function, arguments = _table.unwrap(metric)
     row = _table.find_row(function)
-    if row is None or row.per_sample is None or row.root or arguments:
+    if row is None or row.per_sample is None or row.root:
         return None
-    true, pred = np.asarray(y_true), np.asarray(y_pred, dtype=float)
+    true, pred = np.asarray(y_true), np.asarray(y_pred)
     if row.response == "predict_proba":
-        true = np.unique(true, return_inverse=True)[1]
+        true, pred = np.unique(true, return_inverse=True)[1], pred.astype(float)
         pred = np.column_stack([1 - pred, pred]) if pred.ndim == 1 else pred
     try:
-        values = row.per_sample(true, pred)
+        values = row.per_sample(true, pred, **arguments)
     except (IndexError, TypeError, ValueError):
         return None
     if values.shape != (len(y_true),) or not np.isfinite(values).all():
