@@ -207,6 +207,16 @@ class Ranked(NamedTuple):
         of_positives, of_negatives = self.positives.sum() ** 2, self.negatives.sum() ** 2
         return float(of_positives / up.sum()), float(of_negatives / down.sum())
 
+    def cumulate(self) -> tuple[Floats, Floats, Floats]:
+        """Return the weights of true and false positives at each cut, and the thresholds.
+
+        The first cut, with threshold inf, predicts no sample as positive. Each further cut adds
+        the samples with the next lower score.
+        """
+        sides = self.positives, self.negatives
+        tp, fp = (np.concatenate(([0.0], np.cumsum(side[::-1]))) for side in sides)
+        return tp, fp, np.concatenate(([np.inf], self.score[::-1]))
+
     @property
     def counts(self) -> NDArray[np.intp]:
         """Number of samples with each score."""

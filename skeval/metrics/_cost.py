@@ -17,7 +17,7 @@ from sklearn.metrics import auc, confusion_matrix
 from skeval._inference.estimate import Curve, Estimate
 from skeval._inference.intervals import Codes, count_groups, expand_level, wilson_limits
 from skeval.metrics._constraints import CONSTRAINTS
-from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample, cumulative_counts
+from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, num_samples, validate_params
@@ -301,10 +301,8 @@ def cost_curve(
     >>> float(curve.at(0.25))
     0.125
     """
-    positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
-    tp, fp, thresholds = cumulative_counts(positive, score, weight)
-    if tp[-1] == 0 or fp[-1] == 0:
-        raise ValueError("y_true must hold both classes with weight > 0, got one.")
+    sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, None)
+    tp, fp, thresholds = sample.ranked.cumulate()
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
     x, y, cuts = lower_envelope(lines, hull(tp, fp))
     area = Estimate(
@@ -312,7 +310,7 @@ def cost_curve(
         value=float(auc(x, y)),
         standard_error=np.nan,
         method="cost_curve",
-        n_samples=int(np.sum(weight > 0)),
+        n_samples=len(sample.score),
     )
     return Curve(
         name="cost curve", axes=AXES, x=x, y=y, thresholds=thresholds[cuts], area=area, lines=lines

@@ -52,18 +52,6 @@ class Cuts:
         return true, false
 
 
-def cumulative_counts(
-    positive: NDArray[np.bool_], score: Floats, weight: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Return the total weights of true and false positives and the threshold of each cut.
-
-    Samples of weight 0 are ignored.
-    """
-    seen = weight > 0
-    cuts = Cuts(positive[seen], score[seen])
-    return *cuts.count(weight[seen]), cuts.thresholds
-
-
 @validate_params(CONSTRAINTS)
 def ranking_loss(
     y_true: ArrayLike,
@@ -185,7 +173,8 @@ def break_even_point(
     0.6666666666666666
     """
     positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
-    tp, fp, _ = cumulative_counts(positive, score, weight)
+    seen = weight > 0
+    tp, fp, _ = areas.rank_scores(positive[seen], score[seen], weight[seen]).cumulate()
     if tp[-1] == 0:
         return _checks.give_nan("break_even_point needs a positive sample in y_true, got none.")
     predicted = (tp + fp)[1:]
@@ -367,9 +356,7 @@ class CurveSample:
     @property
     def average_precision(self) -> float:
         """Average precision: the mean over cuts, weighted by the gain in recall."""
-        up, down = self.ranked.positives[::-1], self.ranked.negatives[::-1]
-        hits = np.cumsum(up)
-        return float(up @ (hits / (hits + np.cumsum(down))) / hits[-1])
+        return areas.precision_influence(self.positive, self.score, self.weight)[0]
 
     @property
     def z(self) -> float:
@@ -383,9 +370,7 @@ class CurveSample:
 
     def steps(self) -> tuple[Steps, Floats]:
         """Return the ROC curve with the effective class sizes, and its thresholds."""
-        sides = self.ranked.positives, self.ranked.negatives
-        tp, fp = (np.concatenate(([0.0], np.cumsum(side[::-1]))) for side in sides)
-        thresholds = np.concatenate(([np.inf], self.ranked.score[::-1]))
+        tp, fp, thresholds = self.ranked.cumulate()
         n_positives, n_negatives = self.sizes
         return Steps(fp / fp[-1], tp / tp[-1], n_negatives, n_positives), thresholds
 
