@@ -146,6 +146,7 @@ def test_zero_division():
     with pytest.warns(UndefinedMetricWarning, match=r"Recall \(never true\) is 0/0 for \[\[1\]\]"):
         assert averaged_precision_recall_fscore([0], [1], average="micro", labels=[1])[1] == 0.0
     assert macro_fbeta_score([0, 0], [0, 1], labels=[1]) == 0.0  # P = 0: whatever R is
+    assert np.isnan(macro_fbeta_score([0, 1], [0, 0], labels=[2], zero_division=np.nan))
 
 
 def test_class_weights_by_array_dict_and_labels():

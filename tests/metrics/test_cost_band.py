@@ -46,7 +46,7 @@ def test_groups_widen_the_band_of_a_difference():
     y = np.tile([0, 1], 30)
     scores = [y + rng.normal(size=60) for _ in range(2)]
     copies, group = np.repeat(np.arange(60), 5), np.repeat(np.arange(60), 5)
-    options = {"n_points": 5, "random_state": 0}
+    options = {"n_points": 5, "n_resamples": 150, "random_state": 0}
     one, other = (score[copies] for score in scores)
     grouped = cost_curve_band(y[copies], one, baseline=other, groups=group, **options)
     ignored = cost_curve_band(y[copies], one, baseline=other, **options)

@@ -11,7 +11,7 @@ from skeval.metrics import cluster as sk
 from skeval.metrics.cluster import internal_indices
 
 rng = np.random.default_rng(0)
-N = 60
+N = 40
 BLOBS = rng.normal(size=(N, 6)) + 2.0 * rng.integers(0, 3, N)[:, None]
 PLANE = rng.normal(size=(N, 2))
 DUPLICATES = rng.integers(0, 3, size=(N, 3)).astype(float) + 1

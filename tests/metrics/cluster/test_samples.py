@@ -118,7 +118,7 @@ def test_asymmetry_beyond_the_first_block_of_rows():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @by_name(BY_MATRIX)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(grid=arrays(np.float64, (6, 2), elements=st.integers(0, 2).map(float)))
 def test_a_sparse_distance_matrix_is_a_matrix(function, grid):
     matrix = cdist(grid, grid)  # many duplicates, whose distance is not stored
