@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import comb
 
-from skeval._inference.estimate import ErrorEstimate, LimitsByMethod
+from skeval._inference.estimate import ErrorExtra, Estimate, LimitsByMethod
 from skeval._inference.intervals import (
     Codes,
     Spread,
@@ -32,7 +32,6 @@ from skeval._inference.intervals import (
 from skeval.utils._text import mean_loss_name
 
 Floats = NDArray[np.float64]
-Kind = TypeVar("Kind", bound=ErrorEstimate)
 
 
 class TestLosses(NamedTuple):
@@ -114,7 +113,7 @@ def error_estimate(
     standard_error: float,
     *,
     loss: str,
-    kind: type[Kind] = ErrorEstimate,  # type: ignore[assignment]
+    extra: type[ErrorExtra] = ErrorExtra,
     degrees_of_freedom: float = np.inf,
     effective_n_samples: float | None = None,
     first: str = "",
@@ -122,12 +121,12 @@ def error_estimate(
     no_interval: str = "",
     n_classes: int | None = None,
     **fields: Any,
-) -> Kind:
+) -> Estimate:
     """Return a mean loss with intervals appropriate for the loss.
 
     `forms` are further intervals, and `first` is the form of the default. If `no_interval` gives a
-    reason, all limits are nan. The result is an instance of `kind` with the additional attributes
-    `fields`.
+    reason, all limits are nan. `fields` are further fields of the estimate or of its `extra`, an
+    instance of the class `extra`.
     """
     limits = mean_loss_limits(
         value,
@@ -137,16 +136,20 @@ def error_estimate(
         n_effective=effective_n_samples,
     )
     limits = put_first(first, {**limits, **(forms or {})})
-    return kind(
+    terms = {name: fields.pop(name) for name in extra.__dataclass_fields__ if name in fields}
+    return Estimate(
         name=mean_loss_name(loss),
         value=value,
         standard_error=standard_error,
         loss=loss,
         limits=dict.fromkeys(limits, give_no_limits) if no_interval else limits,
         bounds=bounds_of(loss, n_classes),
-        degrees_of_freedom=None if np.isinf(degrees_of_freedom) else degrees_of_freedom,
         effective_n_samples=effective_n_samples,
-        no_interval=no_interval,
+        extra=extra(
+            degrees_of_freedom=None if np.isinf(degrees_of_freedom) else degrees_of_freedom,
+            no_interval=no_interval,
+            **terms,
+        ),
         **fields,
     )
 

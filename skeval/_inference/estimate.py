@@ -1,14 +1,15 @@
 """Result classes: an estimate with its interval, a test with its P-value, and a curve.
 
 Every function that estimates a number returns an `Estimate`. The number is `value`, whether it is
-an error, a score, a difference or an index. Results of specific methods are attributes of
-subclasses; only an open set of names is in `details`.
+an error, a score or an index. Results of specific methods are attributes of `extra`; only an open
+set of names is in `details`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -67,8 +68,6 @@ class ConfidenceInterval(ShownAsText):
 
 class Result(ShownAsText):
     """Base class of results: printing, and conversion to a dict, a data frame, LaTeX and a plot."""
-
-    _known: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers without the replicates, ready for JSON.
@@ -191,78 +190,23 @@ class ResultWithLimits(Result):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Estimate(ResultWithLimits):
-    """Point estimate with its standard error and confidence interval.
-
-    Attributes
-    ----------
-    name : str
-        Name of the estimated quantity: "error rate", "area under the ROC curve".
-    value : float
-        Point estimate.
-    standard_error : float
-        Estimated standard error; nan if unknown.
-    method : str
-        Estimation method, as passed to the argument `method`.
-    n_samples : int or None
-        Number of distinct samples used.
-    n_failed : int
-        Number of fits that failed and were left out (``error_score=numpy.nan`` only).
-    replicates : ndarray
-        Numbers whose mean is `value`, or its bootstrap replicates; empty if there are none.
-    loss : str
-        Name of the loss whose mean is `value`; empty for other quantities.
-    n_groups : int or None
-        Number of groups; None for independent samples.
-    effective_n_samples : float or None
-        Number of independent samples whose mean would have this standard error; None if unknown.
-    intraclass_correlation : float, tuple of float or None
-        Correlation of samples in a group, for each kind of crossed groups; None without groups.
-    n_resamples : int or None
-        Number of resamples; None if the method does not resample.
-    n_undefined : int or None
-        Number of resamples, or fits, without a defined value, which are left out.
-    metric, label, greater_is_better : str, str or None, bool or None
-        For a metric in a report: its name in scikit-learn, its class, and its direction.
-    caution : str
-        Sentence to read before reporting `value`; usually empty.
-    details : mapping
-        Further results by names that depend on the data.
-    interval : ConfidenceInterval
-        Interval of `value` by the first of `interval_methods`.
-    confidence_level : float
-        Nominal coverage of `interval`.
-    limits : mapping of str to callable
-        Function from a confidence level to two limits, for each interval method; empty for purely
-        descriptive values.
-    bounds : tuple of two floats
-        Smallest and largest possible value, to which intervals are clipped.
-    allow_point : bool
-        Whether an interval may have zero width, which is possible for ranks and order statistics.
-    """
+class ResultWithValue(ResultWithLimits):
+    """Number with its standard error and confidence interval."""
 
     name: str
     value: float
     standard_error: float
     method: str
     n_samples: int | None = None
-    n_failed: int = 0
-    replicates: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
-    interval: ConfidenceInterval = field(init=False)
-    details: Details = field(default_factory=dict)
-    loss: str = ""
-    n_groups: int | None = None
-    effective_n_samples: float | None = None
-    intraclass_correlation: float | tuple[float, ...] | None = None
-    n_resamples: int | None = None
-    n_undefined: int | None = None
-    metric: str = ""
-    label: str | None = None
-    greater_is_better: bool | None = None
-    caution: str = field(default="", repr=False)
+    extra: Any = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "interval", self.confidence_interval())
+        _ = self.interval  # warns at once if there is none
+
+    @cached_property
+    def interval(self) -> ConfidenceInterval:
+        """Interval of `value` by the first of `interval_methods`, at `confidence_level`."""
+        return self.confidence_interval()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and the interval, without arrays, ready for JSON.
@@ -281,7 +225,6 @@ class Estimate(ResultWithLimits):
             "confidence_level": self.interval.confidence_level,
             "interval": self.interval.method,
             "n_samples": self.n_samples,
-            "n_failed": self.n_failed,
             **_keep_plain(self),
         }
 
@@ -297,27 +240,103 @@ class Estimate(ResultWithLimits):
             rows.append((level, f"{ends} ({self.interval.method})"))
         if self.n_samples is not None:
             rows.append(("samples", f"{self.n_samples}"))
-        if self.n_failed:
-            rows.append(("failed fits", f"{self.n_failed}"))
         return [*rows, *_list_details(_keep_plain(self))]
 
     def __str__(self) -> str:
         named_below = self.method == self.interval.method
         title = self.name if named_below else f"{self.name} ({self.method})"
-        text = _text.align_text(title, self._lines())
-        return f"{text}\n! {self.caution}" if self.caution else text
+        return _text.align_text(title, self._lines())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ErrorEstimate(Estimate):
-    """Error, or score, of a procedure on new samples.
-
-    It has the attributes of `Estimate`, and those of its method.
+class Estimate(ResultWithValue):
+    """Point estimate with its standard error and confidence interval.
 
     Attributes
     ----------
+    name : str
+        Name of the estimated quantity: "error rate", "area under the ROC curve".
+    value : float
+        Point estimate.
+    standard_error : float
+        Estimated standard error; nan if unknown.
+    interval : ConfidenceInterval
+        Interval of `value` by the first of `interval_methods`.
+    method : str
+        Estimation method, as passed to the argument `method`.
+    n_samples : int or None
+        Number of distinct samples used.
+    replicates : ndarray
+        Numbers whose mean is `value`, or its bootstrap replicates; empty if there are none.
+    n_groups : int or None
+        Number of groups; None for independent samples.
+    effective_n_samples : float or None
+        Number of independent samples whose mean would have this standard error; None if unknown.
+    intraclass_correlation : float, tuple of float or None
+        Correlation of samples in a group, for each kind of crossed groups; None without groups.
+    loss : str
+        Name of the loss whose mean is `value`; empty for other quantities.
+    extra : object
+        Further results of the method as attributes, which the function describes; None if there
+        are none. Errors and scores of procedures have the number of fits (``extra.n_fits``), and
+        the bootstrap its out-of-bag error (``extra.oob``).
+    details : mapping
+        Further results by names that depend on the data.
+    confidence_level : float
+        Nominal coverage of `interval`.
+    limits : mapping of str to callable
+        Function from a confidence level to two limits, for each interval method; empty for purely
+        descriptive values.
+    bounds : tuple of two floats
+        Smallest and largest possible value, to which intervals are clipped.
+    allow_point : bool
+        Whether an interval may have zero width, which is possible for ranks and order statistics.
+    """
+
+    replicates: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
+    details: Details = field(default_factory=dict)
+    loss: str = ""
+    n_groups: int | None = None
+    effective_n_samples: float | None = None
+    intraclass_correlation: float | tuple[float, ...] | None = None
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the estimate, or the results of its method in `extra`; requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, or array-like with one for each panel, default=None
+            Axes to draw on; None creates a new figure.
+
+        Returns
+        -------
+        display
+            Display of the type of the result, with the drawn artists as attributes.
+        """
+        draw = draw_result.dispatch(type(self.extra))
+        if draw is draw_result.dispatch(object):
+            draw = draw_result
+        return draw(self, ax=ax)
+
+    def __str__(self) -> str:
+        caution = self.details.get("caution")
+        return f"{super().__str__()}\n! {caution}" if caution else super().__str__()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ErrorExtra:
+    """What the estimate of the error, or score, of a procedure has in `extra`.
+
+    Attributes
+    ----------
+    n_resamples : int or None
+        Number of resamples; None if the method does not resample.
+    n_undefined : int or None
+        Number of resamples, or fits, without a defined value, which are left out.
     n_fits : int or None
         Number of fits, including those that failed.
+    n_failed : int
+        Number of fits that failed and were left out (``error_score=numpy.nan`` only).
     degrees_of_freedom : float or None
         Degrees of freedom of Student's quantile; None for the normal quantile.
     fold_mean : float or None
@@ -326,24 +345,24 @@ class ErrorEstimate(Estimate):
         Reason why the interval is nan; empty if there is an interval.
     parameters : dict
         Parameters of the method.
-    by_output : dict of ErrorEstimate
+    by_output : dict of Estimate
         Error of each output or label, of several outputs of a sample; otherwise empty.
     """
 
+    n_resamples: int | None = None
+    n_undefined: int | None = None
     n_fits: int | None = None
+    n_failed: int = 0
     degrees_of_freedom: float | None = None
     fold_mean: float | None = None
     no_interval: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    by_output: Mapping[str, ErrorEstimate] = field(default_factory=dict, repr=False)
+    by_output: Mapping[str, Estimate] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BootstrapEstimate(ErrorEstimate):
-    r"""Bootstrap estimate of an error or a score: out-of-bag, .632, .632+, or optimism-corrected.
-
-    It has the attributes of `ErrorEstimate`, and the terms of the formulas in `bootstrap_error`.
-    For a score, `resubstitution`, `oob` and `no_information` are scores.
+class BootstrapExtra(ErrorExtra):
+    r"""Terms of the formulas in `bootstrap_error`; of a score, they are scores.
 
     Attributes
     ----------
@@ -361,8 +380,6 @@ class BootstrapEstimate(ErrorEstimate):
         Mean optimism; only for the method "optimism".
     n_redrawn : int
         Number of degenerate resamples that were drawn again.
-    average : str
-        Whether `oob` is a mean over "samples" or over "bootstraps".
     """
 
     resubstitution: float
@@ -372,14 +389,11 @@ class BootstrapEstimate(ErrorEstimate):
     weight: float
     optimism: float | None = None
     n_redrawn: int = 0
-    average: str = "samples"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PerturbationEstimate(ErrorEstimate):
-    """Cross-validated error with an interval by perturbation resampling.
-
-    It has the attributes of `ErrorEstimate`, and further ones for the perturbations.
+class PerturbationExtra(ErrorExtra):
+    """Results of perturbation resampling.
 
     Attributes
     ----------
@@ -397,10 +411,8 @@ class PerturbationEstimate(ErrorEstimate):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HoldoutEstimate(ErrorEstimate):
-    """Error rate on a test set.
-
-    It has the attributes of `ErrorEstimate`, and further ones for the classes.
+class HoldoutExtra(ErrorExtra):
+    """Results for the classes of a test set.
 
     Attributes
     ----------
@@ -425,6 +437,15 @@ class HoldoutEstimate(ErrorEstimate):
     class_sizes: np.ndarray = field(repr=False)
     priors: np.ndarray | None = field(default=None, repr=False)
     variance_reduction: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricExtra:
+    """A metric in a report: its name in scikit-learn, its class, and its direction."""
+
+    metric: str = ""
+    label: str | None = None
+    greater_is_better: bool | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -452,6 +473,12 @@ class Test(ResultWithLimits):
         are no resamples.
     caution : str
         Sentence to read before reporting the P-value; usually empty.
+    stopped : bool or None
+        Whether a sequential permutation test stopped at its last exceedance.
+    exchanged : str
+        Exchanged units of a permutation test, if not single samples.
+    null_hypothesis : str
+        Null hypothesis in words, if not single samples were exchanged.
     details : mapping
         Further results of the test, by name.
     limits : mapping of str to callable
@@ -470,6 +497,9 @@ class Test(ResultWithLimits):
     details: Details = field(default_factory=dict)
     n_exceedances: int | None = None
     caution: str = field(default="", repr=False)
+    stopped: bool | None = None
+    exchanged: str = ""
+    null_hypothesis: str = ""
 
     @property
     def pvalue_interval(self) -> ConfidenceInterval | None:
@@ -525,27 +555,6 @@ class Test(ResultWithLimits):
         return f"{text}\n! {self.caution}" if self.caution else text
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PermutationTest(Test):
-    """Result of a permutation test.
-
-    It has the attributes of `Test`, and further ones for the permutations.
-
-    Attributes
-    ----------
-    stopped : bool
-        Whether a sequential test stopped at its last exceedance.
-    exchanged : str
-        Exchanged units, if not single samples.
-    null_hypothesis : str
-        Null hypothesis in words, if not single samples were exchanged.
-    """
-
-    stopped: bool = False
-    exchanged: str = ""
-    null_hypothesis: str = ""
-
-
 class Results(dict[Any, Any], Result):
     """Mapping from names to results or numbers, such as one result per metric.
 
@@ -597,7 +606,7 @@ class Results(dict[Any, Any], Result):
     def __str__(self) -> str:
         lines, blocks = [], []
         for key, value in self.items():
-            if isinstance(value, Estimate):
+            if isinstance(value, ResultWithValue):
                 number, interval = _text.write_number(value.value), value.interval
                 ends = "" if np.isnan(interval.low) else f" {interval}"
                 method = "" if value.method in ("", interval.method) else f", {value.method}"
@@ -646,27 +655,8 @@ class Curve(Result):
         Further values at each point, by name.
     answer : str
         Conclusion in words, printed above the points; usually empty.
-    details : mapping
-        Further results of the function, by name.
-    prevalence, break_even_point : float or None
-        For a precision-recall curve, the share of positives, and the common value of precision and
-        recall. A curve of net benefit also has the former.
-    is_difference : bool or None
-        Whether a baseline is subtracted, for curves that allow one.
-    strategy : str
-        Binning of a calibration curve.
-    pos_label : object
-        Positive class of a calibration curve; None for top-label events.
-    points : ndarray of shape (n_cuts, 2), or None
-        The two rates at every cut of the score.
-    lines : ndarray of shape (n_cuts, 2), or None
-        Costs at both ends of the line of every cut, for a cost curve.
-    distances : ndarray of shape (n_resamples,), or None
-        Distances of simulated curves from the true one, in standard deviations.
-    replicates : ndarray of shape (n_resamples, n_points), or None
-        Curves of the resamples.
-    y_proba, sample_weight : ndarray of shape (n_samples,), or None
-        Event probabilities behind a calibration curve, and their weights.
+    extra : object
+        Further results as attributes, which the function describes; None if there are none.
     """
 
     name: str
@@ -682,18 +672,7 @@ class Curve(Result):
     method: str = "none"
     columns: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
     answer: str = field(default="", repr=False)
-    details: Details = field(default_factory=dict, repr=False)
-    prevalence: float | None = None
-    break_even_point: float | None = None
-    is_difference: bool | None = None
-    strategy: str = ""
-    pos_label: Any = None
-    points: np.ndarray | None = field(default=None, repr=False)
-    lines: np.ndarray | None = field(default=None, repr=False)
-    distances: np.ndarray | None = field(default=None, repr=False)
-    replicates: np.ndarray | None = field(default=None, repr=False)
-    y_proba: np.ndarray | None = field(default=None, repr=False)
-    sample_weight: np.ndarray | None = field(default=None, repr=False)
+    extra: Any = field(default=None, repr=False)
 
     def at(self, x: Any) -> np.ndarray:
         """Return the height of the curve at each `x`, by linear interpolation."""
@@ -773,12 +752,16 @@ class Curve(Result):
 def _keep_plain(result: Any) -> dict[str, Any]:
     """Return the numbers and texts that are specific to a result, by name.
 
-    They are the details and the fields after `details`, without arrays and empty values. Fields
-    that a class prints itself are listed in `_known`.
+    They are the fields after `details`, those of `extra`, and the details, without arrays and
+    empty values.
     """
     names = [item.name for item in fields(result)]
-    special = [name for name in names[names.index("details") + 1 :] if name not in result._known]
-    values = {name: getattr(result, name) for name in special} | dict(result.details)
+    special = names[names.index("details") + 1 :] if "details" in names else []
+    values = {name: getattr(result, name) for name in special}
+    extra = getattr(result, "extra", None)
+    if extra is not None:
+        values |= {item.name: getattr(extra, item.name) for item in fields(extra)}
+    values |= getattr(result, "details", {})
     plain = (str, int, float, bool, np.number, np.bool_)
     return {
         name: value.item() if isinstance(value, np.generic) else value
@@ -789,13 +772,15 @@ def _keep_plain(result: Any) -> dict[str, Any]:
 
 def _list_details(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return label and text of each value; `n_groups` becomes "groups"."""
-    return [
+    shown = {key: value for key, value in values.items() if key != "caution"}
+    n_failed = shown.pop("n_failed", 0)
+    rows = [("failed fits", str(n_failed))] if n_failed else []
+    return rows + [
         (
             " ".join(part for part in key.split("_") if part != "n"),
             _text.write_number(value) if isinstance(value, float) else str(value),
         )
-        for key, value in values.items()
-        if key != "caution"
+        for key, value in shown.items()
     ]
 
 
@@ -808,7 +793,7 @@ def require_width(limits: Limits) -> Limits:
     return np.nan, np.nan
 
 
-draw_result.register(Estimate, EstimatesDisplay.from_result)
+draw_result.register(ResultWithValue, EstimatesDisplay.from_result)
 draw_result.register(Test, NullDistributionDisplay.from_result)
 draw_result.register(Results, draw_mapping)
 draw_result.register(Curve, draw_curve)

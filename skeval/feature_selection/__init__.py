@@ -2,8 +2,6 @@
 
 from skeval.feature_selection._cv2 import (
     CV2FeatureSelectionPipeline,
-    SelectionBias,
-    SelectionStability,
     selection_bias,
     selection_stability,
 )
@@ -11,10 +9,8 @@ from skeval.feature_selection._plot import SelectionBiasDisplay, SelectionFreque
 
 __all__ = [
     "CV2FeatureSelectionPipeline",
-    "SelectionBias",
     "SelectionBiasDisplay",
     "SelectionFrequencyDisplay",
-    "SelectionStability",
     "selection_bias",
     "selection_stability",
 ]

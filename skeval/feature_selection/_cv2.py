@@ -682,7 +682,7 @@ def selection_bias(
     verbose: int = 0,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> SelectionBias:
+) -> Estimate:
     r"""Measure the bias of selecting or extracting features outside the cross-validation.
 
     CV1 selects on all samples and cross-validates only the classifier; CV2 repeats the selection in
@@ -734,11 +734,11 @@ def selection_bias(
 
     Returns
     -------
-    SelectionBias
+    Estimate
         `value` is the bias, with its interval; `replicates` holds the bias of each repeat.
-        `cv1_error` and `cv2_error` are the error rates with the features selected once on all
-        samples and in every training part, `cv1_errors` and `cv2_errors` have the values of each
-        repeat.
+        In its `extra`, `cv1_error` and `cv2_error` are the error rates with the features selected
+        once on all samples and in every training part, `cv1_errors` and `cv2_errors` have the
+        values of each repeat, and `n_failed` is the number of folds with a failed fit.
 
     Raises
     ------
@@ -779,7 +779,7 @@ def selection_bias(
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     result = selection_bias(SelectKBest(k=20), SVC(kernel="linear"), X, y, random_state=0)
-    >>> result.cv1_error, result.cv2_error
+    >>> result.extra.cv1_error, result.extra.cv2_error
     (0.08, 0.4)
     """
     _checks.check_confidence_level(confidence_level)
@@ -805,8 +805,9 @@ def selection_bias(
         selects = any(hasattr(step, "get_support") for step in list_steps(selector))
         _checks.warn_user(
             f"{'selecting' if selects else 'extracting'} features on all samples before "
-            f"cross-validating (CV1) makes the error look like {result.cv1_error:.3f}; with the "
-            f"selection inside the loop (CV2) it is {result.cv2_error:.3f}. Report the latter."
+            f"cross-validating (CV1) makes the error look like {result.extra.cv1_error:.3f}; with "
+            f"the selection inside the loop (CV2) it is {result.extra.cv2_error:.3f}. Report the "
+            "latter."
         )
     return result
 
@@ -817,7 +818,7 @@ def compare_selections(
     plan: ResamplingPlan,
     repeat_of: np.ndarray,
     confidence_level: float,
-) -> SelectionBias:
+) -> Estimate:
     """Return the bias from fitting the first part of an estimator to all samples.
 
     The second part is fitted to the output of the first one, on the folds of a plan.
@@ -849,10 +850,8 @@ def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | Non
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SelectionBias(Estimate):
-    """Bias of an error if features are selected on all samples before cross-validation.
-
-    It has the attributes of `Estimate` and the following ones.
+class BiasExtra:
+    """Errors of both procedures.
 
     Attributes
     ----------
@@ -864,6 +863,8 @@ class SelectionBias(Estimate):
         Both error rates in each repeat.
     n_repeats : int
         Number of repeats.
+    n_failed : int
+        Number of folds in which a fit failed.
     """
 
     cv1_error: float
@@ -871,13 +872,12 @@ class SelectionBias(Estimate):
     cv1_errors: np.ndarray = field(repr=False)
     cv2_errors: np.ndarray = field(repr=False)
     n_repeats: int
+    n_failed: int
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SelectionStability(Estimate):
-    """Stability of the features that several rounds selected.
-
-    It has the attributes of `Estimate` and the following ones.
+class StabilityExtra:
+    """Selections of the rounds.
 
     Attributes
     ----------
@@ -914,7 +914,7 @@ def compute_bias(
     plan: ResamplingPlan,
     repeat_of: np.ndarray,
     confidence_level: float,
-) -> SelectionBias:
+) -> Estimate:
     """Return the bias, from the errors of both procedures in each fold of a plan."""
     done = np.flatnonzero(np.isfinite(cv1) & np.isfinite(cv2))
     if not len(done):
@@ -931,19 +931,21 @@ def compute_bias(
     bias = float(np.mean(cv2_errors - cv1_errors))
     error = corrected_error(cv2[done] - cv1[done], float(np.mean(n_test / n_train)))
     options: dict[str, Any] = {"bounds": (-1.0, 1.0), "degrees_of_freedom": len(done) - 1}
-    return SelectionBias(
+    return Estimate(
         name="selection bias",
         value=bias,
         standard_error=error,
         method="cross_validation",
         limits={"corrected_t": partial(normal_interval, bias, error, **options)},
-        n_failed=len(cv1) - len(done),
         replicates=cv2_errors - cv1_errors,
-        cv1_error=float(cv1_errors.mean()),
-        cv2_error=float(cv2_errors.mean()),
-        cv1_errors=cv1_errors,
-        cv2_errors=cv2_errors,
-        n_repeats=len(cv1_errors),
+        extra=BiasExtra(
+            cv1_error=float(cv1_errors.mean()),
+            cv2_error=float(cv2_errors.mean()),
+            cv1_errors=cv1_errors,
+            cv2_errors=cv2_errors,
+            n_repeats=len(cv1_errors),
+            n_failed=len(cv1) - len(done),
+        ),
         confidence_level=confidence_level,
     )
 
@@ -953,7 +955,7 @@ _ROUNDING = 1e-12
 
 def selection_stability(
     supports: Any, *, method: StabilityMeasure = "nogueira", confidence_level: float = 0.95
-) -> SelectionStability:
+) -> Estimate:
     r"""Measure the stability of a feature selection over resampled training sets.
 
     With :math:`h_j` the fraction of the `R` rounds that selected feature `j` of `p`,
@@ -982,8 +984,9 @@ def selection_stability(
 
     Returns
     -------
-    SelectionStability
-        `frequency` is the fraction of the rounds that selected each feature. The value and its
+    Estimate
+        ``extra.frequency`` is the fraction of the rounds that selected each feature, and
+        `n_rounds`, `n_features`, `selected_ever` and `selected_always` count. The value and its
         interval are nan, and an `UndefinedMetricWarning` is emitted, if the measure is 0/0: a
         single round; nothing or everything selected (Nogueira, Kuncheva); a pair of empty rounds
         (Jaccard).
@@ -1018,7 +1021,7 @@ def selection_stability(
     >>> result = selection_stability(supports)
     >>> round(result.value, 4)
     0.5556
-    >>> result.frequency.round(2).tolist()
+    >>> result.extra.frequency.round(2).tolist()
     [1.0, 1.0, 0.67, 0.33, 0.0, 0.0]
     """
     _checks.check_option("method", method, MEASURES)
@@ -1034,24 +1037,26 @@ def selection_stability(
 
 def measure_stability(
     chosen: np.ndarray, method: str = "nogueira", confidence_level: float = 0.95
-) -> SelectionStability:
+) -> Estimate:
     """Return the stability of validated rounds; an undefined value is nan, without a warning."""
     value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     # equal rounds give no estimate of the variance
     error = float(np.sqrt(variance)) if variance > _ROUNDING**2 else np.nan
     frequency = chosen.mean(axis=0)
     limits = {"normal": partial(normal_interval, float(value), error, bounds=(-1.0, 1.0))}
-    return SelectionStability(
+    return Estimate(
         name="stability of the selection",
         value=float(value),
         standard_error=error,
         method=method,
         limits=limits,
-        n_rounds=len(chosen),
-        n_features=len(frequency),
-        selected_ever=int(np.count_nonzero(frequency)),
-        selected_always=int(np.sum(frequency == 1)),
-        frequency=frequency,
+        extra=StabilityExtra(
+            n_rounds=len(chosen),
+            n_features=len(frequency),
+            selected_ever=int(np.count_nonzero(frequency)),
+            selected_always=int(np.sum(frequency == 1)),
+            frequency=frequency,
+        ),
         confidence_level=confidence_level,
     )
 

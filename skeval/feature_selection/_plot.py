@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import ConfidenceInterval
+from skeval._inference.estimate import ConfidenceInterval, Estimate
 from skeval.feature_selection._cv2 import (
+    BiasExtra,
     CV2FeatureSelectionPipeline,
-    SelectionBias,
-    SelectionStability,
+    StabilityExtra,
     check_supports,
 )
 from skeval.utils._checks import check_count
@@ -151,7 +151,7 @@ class SelectionFrequencyDisplay(Display):
 
         Parameters
         ----------
-        result : CV2FeatureSelectionPipeline, SelectionStability or bool array-like
+        result : CV2FeatureSelectionPipeline, Estimate or bool array-like
             A fitted pipeline, the result of `selection_stability`, or the supports of shape
             (n_rounds, n_features).
         feature_names : sequence of str of length n_features, default=None
@@ -166,8 +166,8 @@ class SelectionFrequencyDisplay(Display):
         -------
         SelectionFrequencyDisplay
         """
-        if isinstance(result, SelectionStability):
-            frequency, n_rounds = result.frequency, result.n_rounds
+        if isinstance(result, Estimate):
+            frequency, n_rounds = result.extra.frequency, result.extra.n_rounds
         else:
             supports = result
             if isinstance(result, CV2FeatureSelectionPipeline):
@@ -226,5 +226,5 @@ def check_feature_names(feature_names: Sequence[str] | None, n_features: int) ->
     return [str(name) for name in feature_names]
 
 
-draw_result.register(SelectionBias, SelectionBiasDisplay.from_result)
-draw_result.register(SelectionStability, SelectionFrequencyDisplay.from_result)
+draw_result.register(BiasExtra, SelectionBiasDisplay.from_result)
+draw_result.register(StabilityExtra, SelectionFrequencyDisplay.from_result)

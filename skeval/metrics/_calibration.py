@@ -7,6 +7,7 @@ discrimination and uncertainty.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -129,6 +130,19 @@ def find_bin_sizes(events: Events, bins: Binned, confidence_level: float) -> Flo
         effective = intervals.effective_size(observed, spread.error, size[k], spread.n_groups)
         size[k] = effective / widening**2
     return size
+
+
+@dataclass(frozen=True, eq=False)
+class BinsExtra:
+    """Binning of a calibration curve, its positive class, and the event probabilities.
+
+    The positive class is None for top-label events.
+    """
+
+    strategy: str
+    pos_label: Any
+    y_proba: NDArray[np.float64]
+    sample_weight: NDArray[np.float64]
 
 
 class Binned(NamedTuple):
@@ -262,7 +276,7 @@ def reliability_curve(
         non-empty bin, and its limits `low` and `high`. `columns` contain the bin edges ``above``
         and ``up_to``, the number of samples ``count``, the band for the observed fraction of a
         calibrated model, ``calibrated_low`` to ``calibrated_high``, and whether the fraction lies
-        ``inside`` it. Further attributes are `strategy`, `pos_label` (None for top-label events),
+        ``inside`` it. Its `extra` has the `strategy`, `pos_label` (None for top-label events),
         the event probabilities `y_proba` and their `sample_weight`, divided by the largest and
         without samples of weight 0.
 
@@ -360,10 +374,7 @@ def reliability_curve(
             "calibrated_high": band_high,
             "inside": ~(below | above),
         },
-        strategy=strategy,
-        pos_label=events.pos_label,
-        y_proba=events.probability,
-        sample_weight=events.weight,
+        extra=BinsExtra(strategy, events.pos_label, events.probability, events.weight),
     )
 
 

@@ -6,6 +6,7 @@ lines; the points on the convex hull of the ROC curve suffice to compute it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -313,8 +314,33 @@ def cost_curve(
         n_samples=len(sample.score),
     )
     return Curve(
-        name="cost curve", axes=AXES, x=x, y=y, thresholds=thresholds[cuts], area=area, lines=lines
+        name="cost curve",
+        axes=AXES,
+        x=x,
+        y=y,
+        thresholds=thresholds[cuts],
+        area=area,
+        extra=CostExtra(lines=lines),
     )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CostExtra:
+    """Further results of a cost curve.
+
+    Attributes
+    ----------
+    lines : ndarray of shape (n_cuts, 2), or None
+        Costs at both ends of the line of every cut.
+    is_difference : bool or None
+        Whether a baseline is subtracted, for curves that allow one.
+    replicates : ndarray of shape (n_resamples, n_points), or None
+        Curves of the resamples.
+    """
+
+    lines: NDArray[np.float64] | None = None
+    is_difference: bool | None = None
+    replicates: NDArray[np.float64] | None = None
 
 
 @validate_params(CONSTRAINTS | {"probability_cost": [Interval(Real, 0, 1, closed="both"), None]})
@@ -435,7 +461,7 @@ def cost_curve_band(
     curve : Curve
         Curve with `x` evenly spaced from 0 to 1, the cost or its difference `y`, and the limits
         `low` and `high`. `replicates`, of shape (n_resamples, n_points), contains the curves of the
-        resamples. `is_difference` is True if a baseline was subtracted.
+        resamples. `extra.is_difference` is True if a baseline was subtracted.
 
     Raises
     ------
@@ -543,8 +569,7 @@ def cost_curve_band(
         high=high,
         confidence_level=confidence_level,
         method="percentile" if difference else "wilson",
-        is_difference=difference,
-        replicates=replicates,
+        extra=CostExtra(is_difference=difference, replicates=replicates),
     )
 
 

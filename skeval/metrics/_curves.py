@@ -485,6 +485,27 @@ def simulate_distances(
     return distances
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RankingExtra:
+    """Further results of a ROC or precision-recall curve.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_cuts, 2)
+        The two rates at every cut of the score.
+    distances : ndarray of shape (n_resamples,)
+        Distances of simulated curves from the true one, in standard deviations.
+    prevalence, break_even_point : float or None
+        For a precision-recall curve, the share of positives, and the common value of precision and
+        recall.
+    """
+
+    points: NDArray[np.float64]
+    distances: NDArray[np.float64]
+    prevalence: float | None = None
+    break_even_point: float | None = None
+
+
 @validate_params(CONSTRAINTS)
 def roc_curve_band(
     y_true: ArrayLike,
@@ -624,8 +645,7 @@ def roc_curve_band(
         y=steps.above(x),
         thresholds=thresholds,
         area=sample.estimate_area(),
-        points=np.column_stack([steps.x, steps.y]),
-        distances=distances,
+        extra=RankingExtra(points=np.column_stack([steps.x, steps.y]), distances=distances),
         **sample.find_ends(limits, distances),
     )
 
@@ -683,7 +703,7 @@ def precision_recall_curve_band(
     curve : Curve
         Curve with the recalls `x`, evenly spaced from above 0 to 1, the precisions `y`, the
         pointwise limits `low` and `high`, the simultaneous `band`, and the average precision as
-        `area`, whose standard error is nan. Further attributes are the `prevalence`, the
+        `area`, whose standard error is nan. Its `extra` has the `prevalence`, the
         `break_even_point`, and `points`, of shape (n_cuts, 2): recall and precision at every cut
         of the score that predicts at least one positive. At cut i, scores of ``thresholds[i]`` or
         more are predicted positive. `distances` are the distances of the simulated curves from
@@ -766,10 +786,12 @@ def precision_recall_curve_band(
         y=_precision(share, r, steps.below(r)),
         thresholds=thresholds[1:],
         area=area,
-        prevalence=share,
-        break_even_point=break_even_point(*data, sample_weight=sample.weight),
-        points=np.column_stack([roc.y[1:], share * roc.y[1:] / predicted]),
-        distances=distances,
+        extra=RankingExtra(
+            points=np.column_stack([roc.y[1:], share * roc.y[1:] / predicted]),
+            distances=distances,
+            prevalence=share,
+            break_even_point=break_even_point(*data, sample_weight=sample.weight),
+        ),
         **sample.find_ends(partial(_limits, steps, (share, size), r), distances),
     )
 
@@ -850,8 +872,8 @@ def net_benefit(
     curve : Curve
         Curve with the thresholds `x`, the net benefit `y` in true positives per sample, and the
         limits `low` and `high`. ``columns["treat_all"]`` is the net benefit of treating every
-        sample. `prevalence` is the share of positives, and `is_difference` is True if a baseline
-        was subtracted.
+        sample. `extra.prevalence` is the share of positives, and `extra.is_difference` is True if
+        a baseline was subtracted.
 
     Raises
     ------
@@ -946,9 +968,16 @@ def net_benefit(
         confidence_level=confidence_level,
         method="score",
         columns={"treat_all": treat_all},
-        prevalence=share,
-        is_difference=difference,
+        extra=BenefitExtra(prevalence=share, is_difference=difference),
     )
+
+
+@dataclass(frozen=True)
+class BenefitExtra:
+    """Share of positives of a curve of net benefit, and whether a baseline is subtracted."""
+
+    prevalence: float
+    is_difference: bool
 
 
 def _check_thresholds(thresholds: ArrayLike | None) -> Floats:

@@ -273,7 +273,7 @@ class RateDisplay(ScoreDisplay):
         raise NotImplementedError
 
     def _find_points(self) -> Any:
-        return self.curve.points.T
+        return self.curve.extra.points.T
 
     def _describe_axes(self) -> dict[str, Any]:
         return {"xlim": (-0.01, 1.01), "ylim": (-0.01, 1.01), "aspect": "equal", **self._axes}
@@ -321,12 +321,12 @@ class RocCurveDisplay(RateDisplay, sklearn.metrics.RocCurveDisplay):
     @property
     def fpr(self) -> np.ndarray:
         """False-positive rate at each cut."""
-        return self.curve.points[:, 0]
+        return self.curve.extra.points[:, 0]
 
     @property
     def tpr(self) -> np.ndarray:
         """True-positive rate at each cut."""
-        return self.curve.points[:, 1]
+        return self.curve.extra.points[:, 1]
 
     @property
     def roc_auc(self) -> float:
@@ -384,7 +384,7 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
         super()._draw(ax, **kwargs)
         self.point_: Any = None
         if break_even:
-            value, color = self.curve.break_even_point, self.line_.get_color()
+            value, color = self.curve.extra.break_even_point, self.line_.get_color()
             label = f"break-even {value:.3f}"
             (self.point_,) = ax.plot(value, value, "o", color=color, label=label)
             ax.legend(loc=self._corner, fontsize="small")
@@ -392,12 +392,12 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
     @property
     def recall(self) -> np.ndarray:
         """Recall at each cut, decreasing to 0."""
-        return np.append(self.curve.points[::-1, 0], 0.0)
+        return np.append(self.curve.extra.points[::-1, 0], 0.0)
 
     @property
     def precision(self) -> np.ndarray:
         """Precision at each cut, at last 1."""
-        return np.append(self.curve.points[::-1, 1], 1.0)
+        return np.append(self.curve.extra.points[::-1, 1], 1.0)
 
     @property
     def average_precision(self) -> float:
@@ -407,10 +407,10 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
     @property
     def prevalence_pos_label(self) -> float:
         """Share of the positive class, the precision of a score without information."""
-        return self.curve.prevalence
+        return self.curve.extra.prevalence
 
     def _draw_chance_level(self, ax: Any, **style: Any) -> Any:
-        prevalence = self.curve.prevalence
+        prevalence = self.curve.extra.prevalence
         return ax.axhline(prevalence, **{"label": f"prevalence {prevalence:.3f}", **style})
 
 
@@ -464,11 +464,11 @@ class CostCurveDisplay(ScoreDisplay):
 
     def _draw(self, ax: Any, *, lines: bool = False, **kwargs: Any) -> None:
         super()._draw(ax, **kwargs)
-        if lines and self.curve.lines is not None:
-            ax.plot([0, 1], self.curve.lines.T, color="0.85", linewidth=0.5, zorder=0)
+        if lines and self.curve.extra.lines is not None:
+            ax.plot([0, 1], self.curve.extra.lines.T, color="0.85", linewidth=0.5, zorder=0)
 
     def _draw_reference(self, ax: Any, **style: Any) -> None:
-        if self.curve.is_difference:
+        if self.curve.extra.is_difference:
             ax.axhline(0, linestyle="--", **style)
         else:
             label = "better trivial classifier"
@@ -476,7 +476,7 @@ class CostCurveDisplay(ScoreDisplay):
 
     def _describe_axes(self) -> dict[str, Any]:
         axes: dict[str, Any] = {"xlabel": "P(+)cost", "xlim": (0, 1)}
-        if self.curve.is_difference:
+        if self.curve.extra.is_difference:
             return axes | {"ylabel": "Difference of normalized expected cost"}
         return axes | {"ylabel": "Normalized expected cost", "ylim": (0, 0.52)}
 
@@ -516,7 +516,7 @@ class NetBenefitDisplay(ScoreDisplay):
     _responses = ("predict_proba",)
 
     def _draw_reference(self, ax: Any, **style: Any) -> None:
-        if self.curve.is_difference:
+        if self.curve.extra.is_difference:
             ax.axhline(0, linestyle="--", **style)
         else:
             ax.axhline(0, linestyle="--", label="treat none", **style)
@@ -525,9 +525,9 @@ class NetBenefitDisplay(ScoreDisplay):
     def _describe_axes(self) -> dict[str, Any]:
         curve, axes = self.curve, dict[str, Any](xlabel="Threshold probability")
         axes["xlim"] = curve.x.min(), curve.x.max()
-        if curve.is_difference:
+        if curve.extra.is_difference:
             return axes | {"ylabel": "Difference of net benefit"}
-        top = max(curve.prevalence, float(curve.high[0])) * 1.05
+        top = max(curve.extra.prevalence, float(curve.high[0])) * 1.05
         return axes | {"ylabel": "Net benefit", "ylim": (-top / 3, top)}
 
 
@@ -615,7 +615,7 @@ class ReliabilityDisplay(ScoreDisplay):
 
     def _axis_labels(self) -> dict[str, str]:
         """Return the axis labels, with the class unless the axes already show another class."""
-        pos_label = self.curve.pos_label
+        pos_label = self.curve.extra.pos_label
         event = f" (positive class: {pos_label})"
         if pos_label is None:
             event = " (of the predicted class)"
@@ -630,7 +630,7 @@ class ReliabilityDisplay(ScoreDisplay):
         axes = self.ax_.twinx()
         edges, curve = np.linspace(0, 1, _N_BARS + 1), self.curve
         heights, _, bars = axes.hist(
-            curve.y_proba, edges, weights=curve.sample_weight, color="C0", alpha=0.3
+            curve.extra.y_proba, edges, weights=curve.extra.sample_weight, color="C0", alpha=0.3
         )
         axes.set(ylim=(0, 5 * heights.max()), yticks=[], box_aspect=1)
         self.ax_.set_zorder(axes.get_zorder() + 1)

@@ -1,15 +1,6 @@
 """Estimates of error, their intervals, and P-values."""
 
-from skeval._inference.estimate import (
-    BootstrapEstimate,
-    ConfidenceInterval,
-    ErrorEstimate,
-    Estimate,
-    HoldoutEstimate,
-    PermutationTest,
-    PerturbationEstimate,
-    Test,
-)
+from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
 from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, score_632
 from skeval.model_selection._bootstrap_score import bootstrap_score
 from skeval.model_selection._compare import compare_classifiers
@@ -17,16 +8,16 @@ from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._compare_readers import compare_readers, reader_study_size
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
-from skeval.model_selection._comparison_power import ComparisonPower, comparison_power
+from skeval.model_selection._comparison_power import comparison_power
 from skeval.model_selection._error_interval import error_interval
 from skeval.model_selection._estimates import (
     cross_val_error,
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._holdout import HoldoutSize, holdout_error, holdout_size
+from skeval.model_selection._holdout import holdout_error, holdout_size
 from skeval.model_selection._judge import judge_assisted_interval, judge_sample_size
-from skeval.model_selection._learning_curve import LearningCurve, learning_curve_band
+from skeval.model_selection._learning_curve import learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import permutation_test
 from skeval.model_selection._plot import (
@@ -49,25 +40,18 @@ from skeval.model_selection._tuning import refit_one_se, tuning_bias, tuning_opt
 from skeval.utils._plotting import EstimatesDisplay, NullDistributionDisplay
 
 __all__ = [
-    "BootstrapEstimate",
     "BootstrapSplit",
     "Comparison",
-    "ComparisonPower",
     "ConfidenceInterval",
     "CriticalDifferenceDisplay",
+    "Curve",
     "Difference",
     "DifferencesDisplay",
-    "ErrorEstimate",
     "Estimate",
     "EstimatesDisplay",
-    "HoldoutEstimate",
-    "HoldoutSize",
-    "LearningCurve",
     "LearningCurveBandDisplay",
     "NullDistributionDisplay",
-    "PermutationTest",
     "PerturbationDisplay",
-    "PerturbationEstimate",
     "Test",
     "WholeSample",
     "bootstrap_error",

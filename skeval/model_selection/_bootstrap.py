@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -22,10 +22,11 @@ from skeval._inference.errors import (
     standard_error,
     weigh_values,
 )
-from skeval._inference.estimate import BootstrapEstimate
+from skeval._inference.estimate import BootstrapExtra, Estimate
 from skeval._inference.intervals import row_means
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import Params, count_effective
+from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import LossLike
 from skeval._resampling.plans import (
@@ -64,7 +65,7 @@ def bootstrap_error(
     verbose: int = 0,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> BootstrapEstimate:
+) -> Estimate:
     r"""Estimate the error by the bootstrap: out-of-bag, .632 or .632+.
 
     Each of `B` resamples, drawn with replacement, trains a model that predicts the samples it left
@@ -127,10 +128,11 @@ def bootstrap_error(
 
     Returns
     -------
-    BootstrapEstimate
-        `replicates` holds the out-of-bag error of each resample; `resubstitution` is `AE`, `oob` is
-        `BI`, `no_information` is :math:`\gamma`, `relative_overfitting` is `R`, and `weight` is the
-        weight of the out-of-bag error.
+    Estimate
+        `replicates` holds the out-of-bag error of each resample. In `extra`, `resubstitution` is
+        `AE`, `oob` is `BI`, `no_information` is :math:`\gamma`, `relative_overfitting` is `R`,
+        `weight` is the weight of the out-of-bag error, and `n_redrawn` is the number of degenerate
+        resamples that were drawn again.
 
     Raises
     ------
@@ -175,7 +177,7 @@ def bootstrap_error(
     >>> from skeval.model_selection import bootstrap_error
     >>> X, y = load_iris(return_X_y=True)
     >>> result = bootstrap_error(KNeighborsClassifier(n_neighbors=1), X, y, random_state=0)
-    >>> result.resubstitution, round(result.oob, 3), round(result.value, 3)
+    >>> result.extra.resubstitution, round(result.extra.oob, 3), round(result.value, 3)
     (0.0, 0.044, 0.029)
     """
     _checks.check_option("method", method, METHODS)
@@ -229,95 +231,65 @@ def estimate_bootstraps(
     n_resamples: int = 200,
     average: str = "samples",
     **options: Any,
-) -> dict[str, BootstrapEstimate]:
+) -> dict[str, Estimate]:
     """Return the out-of-bag, .632 and .632+ estimates of one set of fits."""
     units, plan = plan_bootstrap(inputs, root, n_resamples, **options)
-    bags = sum_out_of_bag(inputs, fit_plan(inputs, plan), units)
+    tally = LossTally(inputs, units)
+    counts = run_resamples(inputs, plan, [tally])
     # no estimate is defined without the fit to all samples
     whole = fit_to_all(inputs.with_options(error_score="raise"))
-    return combine_fits(inputs, plan, units, bags, whole, average)
+    return {
+        method: tally.estimate(method, plan, whole, counts, average=average) for method in METHODS
+    }
 
 
-def combine_fits(
+class Tally(Protocol):
+    """One loss or score: what the loop keeps of the predictions of each resample's model."""
+
+    def add(self, block: PlanBlock, output: FitOutput) -> None:
+        """Take in the predictions of the models of some resamples."""
+
+
+def run_resamples(
     inputs: Inputs,
     plan: ResamplingPlan,
-    units: DrawingUnits,
-    bags: OutOfBag,
-    whole: FitOutput,
-    average: str = "samples",
-) -> dict[str, BootstrapEstimate]:
-    """Return the estimates from the out-of-bag losses and from the fit to all samples.
+    tallies: Sequence[Tally],
+    request: FitRequest | None = None,
+) -> dict[str, int]:
+    """Fit each resample once for all losses and scores, and return the numbers of fits."""
+    n_redrawn = n_failed = 0
+    for block, output in fit_plan(inputs, plan, request):
+        n_redrawn += block.n_redrawn
+        n_failed += int(output.failed.sum())
+        for tally in tallies:
+            tally.add(block, output)
+    n_fits = {"n_fits": plan.n_fits + 1, "n_resamples": plan.n_fits}
+    return {**n_fits, "n_redrawn": n_redrawn, "n_failed": n_failed}
+
+
+class LossTally:
+    """Out-of-bag losses: sums over resamples for each sample, and means for each resample.
 
     Equations refer to Efron and Tibshirani (1997).
     """
-    target, loss, weights = inputs.target, inputs.loss, inputs.relative_weight
 
-    # AE: error of this fit on its own samples
-    truth, predictions = loss.pair(target, target.codes, whole)
-    losses = weigh_values(loss(truth, predictions), weights)
-    apparent = float(losses.mean())
+    def __init__(self, inputs: Inputs, units: DrawingUnits) -> None:
+        self.inputs, self.units = inputs, units
+        n, weights = len(inputs.target), inputs.relative_weight
+        self.odds = (1 if weights is None else weights) / units.left_out_probability
+        self.sums, self.tests = np.zeros(n), np.zeros(n)
+        self.errors: list[np.ndarray] = []
+        self.scores: list[np.ndarray] = []
 
-    # BI, eq. (17): mean over samples of the error of the models that left the sample out
-    values = weigh_values(bags.sample_errors, weights)
-    oob = float(np.nanmean(values if average == "samples" else bags.errors))
-
-    # gamma, eq. (27): mean loss over all pairs of a label and a prediction
-    pairs = None if loss.name == "zero_one" else loss
-    gamma, gamma_values = no_information(truth, predictions, pairs, weights)
-
-    # influence of each unit on AE, BI (infinitesimal jackknife, eq. (36) to (40)) and gamma
-    counts = (block.train for block in plan.blocks())
-    influences = (
-        sampling_influence(losses, units),
-        out_of_bag_influence(bags.sample_errors, bags.scores, counts, units, weights),
-        sampling_influence(gamma_values, units),
-    )
-    tested = bags.tests > 0
-    size = int(tested.sum()) if weights is None else count_effective(weights[tested])
-    estimates = {}
-    for method in METHODS:
-        # eq. (24) for .632, eq. (29) to (32) for .632+
-        combined = combine(method, apparent, oob, gamma)
-        error = standard_error(combined.gradient, *influences)
-        effective = size_of_error(inputs, combined.error, error, size, units.n_groups)
-        estimates[method] = estimate_error(
-            inputs.with_options(method=method),
-            combined.error,
-            error,
-            bags.errors,
-            kind=BootstrapEstimate,
-            n_samples=int(tested.sum()),
-            n_groups=units.n_groups,
-            effective_n_samples=effective,
-            degrees_of_freedom=np.inf if units.n_groups is None else units.n_groups - 1.0,
-            n_fits=plan.n_fits + 1,
-            n_failed=bags.n_failed,
-            n_resamples=len(bags.errors),
-            n_redrawn=bags.n_redrawn,
-            average=average,
-            resubstitution=apparent,
-            oob=oob,
-            no_information=gamma,
-            relative_overfitting=combined.relative_overfitting,
-            weight=combined.weight,
-            parameters={"n_resamples": len(bags.errors)},
-        )
-    return estimates
-
-
-@dataclass(frozen=True, eq=False)
-class OutOfBag:
-    """Sums over the resamples of the (n_resamples, n_samples) losses.
-
-    `sums` and `tests` are per sample, `errors` and `scores` per resample (nan for failed fits).
-    """
-
-    sums: np.ndarray
-    tests: np.ndarray
-    errors: np.ndarray
-    scores: np.ndarray
-    n_redrawn: int
-    n_failed: int
+    def add(self, block: PlanBlock, output: FitOutput) -> None:
+        """Add the losses of the samples that each resample left out."""
+        inputs = self.inputs
+        losses = inputs.loss.of_output(inputs.target, *choose_left_out(block, output))
+        counted = np.nan_to_num(losses)
+        self.sums += counted.sum(axis=0)
+        self.tests += np.isfinite(losses).sum(axis=0)
+        self.errors.append(row_means(losses, inputs.relative_weight))
+        self.scores.append(np.where(output.failed, np.nan, counted @ self.odds))
 
     @property
     def sample_errors(self) -> np.ndarray:
@@ -327,30 +299,82 @@ class OutOfBag:
         means[~tested] = means[tested].mean()
         return means
 
+    def estimate(
+        self,
+        method: str,
+        plan: ResamplingPlan,
+        whole: FitOutput,
+        counts: dict[str, int],
+        *,
+        average: str = "samples",
+    ) -> Estimate:
+        """Return the estimate from the out-of-bag losses and the fit to all samples."""
+        inputs, units = self.inputs, self.units
+        target, loss, weights = inputs.target, inputs.loss, inputs.relative_weight
 
-def sum_out_of_bag(
-    inputs: Inputs, outputs: Iterable[tuple[PlanBlock, FitOutput]], units: DrawingUnits
-) -> OutOfBag:
-    """Sum the out-of-bag losses of the fits to all resamples."""
-    n, weights = len(inputs.target), inputs.relative_weight
-    sums, tests = np.zeros(n), np.zeros(n)
-    errors, scores, n_redrawn, n_failed = [], [], 0, 0
-    odds = (1 if weights is None else weights) / units.left_out_probability
-    for block, output in outputs:
-        losses, failed = inputs.loss.of_output(inputs.target, block, output), output.failed
-        counted = np.nan_to_num(losses)
-        sums += counted.sum(axis=0)
-        tests += np.isfinite(losses).sum(axis=0)
-        errors.append(row_means(losses, weights))
-        scores.append(np.where(failed, np.nan, counted @ odds))
-        n_redrawn += block.n_redrawn
-        n_failed += int(failed.sum())
-    return OutOfBag(
-        sums, tests, np.concatenate(errors), np.concatenate(scores), n_redrawn, n_failed
+        # AE: error of this fit on its own samples
+        truth, predictions = loss.pair(target, target.codes, whole)
+        losses = weigh_values(loss(truth, predictions), weights)
+        apparent = float(losses.mean())
+
+        # BI, eq. (17): mean over samples of the error of the models that left the sample out
+        errors, sample_errors = np.concatenate(self.errors), self.sample_errors
+        values = weigh_values(sample_errors, weights) if average == "samples" else errors
+        oob = float(np.nanmean(values))
+
+        # gamma, eq. (27): mean loss over all pairs of a label and a prediction
+        pairs = None if loss.name == "zero_one" else loss
+        gamma, gamma_values = no_information(truth, predictions, pairs, weights)
+
+        # eq. (24) for .632, eq. (29) to (32) for .632+
+        combined = combine(method, apparent, oob, gamma)
+
+        # influence of each unit on AE, BI (infinitesimal jackknife, eq. (36) to (40)) and gamma
+        drawn = (block.train for block in plan.blocks())
+        scores = np.concatenate(self.scores)
+        error = standard_error(
+            combined.gradient,
+            sampling_influence(losses, units),
+            out_of_bag_influence(sample_errors, scores, drawn, units, weights),
+            sampling_influence(gamma_values, units),
+        )
+        tested = self.tests > 0
+        size = int(tested.sum()) if weights is None else count_effective(weights[tested])
+        return estimate_error(
+            inputs.with_options(method=method),
+            combined.error,
+            error,
+            errors,
+            extra=BootstrapExtra,
+            n_samples=int(tested.sum()),
+            n_groups=units.n_groups,
+            effective_n_samples=size_of_error(inputs, combined.error, error, size, units.n_groups),
+            degrees_of_freedom=np.inf if units.n_groups is None else units.n_groups - 1.0,
+            resubstitution=apparent,
+            oob=oob,
+            no_information=gamma,
+            relative_overfitting=combined.relative_overfitting,
+            weight=combined.weight,
+            parameters={"n_resamples": len(errors), "average": average},
+            **counts,
+        )
+
+
+def choose_left_out(block: PlanBlock, output: FitOutput) -> tuple[PlanBlock, FitOutput]:
+    """Return the predictions of the out-of-bag samples of models that may have predicted more."""
+    left_out = block.train == 0
+    if np.array_equal(block.test, left_out):
+        return block, output
+    kept = left_out[output.mask]
+    return replace(block, test=left_out), FitOutput(
+        left_out,
+        output.failed,
+        None if output.predicted is None else output.predicted[kept],
+        probability=None if output.probability is None else output.probability[kept],
     )
 
 
-def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> BootstrapEstimate:
+def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> Estimate:
     """Combine the out-of-bag and the training error, as `bootstrap_error`: B + 1 fits."""
     _checks.check_count("n_resamples", n_resamples, 2)
     groups = None if inputs.units.n_groups is None else inputs.units.unit

@@ -11,15 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 
-from skeval._adapters.fits import fit_plan
 from skeval._inference.errors import METHODS, MIN_INFLATION, SMALL_SAMPLE_INFLATION, combine
-from skeval._inference.estimate import BootstrapEstimate, Limits, LimitsByMethod, Results
+from skeval._inference.estimate import BootstrapExtra, Estimate, Limits, LimitsByMethod, Results
 from skeval._inference.intervals import (
     give_no_limits,
     log_interval,
@@ -40,7 +39,7 @@ from skeval._resampling.sampling_units import DrawingUnits
 from skeval.metrics._batch import BatchPredictions
 from skeval.metrics._scorers import find_batch, range_of, read_scoring, refuse_metric_of_numbers
 from skeval.metrics._validation import find_recalibration
-from skeval.model_selection._bootstrap import combine_fits, plan_bootstrap, sum_out_of_bag
+from skeval.model_selection._bootstrap import LossTally, Tally, plan_bootstrap, run_resamples
 from skeval.model_selection._estimates import check_enough, fit_to_all
 from skeval.model_selection._score_interval import find_mean_loss, label_parts, losses_of
 from skeval.utils import _checks
@@ -80,7 +79,7 @@ def bootstrap_score(
     verbose: int = 0,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> BootstrapEstimate | Results:
+) -> Estimate | Results:
     r"""Estimate any score, or several from one set of fits, by the bootstrap.
 
     Each of `B` resamples, drawn with replacement, trains a model. With `A` the score of one fit to
@@ -137,9 +136,9 @@ def bootstrap_score(
 
     Returns
     -------
-    BootstrapEstimate or dict
-        An estimate, or one per name for several scores. `resubstitution` is `A`, `oob` is `O`,
-        `optimism` the mean optimism, and `no_information` the score if labels and
+    Estimate or dict
+        An estimate, or one per name for several scores. In `extra`, `resubstitution` is `A`, `oob`
+        is `O`, `optimism` the mean optimism, and `no_information` the score if labels and
         predictions were independent (nan for "optimism").
         `replicates` are the out-of-bag scores, or `A` less the optimism of each resample.
 
@@ -206,7 +205,8 @@ def bootstrap_score(
     >>> print(results)
     roc_auc            0.9810 [0.9678, 0.9889] (95 %, log_odds), optimism
     calibration_slope  1.0917 [0.8214, 1.3619] (95 %, t), optimism
-    >>> round(results["roc_auc"].resubstitution, 4), round(results["roc_auc"].optimism, 4)
+    >>> extra = results["roc_auc"].extra
+    >>> round(extra.resubstitution, 4), round(extra.optimism, 4)
     (0.982, 0.0011)
     """
     _checks.check_option("method", method, (*METHODS, OPTIMISM))
@@ -220,98 +220,40 @@ def bootstrap_score(
         scoring = "accuracy" if is_classifier(estimator) else "r2"
     labels, scorers = label_parts(scoring), read_scorers(inputs, scoring)
     _checks.check_count("n_resamples", n_resamples, 2)
-    root, target = _checks.root_seed(random_state), inputs.target
+    root = _checks.root_seed(random_state)
     units, plan = plan_bootstrap(inputs, root, n_resamples, stratify=stratify, indices=indices)
     # means of losses have the estimates of bootstrap_error
     means = {
         n: label for n, label in labels.items() if method != OPTIMISM and find_mean_loss(label)
     }
     losses = losses_of(inputs, means)
-
-    # one set of fits for all scores
-    request = request_answers(inputs, scorers.values(), losses)
-    whole = fit_to_all(inputs.with_options(error_score="raise"), request)
-    judges = {
-        name: Judge(inputs, scorer, labels[name])
+    of_losses = {
+        name: LossTally(inputs.with_options(losses=(loss,)), units)
+        for name, loss in zip(means, losses, strict=True)
+    }
+    of_scores = {
+        name: ScoreTally(inputs, scorer, labels[name])
         for name, scorer in scorers.items()
         if name not in means
     }
-    apparent = {name: judge.score(whole, np.arange(len(target))) for name, judge in judges.items()}
 
-    fitted = run_resamples(inputs, plan, request, judges, keep_left_out=bool(means))
-    results: dict[str, BootstrapEstimate] = {}
-    for (name, label), loss in zip(means.items(), losses, strict=True):
-        of_loss = inputs.with_options(losses=(loss,))
-        bags = sum_out_of_bag(of_loss, fitted.left_out, units)
-        error = combine_fits(of_loss, plan, units, bags, whole)[method]
-        results[name] = score_of_mean(inputs, label, error)
-    fields = {
-        "n_samples": len(target),
-        "n_groups": units.n_groups,
-        "degrees_of_freedom": units.n_units - 1.0,
-        "n_redrawn": fitted.n_redrawn,
-        "n_failed": fitted.n_failed,
-        "n_fits": plan.n_fits + 1,
-        "n_resamples": plan.n_fits,
-        "parameters": {"n_resamples": plan.n_fits},
-    }
-    for name, judge in judges.items():
-        gamma = np.nan if method == OPTIMISM else judge.score_unrelated(whole, root)
-        spread = judge.find_error(fitted, name, units, root)
-        results[name] = combine_scores(
-            judge, apparent[name], fitted.scores[name], gamma, spread, fields
-        )
+    # one set of fits for all losses and scores
+    request = request_answers(inputs, scorers.values(), losses)
+    whole = fit_to_all(inputs.with_options(error_score="raise"), request)
+    for tally in of_scores.values():
+        tally.score_whole(whole)
+    tallies: list[Tally] = [*of_losses.values(), *of_scores.values()]
+    counts = run_resamples(inputs, predict_all(plan), tallies, request)
+
+    results: dict[str, Estimate] = {}
+    for name, of_loss in of_losses.items():
+        error = of_loss.estimate(method, plan, whole, counts)
+        results[name] = score_of_mean(inputs, labels[name], error)
+    for name, tally in of_scores.items():
+        results[name] = tally.estimate(whole, units, root, counts)
     if isinstance(scoring, list | tuple | set | dict):
         return Results({name: results[name] for name in labels})
     return results.popitem()[1]
-
-
-class FittedResamples(NamedTuple):
-    """Scores and predictions of the models of resamples.
-
-    Attributes
-    ----------
-    scores : dict of str to ndarray of shape (n_resamples, 3)
-        Scores on the resample, on all samples and out of bag; nan if undefined.
-    left_out : list of (PlanBlock, FitOutput)
-        Predictions of out-of-bag samples, if some scores are means of losses.
-    pooled : list of (counts, FitOutput)
-        How often each sample was drawn, and predictions of all samples, of some models.
-    n_redrawn, n_failed : int
-    """
-
-    scores: dict[str, np.ndarray]
-    left_out: list[tuple[PlanBlock, FitOutput]]
-    pooled: list[tuple[np.ndarray, FitOutput]]
-    n_redrawn: int
-    n_failed: int
-
-
-def run_resamples(
-    inputs: Inputs,
-    plan: ResamplingPlan,
-    request: FitRequest,
-    judges: dict[str, Judge],
-    *,
-    keep_left_out: bool,
-) -> FittedResamples:
-    """Fit all resamples, and score their predictions of all samples."""
-    n_pooled = N_POOLED if len(inputs.target) <= MANY else N_POOLED_OF_MANY
-    scores: dict[str, list[np.ndarray]] = {name: [] for name in judges}
-    left_out: list[tuple[PlanBlock, FitOutput]] = []
-    pooled: list[tuple[np.ndarray, FitOutput]] = []
-    n_redrawn = n_failed = 0
-    for block, output in fit_plan(inputs, predict_all(plan), request):
-        n_redrawn += block.n_redrawn
-        n_failed += int(output.failed.sum())
-        for name, judge in judges.items():
-            scores[name].append(judge.score_resamples(block, output))
-        fits = zip(block.train, output if len(pooled) < n_pooled else (), strict=False)
-        pooled += [(counts, one) for counts, one in fits if not one.failed[0]]
-        if keep_left_out:
-            left_out.append(choose_left_out(block, output))
-    of_all = {name: np.concatenate(parts) for name, parts in scores.items()}
-    return FittedResamples(of_all, left_out, pooled[:n_pooled], n_redrawn, n_failed)
 
 
 @dataclass(frozen=True)
@@ -383,25 +325,29 @@ def predict_all(plan: ResamplingPlan) -> ResamplingPlan:
     return replace(plan, draw=lambda number: replace(plan.draw(number), test=everything))
 
 
-def choose_left_out(block: PlanBlock, output: FitOutput) -> tuple[PlanBlock, FitOutput]:
-    """Return the predictions of the out-of-bag samples of each resample."""
-    left_out = block.train == 0
-    kept = left_out[output.mask]
-    return replace(block, test=left_out), FitOutput(
-        left_out,
-        output.failed,
-        None if output.predicted is None else output.predicted[kept],
-        probability=None if output.probability is None else output.probability[kept],
-    )
+class ScoreTally:
+    """Scores of the predictions that the model of each resample made for all samples."""
 
+    def __init__(self, inputs: Inputs, scorer: Any, label: str) -> None:
+        self.inputs, self.scorer, self.label = inputs, scorer, label
+        self.apparent = np.nan
+        self.scores: list[np.ndarray] = []
+        # how often each sample was drawn, and the predictions for all samples, of some models
+        self.pooled: list[tuple[np.ndarray, FitOutput]] = []
+        self.n_pooled = N_POOLED if len(inputs.target) <= MANY else N_POOLED_OF_MANY
 
-@dataclass(frozen=True, eq=False)
-class Judge:
-    """A scorer of the predictions that a model made for all samples."""
+    def score_whole(self, whole: FitOutput) -> None:
+        """Score the fit to all samples on these samples."""
+        self.apparent = self.score(whole, np.arange(len(self.inputs.target)))
 
-    inputs: Inputs
-    scorer: Any
-    label: str
+    def add(self, block: PlanBlock, output: FitOutput) -> None:
+        """Score the models of some resamples, and keep the predictions of the first ones."""
+        self.scores.append(self.score_resamples(block, output))
+        if self.needs_model or len(self.pooled) >= self.n_pooled:
+            return
+        fits = zip(block.train, output, strict=True)
+        self.pooled += [(counts, one) for counts, one in fits if not one.failed[0]]
+        del self.pooled[self.n_pooled :]
 
     @property
     def needs_model(self) -> bool:
@@ -517,27 +463,85 @@ class Judge:
         pairs = None if weight is None else weight[rows] * weight[samples]
         return self.score(output, rows, samples, pairs)
 
-    def find_error(
-        self, fitted: FittedResamples, name: str, units: DrawingUnits, root: SeedSequence
-    ) -> float:
+    def estimate(
+        self, whole: FitOutput, units: DrawingUnits, root: SeedSequence, counts: dict[str, Any]
+    ) -> Estimate:
+        """Return the estimate from the score of the fit to all samples and those of resamples."""
+        inputs, method, label = self.inputs, self.inputs.method, self.label
+        apparent, scores = self.apparent, np.concatenate(self.scores)
+        inside, everywhere, outside = scores.T
+        gamma = np.nan if method == OPTIMISM else self.score_unrelated(whole, root)
+        error = self.find_error(scores, units, root)
+        if np.isnan(apparent) and method != "oob":
+            raise ValueError(
+                f"scoring {label!r} must be defined for the model of all samples on these, got "
+                "nan; method='oob' does not use it."
+            )
+        replicates = apparent - (inside - everywhere) if method == OPTIMISM else outside
+        check_enough(inputs, replicates, 2)
+        n_undefined = int(np.isnan(replicates).sum())
+        if n_undefined > counts["n_failed"]:
+            _checks.warn_undefined(
+                f"scoring {label!r} is undefined for {n_undefined - counts['n_failed']} of "
+                f"{len(outside)} resamples, which do not count."
+            )
+        oob = float(np.nanmean(outside)) if np.isfinite(outside).any() else np.nan
+        # calibration has no direction: overfitting moves it toward the no-information value
+        sign = 1.0 if label in CALIBRATION and gamma > apparent else -1.0
+        combined = combine(method, sign * apparent, sign * oob, sign * gamma)
+        value, weight, optimism = sign * combined.error, combined.weight, None
+        overfitting = combined.relative_overfitting
+        if method == "oob":
+            value = oob  # even where the apparent score is undefined
+        if method == OPTIMISM:
+            # Harrell et al. (1996): mean excess of the score on the resample over all samples
+            value, weight, overfitting = float(np.nanmean(replicates)), np.nan, np.nan
+            optimism = apparent - value
+        bounds, degrees = range_of(label, inputs.target.n_classes or None), units.n_units - 1.0
+        return Estimate(
+            name=label,
+            value=value,
+            standard_error=error,
+            method=method,
+            replicates=replicates,
+            limits=limit_score(value, error, degrees, bounds),
+            bounds=bounds,
+            confidence_level=inputs.confidence_level,
+            n_samples=len(inputs.target),
+            n_groups=units.n_groups,
+            extra=BootstrapExtra(
+                resubstitution=apparent,
+                oob=oob,
+                no_information=gamma,
+                relative_overfitting=overfitting,
+                weight=weight,
+                optimism=optimism,
+                n_undefined=n_undefined,
+                degrees_of_freedom=degrees,
+                parameters={"n_resamples": counts["n_resamples"]},
+                **counts,
+            ),
+        )
+
+    def find_error(self, scores: np.ndarray, units: DrawingUnits, root: SeedSequence) -> float:
         """Return the standard error, from the variances of test sets and of models."""
         inflation = MIN_INFLATION + SMALL_SAMPLE_INFLATION / units.n_units
-        _, whole, outside = fitted.scores[name].T
+        _, whole, outside = scores.T
         if self.needs_model:
             # the variance of out-of-bag scores, for a test set of n samples
             share = float(np.mean(units.left_out_probability))
             defined = outside[np.isfinite(outside)]
             return math.sqrt(inflation) * corrected_error(defined, share / (1 - share))
         models = np.var(whole[np.isfinite(whole)], ddof=1)
-        return math.sqrt(inflation * self.jackknife(fitted, units.unit, root) ** 2 + models)
+        return math.sqrt(inflation * self.jackknife(units.unit, root) ** 2 + models)
 
-    def jackknife(self, fitted: FittedResamples, unit: np.ndarray, root: SeedSequence) -> float:
+    def jackknife(self, unit: np.ndarray, root: SeedSequence) -> float:
         """Return the standard error of the score of out-of-bag predictions of several models.
 
         The jackknife leaves out blocks of units, for all models at once.
         """
-        n, pooled = len(unit), join_outputs([output for _, output in fitted.pooled])
-        fit, samples = np.nonzero(np.array([counts for counts, _ in fitted.pooled]) == 0)
+        n, pooled = len(unit), join_outputs([output for _, output in self.pooled])
+        fit, samples = np.nonzero(np.array([counts for counts, _ in self.pooled]) == 0)
         rows = fit * n + samples
         # units in at most N_BLOCKS blocks, in random order
         rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 1))
@@ -559,65 +563,6 @@ class Judge:
         return math.sqrt(variance * len(np.unique(samples)) / n)
 
 
-def combine_scores(
-    judge: Judge,
-    apparent: float,
-    scores: np.ndarray,
-    no_information: float,
-    error: float,
-    fields: dict[str, Any],
-) -> BootstrapEstimate:
-    """Return the estimate from the training score and `scores` of shape (n_resamples, 3)."""
-    inputs, (inside, whole, outside) = judge.inputs, scores.T
-    if np.isnan(apparent) and inputs.method != "oob":
-        raise ValueError(
-            f"scoring {judge.label!r} must be defined for the model of all samples on these, got "
-            "nan; method='oob' does not use it."
-        )
-    replicates = apparent - (inside - whole) if inputs.method == OPTIMISM else outside
-    check_enough(inputs, replicates, 2)
-    n_undefined = int(np.isnan(replicates).sum())
-    if n_undefined > fields["n_failed"]:
-        _checks.warn_undefined(
-            f"scoring {judge.label!r} is undefined for {n_undefined - fields['n_failed']} of "
-            f"{len(outside)} resamples, which do not count."
-        )
-    oob, optimism = np.nan, None
-    if np.isfinite(outside).any():
-        oob = float(np.nanmean(outside))
-    # calibration has no direction: overfitting moves it toward the no-information value
-    sign = 1.0 if judge.label in CALIBRATION and no_information > apparent else -1.0
-    combined = combine(inputs.method, sign * apparent, sign * oob, sign * no_information)
-    value, weight = sign * combined.error, combined.weight
-    overfitting = combined.relative_overfitting
-    if inputs.method == "oob":
-        value = oob  # even where the apparent score is undefined
-    if inputs.method == OPTIMISM:
-        # Harrell et al. (1996): mean excess of the score on the resample over that on all samples
-        value, weight, overfitting = float(np.nanmean(replicates)), np.nan, np.nan
-        optimism = apparent - value
-    bounds = range_of(judge.label, inputs.target.n_classes or None)
-    return BootstrapEstimate(
-        name=judge.label,
-        value=value,
-        standard_error=error,
-        method=inputs.method,
-        replicates=replicates,
-        limits=limit_score(value, error, fields["degrees_of_freedom"], bounds),
-        bounds=bounds,
-        confidence_level=inputs.confidence_level,
-        average="bootstraps",
-        resubstitution=apparent,
-        oob=oob,
-        no_information=no_information,
-        relative_overfitting=overfitting,
-        weight=weight,
-        optimism=optimism,
-        n_undefined=n_undefined,
-        **fields,
-    )
-
-
 def limit_score(value: float, error: float, degrees: float, bounds: Limits) -> LimitsByMethod:
     """Return Student's interval of a score, first on a scale that keeps it within its range."""
     (low, high), precision = bounds, {"degrees_of_freedom": degrees}
@@ -634,14 +579,23 @@ def limit_score(value: float, error: float, degrees: float, bounds: Limits) -> L
     return plain
 
 
-def score_of_mean(inputs: Inputs, label: str, error: BootstrapEstimate) -> BootstrapEstimate:
+def score_of_mean(inputs: Inputs, label: str, error: Estimate) -> Estimate:
     """Return a score that equals a constant minus a mean loss."""
-    mean, classes = find_mean_loss(label), inputs.target.n_classes
+    mean = find_mean_loss(label)
     assert mean is not None
-    mirror = {
-        name: mean.best - getattr(error, name)
-        for name in ("value", "replicates", "resubstitution", "oob", "no_information")
-    }
-    limits = {form: partial(mirrored, mean.best, ends) for form, ends in error.limits.items()}
-    bounds = range_of(label, classes or None)
-    return replace(error, name=label, limits=limits, bounds=bounds, loss="", **mirror)
+    best, extra = mean.best, error.extra
+    return replace(
+        error,
+        name=label,
+        value=best - error.value,
+        replicates=best - error.replicates,
+        limits={form: partial(mirrored, best, ends) for form, ends in error.limits.items()},
+        bounds=range_of(label, inputs.target.n_classes or None),
+        loss="",
+        extra=replace(
+            extra,
+            resubstitution=best - extra.resubstitution,
+            oob=best - extra.oob,
+            no_information=best - extra.no_information,
+        ),
+    )

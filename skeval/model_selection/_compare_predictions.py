@@ -267,7 +267,7 @@ def compare_predictions(
       a - b   0.1750 [0.0622, 0.2792]  P = 0.00434
       a scores higher than b; the difference is significant at 5 % (P = 0.0043). This
       applies to these predictions; variation from retraining is not included.
-    >>> comparison["a", "b"].only_a
+    >>> comparison["a", "b"].extra.only_a
     18
     """
     _checks.check_confidence_level(confidence_level)

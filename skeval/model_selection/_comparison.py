@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from skeval._inference.estimate import Estimate, Limits, Result, Test
+from skeval._inference.estimate import Estimate, Limits, Result, ResultWithValue, Test
 from skeval._inference.intervals import mirrored
 from skeval._inference.ranks import critical_difference, find_equal, find_groups, rank_rows
 from skeval._inference.readers import ReaderStudy
@@ -29,41 +29,41 @@ MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Difference(Estimate):
+class Difference(ResultWithValue):
     """Difference of two systems with its interval and P-value.
 
-    If several pairs were compared, interval and P-value are simultaneous. It has the attributes of
-    `Estimate`, and these:
+    If several pairs were compared, interval and P-value are simultaneous.
 
     Attributes
     ----------
+    name : str
+        Name of the score, and those of the systems.
     a, b : str
         Names of the two systems; the difference is the score of `a` minus the score of `b`. Over
         data sets it is the median of its means over two data sets, and `standard_error` is nan.
+    value, standard_error : float
+        The difference and its standard error.
+    interval : ConfidenceInterval
+        Interval of the difference, always two-sided: a one-sided test at 5 % corresponds to the
+        limits of a 90 % interval.
     statistic : float
         Test statistic: t, z, the smaller number of discordant samples, chi-squared, the difference
         over its standard error, or the difference itself if predictions are exchanged.
     pvalue : float
         P-value for `alternative`, corrected for the number of pairs.
     alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis: the difference is not 0, above 0, or below 0. The interval is always
-        two-sided: a one-sided test at 5 % corresponds to the limits of a 90 % interval.
+        Alternative hypothesis: the difference is not 0, above 0, or below 0.
     greater_is_better : bool
         Whether a larger score is better; False for losses.
-    pvalue_alone : float or None
-        P-value without the correction for the number of pairs.
-    form : str
-        Form of McNemar's test: "exact", "t" for groups, or "chi-squared".
-    only_a, only_b : int or None
-        Number of samples that only one of the two predicts correctly.
-    paired : bool or None
-        Whether areas under curves use the same samples.
-    effect_size : float or None
-        Matched-pairs rank-biserial correlation, over data sets.
-    n_equal : int or None
-        Number of data sets with equal scores.
-    horizon : int or None
-        Number of steps between a forecast and its sample.
+    method : str
+        The test.
+    n_samples : int or None
+        Number of samples, if known.
+    extra : PairExtra
+        Further results of the test: ``extra.only_a`` of McNemar's, ``extra.effect_size`` over data
+        sets.
+    confidence_level : float
+        Nominal coverage of `interval`.
     """
 
     a: str
@@ -72,23 +72,6 @@ class Difference(Estimate):
     pvalue: float
     alternative: str = "two-sided"
     greater_is_better: bool = True
-    pvalue_alone: float | None = None
-    form: str = ""
-    only_a: int | None = None
-    only_b: int | None = None
-    paired: bool | None = None
-    effect_size: float | None = None
-    n_equal: int | None = None
-    horizon: int | None = None
-
-    _known: ClassVar[tuple[str, ...]] = (
-        "a",
-        "b",
-        "statistic",
-        "pvalue",
-        "alternative",
-        "greater_is_better",
-    )
 
     @property
     def level(self) -> float:
@@ -154,11 +137,11 @@ class Difference(Estimate):
     def _reaches_zero(self) -> bool:
         """Whether the interval contains 0 or ends there, with equal scores on some data sets."""
         ends = self.interval
-        return bool(self.n_equal) and ends.low <= 0 <= ends.high
+        return bool(self.extra.n_equal) and ends.low <= 0 <= ends.high
 
     def _explain_equal_scores(self) -> str:
         """Explain why an interval may contain 0 although the difference is significant."""
-        equal = _text.count(self.n_equal or 0, "data set")
+        equal = _text.count(self.extra.n_equal or 0, "data set")
         return (
             f"The two score the same on {equal}. The test leaves these out and the interval keeps "
             "them, so it reaches 0: one system is better where the scores differ, but the typical "
@@ -168,20 +151,17 @@ class Difference(Estimate):
     def _reverse(self) -> Difference:
         """Return the difference of `b` minus `a`."""
         prefix = self.name.removesuffix(f"{self.a} - {self.b}")
-        counts = ("exact", "chi-squared")  # McNemar's statistics have no sign
+        unsigned = self.extra.form in ("exact", "chi-squared")  # McNemar's statistics
         return replace(
             self,
             a=self.b,
             b=self.a,
             name=f"{prefix}{self.b} - {self.a}",
             value=-self.value + 0.0,
-            statistic=self.statistic if self.form in counts else -self.statistic + 0.0,
+            statistic=self.statistic if unsigned else -self.statistic + 0.0,
             alternative=MIRRORED[self.alternative],
             limits={form: partial(mirrored, 0.0, limits) for form, limits in self.limits.items()},
-            replicates=-self.replicates,
-            only_a=self.only_b,
-            only_b=self.only_a,
-            effect_size=None if self.effect_size is None else -self.effect_size + 0.0,
+            extra=self.extra.reverse(),
         )
 
     def _describe_interval(self) -> str:
@@ -347,7 +327,6 @@ class Comparison(Result):
         """Return the difference of the systems at two positions."""
         tests, at = self.tests, place_of_pair(first, second, len(self.names))
         a, b = self.names[first], self.names[second]
-        fields = {name: column[at] for name, column in tests.fields.items()}
         return Difference(
             name=f"{self.scoring}: {a} - {b}",
             a=a,
@@ -362,11 +341,8 @@ class Comparison(Result):
             method=self.method,
             confidence_level=self.confidence_level,
             greater_is_better=self.greater_is_better,
-            **{
-                name: value.item() if isinstance(value, np.generic) else value
-                for name, value in fields.items()
-            },
-            **tests.shared,
+            allow_point=tests.allow_point,
+            extra=tests.describe(at),
         )
 
     def __getitem__(self, pair: tuple[str, str]) -> Difference:

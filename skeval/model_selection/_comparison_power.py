@@ -303,7 +303,7 @@ def _plan_groups(
             f"group_size and intraclass_correlation must be None for method={comparison.method!r}, "
             "whose result does not say how it varies by groups; 'max_t', 'mcnemar' and 'delong' do."
         )
-    together, n_groups = result.intraclass_correlation, result.n_groups
+    together, n_groups = result.extra.intraclass_correlation, result.extra.n_groups
     if together is None or n_groups is None or result.n_samples is None or splits:
         design = read_design(group_size, correlation)
         return design, 1.0 if design is None else design.effect
@@ -389,7 +389,7 @@ def _draw_samples(
     splits = getattr(comparison, "split_scores", None)
     wanted = result.value if difference is None else float(difference)
     design, times = _plan_groups(comparison, result, *groups)
-    if result.only_a is not None and design is None:
+    if result.extra.only_a is not None and design is None:
         draw_pvalue = _by_errors(result, n, wanted)
     else:
         freedom = np.inf if splits is None else len(splits) - 1.0
@@ -410,7 +410,7 @@ def _draw_samples(
 
 def _by_errors(result: Difference, n: int, wanted: float) -> Callable[[int, Generator], float]:
     """Draw discordant samples: their observed fraction, split by the assumed difference."""
-    discordant = ((result.only_a or 0) + (result.only_b or 0)) / n
+    discordant = ((result.extra.only_a or 0) + (result.extra.only_b or 0)) / n
     if not abs(wanted) <= discordant + ROUNDING:
         raise ValueError(
             f"difference must be <= {discordant:.4g} in size, the fraction of samples that one of "

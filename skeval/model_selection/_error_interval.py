@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
-from skeval._inference.estimate import ErrorEstimate, Results
+from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.fit_params import Params, read_weight
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import LossLike, losses_by_output
@@ -46,7 +46,7 @@ def error_interval(
     verbose: int = 0,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> ErrorEstimate:
+) -> Estimate:
     r"""Estimate the error of a procedure on new samples, with a confidence interval.
 
     The default repeats 10-fold cross-validation ten times. Its interval accounts for losses that
@@ -118,7 +118,7 @@ def error_interval(
 
     Returns
     -------
-    ErrorEstimate
+    Estimate
         `replicates` holds the errors of the folds, subsamples, repeats or resamples; for "holdout",
         the losses. `interval` has the form that suits the loss and the method.
         ``confidence_interval(method=)`` accepts all `interval_methods`: the forms of
@@ -219,9 +219,7 @@ def error_interval(
     return ERROR_METHODS[method](inputs, root, **parameters)
 
 
-def estimate_outputs(
-    inputs: Inputs, root: SeedSequence, parameters: dict[str, Any]
-) -> ErrorEstimate:
+def estimate_outputs(inputs: Inputs, root: SeedSequence, parameters: dict[str, Any]) -> Estimate:
     """Return the error over all outputs, and of each output on the same folds or resamples.
 
     Methods with a single plan share its fits.
@@ -231,12 +229,10 @@ def estimate_outputs(
         inputs = inputs.with_options(finished=[])
     estimate = method(inputs, deepcopy(root), **parameters)
     by_output = {
-        name: replace(
-            method(inputs.with_options(losses=(own,)), deepcopy(root), **parameters), label=name
-        )
+        name: method(inputs.with_options(losses=(own,)), deepcopy(root), **parameters)
         for name, own in losses_by_output(loss, inputs.target).items()
     }
-    return replace(estimate, by_output=Results(by_output))
+    return replace(estimate, extra=replace(estimate.extra, by_output=Results(by_output)))
 
 
 def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:

@@ -22,13 +22,12 @@ from skeval._adapters.fits import fit_plan
 from skeval._inference import intervals
 from skeval._inference.errors import (
     SINGLE_INFLATION,
-    Kind,
     TestLosses,
     effective_samples,
     error_estimate,
     spread_of_mean,
 )
-from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate
+from skeval._inference.estimate import Estimate, PerturbationExtra
 from skeval._inference.intervals import DRAWN, Spread
 from skeval._inference.ordered import time_units
 from skeval._resampling.fit_outputs import FitOutput
@@ -54,14 +53,8 @@ INFLATED = "inflated"
 
 
 def estimate_error(
-    inputs: Inputs,
-    value: float,
-    standard_error: float,
-    replicates: np.ndarray,
-    *,
-    kind: type[Kind] = ErrorEstimate,  # type: ignore[assignment]
-    **fields: Any,
-) -> Kind:
+    inputs: Inputs, value: float, standard_error: float, replicates: np.ndarray, **fields: Any
+) -> Estimate:
     """Return the estimate of a method; the default numbers are those of all samples and groups."""
     shared = {"n_samples": len(inputs.target), "n_groups": inputs.n_groups}
     return error_estimate(
@@ -69,7 +62,6 @@ def estimate_error(
         float(standard_error),
         loss=inputs.loss.name,
         n_classes=inputs.target.n_classes,
-        kind=kind,
         method=inputs.method,
         replicates=replicates,
         confidence_level=inputs.confidence_level,
@@ -89,7 +81,7 @@ def size_of_error(
 
 def estimate_from_spread(
     inputs: Inputs, value: float, spread: Spread, replicates: np.ndarray, size: float, **fields: Any
-) -> ErrorEstimate:
+) -> Estimate:
     """Return an estimate from the spread of its losses; `size` is the effective sample size."""
     standard_error, n_groups = spread.error, spread.n_groups
     shared: dict[str, Any] = {
@@ -112,7 +104,7 @@ def estimate_from_losses(
     inflation: float = 1.0,
     binomial: bool = True,
     **fields: Any,
-) -> ErrorEstimate:
+) -> Estimate:
     """Return the estimate of a method that averages losses.
 
     `tested` has these losses, or `untested_losses` with the same weights and units. `variance` is
@@ -154,7 +146,7 @@ def resubstitution_error(
     confidence_level: float = 0.95,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> ErrorEstimate:
+) -> Estimate:
     r"""Estimate the error on the training samples themselves.
 
     With :math:`e_i` the loss of sample `i` under the estimator fitted on all samples,
@@ -194,7 +186,7 @@ def resubstitution_error(
 
     Returns
     -------
-    ErrorEstimate
+    Estimate
         `replicates` holds the n losses. The intervals have the forms of `cross_val_error`, except
         for "inflated". They account for the sampling of the losses, not for the optimism.
 
@@ -226,7 +218,7 @@ def resubstitution_error(
     return resubstitution(inputs)
 
 
-def resubstitution(inputs: Inputs, root: SeedSequence | None = None) -> ErrorEstimate:
+def resubstitution(inputs: Inputs, root: SeedSequence | None = None) -> Estimate:
     """Test on the training samples; its interval does not cover the true error: 1 fit."""
     losses, weights = inputs.loss_values(fit_to_all(inputs)), inputs.relative_weight
     counted = np.ones(len(losses)) if weights is None else weights
@@ -259,7 +251,7 @@ def cross_val_error(
     verbose: int = 0,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> ErrorEstimate:
+) -> Estimate:
     r"""Estimate the error by cross-validation: K-fold, repeated, stratified or leave-one-out.
 
     Every sample is predicted by an estimator that was fitted without it. There are two averages,
@@ -314,7 +306,7 @@ def cross_val_error(
 
     Returns
     -------
-    ErrorEstimate
+    Estimate
         `replicates` holds the error of each fold (nan if its fit failed); `fold_mean` is their
         mean, and `n_groups` is None if samples are independent.
 
@@ -388,7 +380,7 @@ def cross_val_error(
     return cross_validation(inputs, _checks.root_seed(random_state), cv=cv)
 
 
-def cross_validation(inputs: Inputs, root: SeedSequence, *, cv: Any = None) -> ErrorEstimate:
+def cross_validation(inputs: Inputs, root: SeedSequence, *, cv: Any = None) -> Estimate:
     """Cross-validate once, with twice the variance: K fits."""
     n = len(inputs.target)
     folds = KeptFolds(n, resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
@@ -396,7 +388,7 @@ def cross_validation(inputs: Inputs, root: SeedSequence, *, cv: Any = None) -> E
     return average_folds(inputs, fold_plan(n, folds), ordered)
 
 
-def leave_one_out(inputs: Inputs, root: SeedSequence | None = None) -> ErrorEstimate:
+def leave_one_out(inputs: Inputs, root: SeedSequence | None = None) -> Estimate:
     """Leave each sample, or each group, out in turn, with twice the variance: n fits."""
     return average_folds(inputs, plan_leave_one_out(inputs))
 
@@ -408,7 +400,7 @@ def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
     return fold_plan(len(inputs.target), folds)
 
 
-def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -> ErrorEstimate:
+def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -> Estimate:
     """Return the error over folds; the losses of each unit are summed first.
 
     If the folds keep the order of the samples, the units are blocks of time, and the error refers
@@ -503,7 +495,7 @@ def perturbation_interval(
     verbose: int = 0,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> PerturbationEstimate:
+) -> Estimate:
     r"""Estimate the error with a confidence interval by perturbation resampling.
 
     The fit is repeated under random sample weights :math:`G_i`, independent of the data, with mean
@@ -584,7 +576,7 @@ def perturbation_interval(
 
     Returns
     -------
-    PerturbationEstimate
+    Estimate
         `value` is the cross-validated error and `replicates` are its perturbations,
         ``CV + W*/sqrt(n)``. `statistics` are `W*`, and `resubstitution` is the training error.
         ``confidence_interval`` returns other levels and forms from the same perturbations.
@@ -693,7 +685,7 @@ def perturb_error(
     weights: Any = None,
     form: str = "",
     with_groups: bool = False,
-) -> PerturbationEstimate:
+) -> Estimate:
     """Return the error over folds with the spread of perturbed cross-validations or fits.
 
     For an error of 0 or 1, the effective sample size is the number of samples, or of groups if
@@ -743,7 +735,7 @@ def perturb_error(
         error,
         standard_error,
         error + deviations,
-        kind=PerturbationEstimate,
+        extra=PerturbationExtra,
         effective_n_samples=size_of_error(inputs, error, standard_error, size, None),
         n_groups=inputs.n_groups if with_groups else None,
         first=form,

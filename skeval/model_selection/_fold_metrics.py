@@ -29,7 +29,7 @@ from skeval._inference.errors import (
     spread_of_mean,
     worth,
 )
-from skeval._inference.estimate import Estimate, Limits, Results
+from skeval._inference.estimate import Estimate, Limits, MetricExtra, Results
 from skeval._inference.paired import corrected_error
 from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.predictions import Predictions
@@ -106,9 +106,9 @@ def settle(
         method="out_of_fold",
         limits={method: limits if np.isfinite(metric.value) else intervals.give_no_limits},
         n_samples=metric.n_samples,
-        metric=metric.metric,
-        label=metric.label,
-        greater_is_better=metric.greater_is_better,
+        extra=MetricExtra(
+            metric=metric.metric, label=metric.label, greater_is_better=metric.greater_is_better
+        ),
         confidence_level=confidence_level,
         bounds=range_of(metric.metric, n_classes),
     )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.errors import error_estimate
-from skeval._inference.estimate import HoldoutEstimate, Result
+from skeval._inference.estimate import Estimate, HoldoutExtra, Result
 from skeval._inference.intervals import (
     PROPORTION_INTERVALS,
     Design,
@@ -43,7 +43,7 @@ def holdout_error(
     sample_weight: Any = None,
     groups: Any = None,
     confidence_level: float = 0.95,
-) -> HoldoutEstimate:
+) -> Estimate:
     r"""Estimate the error rate from predictions for a separate test set.
 
     *Random sampling* (``priors=None``): with `k` of `N` samples wrong,
@@ -79,7 +79,7 @@ def holdout_error(
 
     Returns
     -------
-    HoldoutEstimate
+    Estimate
         `replicates` is 1 for each misclassified sample and 0 for all others.
         ``confidence_interval(method=)`` takes "wilson" (default), "agresti_coull", "jeffreys",
         "exact", "wald" or "normal" under random sampling, "stratified_wilson" [1]_ (default) or
@@ -169,7 +169,7 @@ def holdout_error(
     return error_estimate(
         error,
         standard_error,
-        kind=HoldoutEstimate,
+        extra=HoldoutExtra,
         method="holdout",
         loss="zero_one",
         first=STRATIFIED,

@@ -25,7 +25,7 @@ from numpy.random import SeedSequence
 from skeval._adapters.fits import fit_each
 from skeval._inference import errors
 from skeval._inference.errors import TestLosses
-from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate
+from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import NON_NEGATIVE
 from skeval._inference.ordered import time_units
 from skeval._inference.paired import corrected_error
@@ -123,7 +123,7 @@ def completed(outputs: Iterable[FitOutput | None]) -> list[FitOutput]:
     return [output for output in outputs if output is not None]
 
 
-def holdout(inputs: Inputs, root: SeedSequence, *, test_size: Any = 1 / 3) -> ErrorEstimate:
+def holdout(inputs: Inputs, root: SeedSequence, *, test_size: Any = 1 / 3) -> Estimate:
     """Test once on held-out samples: 1 fit."""
     n_test = units_to_test(inputs, test_size, least=2)
     (output,) = completed(fit_each(inputs, subsamples(inputs.units, n_test, 1, root)))
@@ -147,7 +147,7 @@ def holdout(inputs: Inputs, root: SeedSequence, *, test_size: Any = 1 / 3) -> Er
 
 def cv_wald(
     inputs: Inputs, root: SeedSequence, *, n_folds: int | None = None, variance: str = "all_pairs"
-) -> ErrorEstimate:
+) -> Estimate:
     """Cross-validate once, and treat the losses as independent: K fits.
 
     The two variances are those of Bayle et al. (2020).
@@ -221,7 +221,7 @@ def corrected_t(
     n_repeats: int = 50,
     test_size: Any = 0.1,
     measure: Measure = mean_losses,
-) -> ErrorEstimate:
+) -> Estimate:
     """Subsample, with the variance corrected for the overlap of training sets: J fits."""
     n_repeats = check_count("n_repeats", n_repeats, 2)
     n_test = units_to_test(inputs, test_size)
@@ -233,7 +233,7 @@ def corrected_t(
 
 def average_subsamples(
     inputs: Inputs, means: FitMeans, test_train_ratio: float, parameters: dict[str, Any]
-) -> ErrorEstimate:
+) -> Estimate:
     """Return the mean over subsamples, with the variance of Nadeau and Bengio (2003)."""
     check_enough(inputs, means.values, 2)
     defined = means.values[np.isfinite(means.values)]
@@ -259,7 +259,7 @@ def conservative_z(
     n_pairs: int = 10,
     test_size: Any = 0.1,
     measure: Measure = mean_losses,
-) -> ErrorEstimate:
+) -> Estimate:
     """Subsample, with the variance between halves of the data: (2 M + 1) J fits."""
     n_repeats = check_count("n_repeats", n_repeats)
     n_pairs = check_count("n_pairs", n_pairs)
@@ -293,7 +293,7 @@ def conservative_z(
 
 def nested_cv(
     inputs: Inputs, root: SeedSequence, *, n_folds: int | None = None, n_repeats: int = 10
-) -> ErrorEstimate:
+) -> Estimate:
     """Cross-validate within folds to measure the deviation from the risk: R K (K+1) / 2 fits."""
     n_folds = count_folds(inputs, n_folds, 5, least=3, per_fold=2)
     n_repeats = check_count("n_repeats", n_repeats)
@@ -353,7 +353,7 @@ def nested_losses(
 
 def perturbation(
     inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200, n_folds: int | None = None
-) -> PerturbationEstimate:
+) -> Estimate:
     """Cross-validate again under random weights of samples or groups: (B + 1) K + 1 fits."""
     n_folds = count_folds(inputs, n_folds, 10)
     n_resamples = check_count("n_resamples", n_resamples, 2)
@@ -377,7 +377,8 @@ def perturbation(
         weights=weights,
         with_groups=True,
     )
-    return replace(estimate, parameters={"n_resamples": n_resamples, "n_folds": n_folds})
+    parameters = {"n_resamples": n_resamples, "n_folds": n_folds}
+    return replace(estimate, extra=replace(estimate.extra, parameters=parameters))
 
 
 GIVEN_FOLDS = "given_folds"
@@ -411,7 +412,7 @@ def repeated_cv(
     cv: Any = None,
     n_folds: int | None = None,
     n_repeats: int | None = None,
-) -> ErrorEstimate:
+) -> Estimate:
     """Average repeated cross-validations, with an inflated variance of one of them: R K fits."""
     folds = plan_repeats(inputs, root, cv=cv, n_folds=n_folds, n_repeats=n_repeats)
     return average_repeats(folds, list(fit_each(folds.inputs, folds.plan)))
@@ -497,14 +498,14 @@ def count_units(
     )
 
 
-def average_repeats(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> ErrorEstimate:
+def average_repeats(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> Estimate:
     """Return the mean error of repeated cross-validations, from the outputs of their fits."""
     return collect_repeats(folds, outputs)[0]
 
 
 def collect_repeats(
     folds: RepeatedFolds, outputs: Sequence[FitOutput | None]
-) -> tuple[ErrorEstimate, Predictions]:
+) -> tuple[Estimate, Predictions]:
     """Return the error of repeated folds, and their out-of-fold predictions."""
     folds = count_in_time(folds, outputs)
     inputs, plan = folds.inputs, folds.plan
@@ -563,7 +564,7 @@ def predict_repeats(
 
 def average_predictions(
     inputs: Inputs, predictions: Predictions, tested: TestLosses, kept: np.ndarray, **fields: Any
-) -> ErrorEstimate:
+) -> Estimate:
     """Return the mean loss of repeated folds, with the inflated variance of one repeat.
 
     `kept` marks the predictions that count; `tested` has the weights and units of their samples.
@@ -600,7 +601,7 @@ def average_predictions(
     non_negative = loss.name != "zero_one" and everything.losses.min() >= 0
     if non_negative and errors.is_too_wide(error, standard_error, degrees, log=log):
         reason, sentence = errors.explain_no_interval(everything, n, inflation, loss.name)
-        fields |= {"no_interval": reason, "caution": sentence}
+        fields |= {"no_interval": reason, "details": {"caution": sentence}}
     return estimate_from_losses(
         inputs,
         error,
@@ -617,8 +618,8 @@ def average_predictions(
 
 
 def error_of_some(
-    inputs: Inputs, predictions: Predictions, whole: ErrorEstimate, chosen: np.ndarray
-) -> ErrorEstimate:
+    inputs: Inputs, predictions: Predictions, whole: Estimate, chosen: np.ndarray
+) -> Estimate:
     """Return the error on some samples, from the predictions behind the error on all."""
     kept = chosen[predictions.row]
     rows = np.unique(predictions.row[kept])
@@ -629,13 +630,13 @@ def error_of_some(
         tested,
         kept,
         n_groups=None if whole.n_groups is None else errors.n_units(tested),
-        n_fits=whole.n_fits,
-        n_failed=whole.n_failed,
-        parameters=whole.parameters,
+        n_fits=whole.extra.n_fits,
+        n_failed=whole.extra.n_failed,
+        parameters=whole.extra.parameters,
     )
 
 
-ErrorMethod = Callable[..., ErrorEstimate]
+ErrorMethod = Callable[..., Estimate]
 """``method(inputs, root, **parameters)``; the user guide shows the first line of the docstring."""
 
 ERROR_METHODS: dict[str, ErrorMethod] = {

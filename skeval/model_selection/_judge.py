@@ -178,8 +178,8 @@ def judge_assisted_interval(
         details={
             "n_unlabeled": len(unlabeled),
             "relative_width": width / width_alone if width_alone > 0 else np.nan,
+            "caution": caution,
         },
-        caution=caution,
     )
 
 

@@ -28,7 +28,7 @@ from scipy.stats import binom
 
 from skeval._adapters.fits import fit_each, score_each
 from skeval._inference.errors import mean_loss
-from skeval._inference.estimate import Band, Curve, Estimate, Limits
+from skeval._inference.estimate import Band, Curve, ErrorExtra, Estimate, Limits
 from skeval._inference.intervals import bounds_of, normal_interval
 from skeval._inference.paired import percentile_limits
 from skeval._resampling.fit_params import Params
@@ -66,10 +66,10 @@ MIN_FIT = 0.01
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LearningCurve(Curve):
-    r"""Learning curve with a power law for larger training sets.
+class PowerLaw:
+    r"""Power law of a learning curve, for larger training sets.
 
-    It has the attributes of `Curve`, and those of the law :math:`a + b (m / m_0)^{-c}`, where `m`
+    The law is :math:`a + b (m / m_0)^{-c}`, where `m`
     is the number of training samples and :math:`m_0` the largest one measured. The attributes of
     the law are None if no power law fits.
 
@@ -116,7 +116,7 @@ def learning_curve_band(
     verbose: int = 0,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> LearningCurve:
+) -> Curve:
     r"""Estimate the error by number of training samples, and the gain from more samples.
 
     The error at each size is that of a repeated cross-validation whose training parts are thinned:
@@ -179,7 +179,7 @@ def learning_curve_band(
 
     Returns
     -------
-    LearningCurve
+    Curve
         `x` has the mean numbers of training samples and `y` the errors, with intervals; the last
         entries are the predictions of the law for all `n` samples and for `2 n`, marked in
         ``columns["extrapolated"]``. ``columns["law"]`` is the fitted law and `band` its
@@ -419,7 +419,7 @@ def measure_losses(thinned: Thinned) -> Measured:
             by_unit.append(sums / tests)
     scale = np.sqrt(np.outer(factors, factors))
     covariance = scale * spread_of(np.array(of_units)) + spread_of(np.array(of_repeats))
-    df = values[-1].degrees_of_freedom
+    df = values[-1].extra.degrees_of_freedom
     name = mean_loss_name(inputs.loss.name)
     bounds = bounds_of(inputs.loss.name, inputs.target.n_classes)
     rise = find_rise(np.array([estimate.value for estimate in values]), np.array(by_unit))
@@ -474,7 +474,7 @@ def measure_scores(thinned: Thinned, scoring: Any) -> Measured:
             method="corrected_t",
             limits={"t": partial(normal_interval, mean, error, degrees_of_freedom=n - 1)},
             n_samples=len(inputs.target),
-            n_failed=len(scores) - n,
+            extra=ErrorExtra(n_failed=len(scores) - n),
             confidence_level=inputs.confidence_level,
             bounds=bounds,
         )
@@ -586,9 +586,7 @@ def extrapolate(
     return (law, fit_law(ratio, values + off, weight, least)), ""
 
 
-def draw_curve(
-    measured: Measured, thinned: Thinned, level: float, root: SeedSequence
-) -> LearningCurve:
+def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSequence) -> Curve:
     """Return the measured curve with its power law, up to twice the samples."""
     n, sign, sizes = len(thinned.inputs.target), measured.sign, thinned.sizes
     intervals = [estimate.interval for estimate in measured.values]
@@ -622,7 +620,7 @@ def draw_curve(
         predicted |= {"a": sign * a, "b": sign * b, "c": c}
     best = sign * min(bound * sign for bound in measured.bounds)
     y, low, high = np.array(rows).T
-    return LearningCurve(
+    return Curve(
         name="learning curve",
         axes=("training_samples", measured.name.replace(" ", "_")),
         x=x,
@@ -634,9 +632,7 @@ def draw_curve(
         method=measured.values[-1].method,
         columns=columns,
         answer=write_answer(predicted, n, why, best, sizes[-1]),
-        n_samples=n,
-        n_groups=thinned.inputs.units.n_groups,
-        **predicted,
+        extra=PowerLaw(n_samples=n, n_groups=thinned.inputs.units.n_groups, **predicted),
     )
 
 

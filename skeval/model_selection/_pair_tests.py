@@ -34,6 +34,60 @@ Ends = tuple[Floats, Floats]
 Column = Sequence[Any] | NDArray[Any]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairExtra:
+    """What the difference of two systems has in `extra`, depending on the test.
+
+    Attributes
+    ----------
+    n_groups : int or None
+        Number of groups; None for independent samples.
+    intraclass_correlation : float, tuple of float or None
+        Correlation of samples in a group, for each kind of crossed groups; None without groups.
+    pvalue_alone : float or None
+        P-value without the correction for the number of pairs.
+    form : str
+        Form of McNemar's test: "exact", "t" for groups, or "chi-squared".
+    only_a, only_b : int or None
+        Number of samples that only one of the two predicts correctly.
+    paired : bool or None
+        Whether areas under curves use the same samples.
+    effect_size : float or None
+        Matched-pairs rank-biserial correlation, over data sets.
+    n_equal : int or None
+        Number of data sets with equal scores.
+    horizon : int or None
+        Number of steps between a forecast and its sample.
+    degrees_of_freedom : float or None
+        Degrees of freedom of the analysis of readers.
+    replicates : ndarray or None
+        Differences of the resamples, or after the exchanges.
+    """
+
+    n_groups: int | None = None
+    intraclass_correlation: float | tuple[float, ...] | None = None
+    pvalue_alone: float | None = None
+    form: str = ""
+    only_a: int | None = None
+    only_b: int | None = None
+    paired: bool | None = None
+    effect_size: float | None = None
+    n_equal: int | None = None
+    horizon: int | None = None
+    degrees_of_freedom: float | None = None
+    replicates: Floats | None = field(default=None, repr=False)
+
+    def reverse(self) -> PairExtra:
+        """Return the results for the second system minus the first."""
+        return replace(
+            self,
+            replicates=None if self.replicates is None else -self.replicates,
+            only_a=self.only_b,
+            only_b=self.only_a,
+            effect_size=None if self.effect_size is None else -self.effect_size + 0.0,
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class PairTests:
     """Tests of all pairs of systems.
@@ -50,9 +104,11 @@ class PairTests:
         Function from the simultaneous level of all intervals to the level of a single one; None
         for Bonferroni's inequality.
     fields : mapping of str to sequence of length n_pairs
-        Further attributes of the differences.
+        Fields of `PairExtra`.
     shared : mapping
-        Further attributes that all differences share.
+        Fields of `PairExtra` that all differences share.
+    allow_point : bool
+        Whether an interval may have zero width.
     omnibus : Test or None
         Test of no difference at all.
     low, high : ndarray of shape (n_pairs,)
@@ -68,6 +124,7 @@ class PairTests:
     level_of_each: Callable[[float], float] | None = None
     fields: Mapping[str, Column] = field(default_factory=dict)
     shared: Mapping[str, Any] = field(default_factory=dict)
+    allow_point: bool = False
     omnibus: Test | None = None
     low: Floats = field(default_factory=lambda: np.empty(0))
     high: Floats = field(default_factory=lambda: np.empty(0))
@@ -80,9 +137,18 @@ class PairTests:
             return self.limits(paired.simultaneous_level(confidence_level, n_pairs), pairs)
         return self.limits(self.level_of_each(confidence_level), pairs)
 
+    def describe(self, pair: int) -> PairExtra:
+        """Return the further results of a pair."""
+        own = {name: column[pair] for name, column in self.fields.items()}
+        numbers = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in own.items()
+        }
+        return PairExtra(**numbers, **self.shared)
+
     def leave_out_points(self, low: Floats, high: Floats) -> Ends:
         """Return the limits, nan for intervals without width unless a test allows them."""
-        if self.shared.get("allow_point"):
+        if self.allow_point:
             return low, high
         with np.errstate(invalid="ignore"):
             has_width = high - low > EQUAL * np.maximum(np.abs(low), np.abs(high))
@@ -425,7 +491,7 @@ def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
         "wilcoxon",
         partial(_signed_rank_limits, differences, level, (tested.low, tested.high)),
         fields={"effect_size": tested.effect_size, "n_equal": tested.n_equal},
-        shared={"allow_point": True},
+        allow_point=True,
         omnibus=omnibus,
     )
 
@@ -473,5 +539,5 @@ def compare_study(study: ReaderStudy, alternative: str = "two-sided") -> PairTes
     if len(values) > 2 and study.random_readers:
         statistic, pvalue = study.test_equality()
         omnibus = Test(name="F", statistic=statistic, pvalue=pvalue, method="equal systems")
-    details = [{"degrees_of_freedom": spread.degrees_of_freedom} for spread in spreads]
-    return join_tests(differences, tests, "t", {"details": details}, omnibus=omnibus)
+    fields = {"degrees_of_freedom": [spread.degrees_of_freedom for spread in spreads]}
+    return join_tests(differences, tests, "t", fields, omnibus=omnibus)

@@ -13,7 +13,7 @@ from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._adapters.fits import Scores, score_plan
-from skeval._inference.estimate import Limits, PermutationTest, Results
+from skeval._inference.estimate import Limits, Results, Test
 from skeval._inference.intervals import exact_interval
 from skeval._inference.ordered import autocorrelation, time_blocks
 from skeval._inference.paired import exceedances
@@ -52,7 +52,7 @@ def permutation_test(
     *,
     scoring: str | Score | None = None,
     **options: Unpack[PermutationOptions],
-) -> PermutationTest: ...
+) -> Test: ...
 @overload
 def permutation_test(
     estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[PermutationOptions]
@@ -77,7 +77,7 @@ def permutation_test(
     verbose: int = 0,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> PermutationTest | Results:
+) -> Test | Results:
     r"""Test whether a procedure predicts labels better than chance.
 
     The labels are shuffled, which keeps the class proportions (but see `groups`), and the *whole*
@@ -151,7 +151,7 @@ def permutation_test(
 
     Returns
     -------
-    PermutationTest or dict of str to PermutationTest
+    Test or dict of str to Test
         The score as `statistic`, `pvalue` with its Monte Carlo interval `pvalue_interval` (Clopper
         and Pearson's, or for the negative binomial distribution after a sequential stop), the
         scores of permuted labels as `null_distribution`, the number of exceedances as
@@ -453,7 +453,7 @@ def evaluate_scores(
     exchange: Exchange,
     max_exceedances: int | None,
     confidence_level: float,
-) -> PermutationTest | Results:
+) -> Test | Results:
     """Return the test of each metric, or of the only one."""
     tests = {}
     for name, values in scores.items():
@@ -477,7 +477,7 @@ def name_metric(scoring: Any) -> str:
 
 def evaluate_metric(
     name: str, scores: np.ndarray, max_exceedances: int | None, confidence_level: float
-) -> PermutationTest:
+) -> Test:
     """Return the test of one metric: the observed score first, then the null distribution."""
     statistic, null = float(scores[0]), scores[1:]
     if np.isnan(statistic):
@@ -497,7 +497,7 @@ def permutation_result(
     null: np.ndarray,
     max_exceedances: int | None,
     confidence_level: float = 0.95,
-) -> PermutationTest:
+) -> Test:
     """Return the P-value of Phipson and Smyth (2010), or of Besag and Clifford (1991).
 
     A sequential test that met its last exceedance at permutation L has P-value h/L; every other
@@ -512,7 +512,7 @@ def permutation_result(
         count = int(exceeding.sum())
         pvalue = (1 + count) / (1 + len(null))
     stopped = count == max_exceedances
-    return PermutationTest(
+    return Test(
         name=metric,
         statistic=float(statistic),
         pvalue=float(pvalue),

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skeval._inference.estimate import ConfidenceInterval, PerturbationEstimate
+from skeval._inference.estimate import ConfidenceInterval, PerturbationExtra
 from skeval.model_selection._comparison import Comparison, DatasetComparison
 from skeval.utils._plotting import (
     CURVE_DISPLAYS,
@@ -457,5 +457,5 @@ def draw_comparison(result: Comparison, *, ax: Any = None) -> ComparisonDisplay:
     return DifferencesDisplay.from_result(result, ax=ax)
 
 
-draw_result.register(PerturbationEstimate, PerturbationDisplay.from_result)
+draw_result.register(PerturbationExtra, PerturbationDisplay.from_result)
 CURVE_DISPLAYS["learning curve"] = LearningCurveBandDisplay

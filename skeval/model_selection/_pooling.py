@@ -466,10 +466,10 @@ def pool_sites(
         method="random_effects",
         limits=limits,
         n_samples=None if None in sizes else sum(size or 0 for size in sizes),
-        n_failed=n_failed,
         replicates=np.array([site.value for site in listed]),
         details={
             "n_sites": len(sites),
+            **({"n_failed": n_failed} if n_failed else {}),
             "scale": scale,
             "another_site": f"{ends} ({100 * confidence_level:g} %)",
             "between": float(np.sqrt(pooled.between)),

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer_names
 
 from skeval._adapters.fits import fit_each, score_each
-from skeval._inference.estimate import ErrorEstimate, Estimate, Results
+from skeval._inference.estimate import ErrorExtra, Estimate, Results
 from skeval._inference.intervals import give_no_limits, mirrored
 from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest, find_response_method
@@ -64,7 +64,7 @@ def score_interval(
     *,
     scoring: str | Score | None = None,
     **options: Unpack[ScoreOptions],
-) -> ErrorEstimate: ...
+) -> Estimate: ...
 @overload
 def score_interval(
     estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[ScoreOptions]
@@ -90,7 +90,7 @@ def score_interval(
     verbose: int = 0,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> ErrorEstimate | Results:
+) -> Estimate | Results:
     r"""Return the score that a procedure will have on new samples, with a confidence interval.
 
     Takes any scorer, or several from one set of fits. The default "repeated_cv" (ours) repeats
@@ -158,7 +158,7 @@ def score_interval(
 
     Returns
     -------
-    ErrorEstimate or dict
+    Estimate or dict
         An estimate, or one per name for several scores. Its `name` is the name of the score,
         followed by "()" if the score is a function; `replicates` holds the scores of folds,
         subsamples or repeats, and is empty for a score of all samples together; `n_undefined` is
@@ -288,7 +288,7 @@ ANY = Loss("", np.subtract)
 
 def score_losses(
     inputs: Inputs, labels: dict[str, str], root: SeedSequence, parameters: dict[str, Any]
-) -> dict[str, ErrorEstimate]:
+) -> dict[str, Estimate]:
     """Return scores that are mean losses, by a method that requires the loss of each sample.
 
     All scores share the fits of the first.
@@ -309,7 +309,7 @@ def score_fits(
     labels: dict[str, str],
     root: SeedSequence,
     parameters: dict[str, Any],
-) -> dict[str, ErrorEstimate]:
+) -> dict[str, Estimate]:
     """Return the scores of a method that needs only one number per fit."""
     scores: list[Any] = []
 
@@ -358,7 +358,7 @@ def score_repeats(
     labels: dict[str, str],
     root: SeedSequence,
     parameters: dict[str, Any],
-) -> dict[str, ErrorEstimate]:
+) -> dict[str, Estimate]:
     """Return the scores of repeated cross-validation by name, all from the same fits.
 
     Mean losses are errors, as in `error_interval`. Metrics of `measure_metrics` use all tested
@@ -402,10 +402,11 @@ def score_repeats(
         for name in labels.keys() - results.keys():
             warn_left_out(labels[name], outputs.count(None), len(outputs))
             metric = metrics.get(reported[name] or "")
-            result = score_of_metric(inputs, labels[name], metric)
-            results[name] = replace(
-                result, n_fits=plan.n_fits, n_undefined=outputs.count(None), parameters=shown
+            extra = ErrorExtra(
+                n_fits=plan.n_fits, n_undefined=outputs.count(None), parameters=shown
             )
+            result = score_of_metric(inputs, labels[name], metric)
+            results[name] = replace(result, extra=extra)
     return results
 
 
@@ -427,7 +428,7 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
     return f"{each.name}, {classes[1]}" if each.of_class else each.name
 
 
-def score_of_metric(inputs: Inputs, label: str, metric: Estimate | None) -> ErrorEstimate:
+def score_of_metric(inputs: Inputs, label: str, metric: Estimate | None) -> Estimate:
     """Return a metric of out-of-fold predictions as a score; larger is better."""
     value, standard_error, limits = np.nan, np.nan, {"none": give_no_limits}
     if metric is not None:
@@ -435,7 +436,7 @@ def score_of_metric(inputs: Inputs, label: str, metric: Estimate | None) -> Erro
     if label.startswith("neg_"):
         value = -value
         limits = {form: partial(mirrored, 0.0, ends) for form, ends in limits.items()}
-    result = ErrorEstimate(
+    result = Estimate(
         name=label,
         value=value,
         standard_error=standard_error,
@@ -480,15 +481,15 @@ def warn_left_out(label: str, n_undefined: int, n_fits: int) -> None:
         )
 
 
-def score_of_error(inputs: Inputs, label: str, error: ErrorEstimate) -> ErrorEstimate:
+def score_of_error(inputs: Inputs, label: str, error: Estimate) -> Estimate:
     """Return a score from its mean loss, or from the mean of the score itself."""
     limits: Mapping[str, Any] = error.limits
     value, replicates, mean = error.value, error.replicates, find_mean_loss(label)
     if mean is not None:
         value, replicates = mean.best - value, mean.best - replicates
         limits = {form: partial(mirrored, mean.best, ends) for form, ends in limits.items()}
-    n_undefined = error.n_failed or int(np.isnan(replicates).sum())
-    warn_left_out(label, n_undefined, error.n_fits or 0)
+    n_undefined = error.extra.n_failed or int(np.isnan(replicates).sum())
+    warn_left_out(label, n_undefined, error.extra.n_fits or 0)
     classes = inputs.target.classes
     return replace(
         error,
@@ -499,6 +500,6 @@ def score_of_error(inputs: Inputs, label: str, error: ErrorEstimate) -> ErrorEst
         bounds=range_of(label, None if classes is None else len(classes)),
         n_samples=len(inputs.target),
         n_groups=inputs.units.n_groups,
-        n_undefined=n_undefined,
         loss="",
+        extra=replace(error.extra, n_undefined=n_undefined),
     )

@@ -49,7 +49,7 @@ def tuning_optimism(
     verbose: int = 0,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> TuningOptimism:
+) -> Estimate:
     r"""Estimate the optimism of the best score of a search, by nested cross-validation.
 
     The best score of a search is optimistic, because it is the maximum over many settings. In each
@@ -97,13 +97,14 @@ def tuning_optimism(
 
     Returns
     -------
-    TuningOptimism
-        An `Estimate` whose `value` is the optimism. `inner_score` and `nested_score` are the means
-        of its two parts, and `inner_scores` and `nested_scores` have one value for each fold of all
-        repeats, nan if undefined. `settings` has the chosen settings, the most frequent first, and
-        `counts` the number of searches that chose each. For the search on all samples there are
-        `best_score`, `best_params`, `tuning_bias` (the result of `tuning_bias`; nan for a search
-        with one split) and `corrected_score`, the best score minus this bias.
+    Estimate
+        An `Estimate` whose `value` is the optimism. In its `extra`, `inner_score` and
+        `nested_score` are the means of its two parts, and `inner_scores` and `nested_scores` have
+        one value for each fold of all repeats, nan if undefined. `settings` has the chosen
+        settings, the most frequent first, and `counts` the number of searches that chose each. For
+        the search on all samples there are `best_score`, `best_params`, `tuning_bias` (the result
+        of `tuning_bias`; nan for a search with one split) and `corrected_score`, the best score
+        minus this bias. `n_failed` is the number of searches that failed.
 
     Raises
     ------
@@ -169,7 +170,7 @@ def tuning_optimism(
     >>> X, y = rng.normal(size=(60, 5)), np.repeat([0, 1], 30)  # nothing to find
     >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(range(1, 21, 2))}, cv=3)
     >>> result = tuning_optimism(search, X, y, random_state=0)
-    >>> round(result.inner_score, 3), round(result.nested_score, 3)
+    >>> round(result.extra.inner_score, 3), round(result.extra.nested_score, 3)
     (0.65, 0.6)
     """
     check_confidence_level(confidence_level)
@@ -191,11 +192,11 @@ def tuning_optimism(
     result = summarize_searches(searches, ratio, confidence_level)
     if result.value > 2 * result.standard_error:
         warn_user(
-            f"the best score of the search, {result.inner_score:.3f} on average, is that of the "
-            "best of many settings; on samples left out the tuned models have "
-            f"{result.nested_score:.3f}. Report the latter."
+            f"the best score of the search, {result.extra.inner_score:.3f} on average, is that of "
+            "the best of many settings; on samples left out the tuned models have "
+            f"{result.extra.nested_score:.3f}. Report the latter."
         )
-    if np.isnan(result.tuning_bias):
+    if np.isnan(result.extra.tuning_bias):
         warn_undefined(
             "tuning_bias is undefined, nan: the search on all samples has no score, or it has the "
             "score of one split, and the bias takes two."
@@ -290,9 +291,7 @@ def _score_model(model: Any, search: Any, metric: str, X: Any, y: Any) -> float:
     return float(scorer(model, X, y)[metric])
 
 
-def summarize_searches(
-    searches: list[Searched], ratio: float, confidence_level: float
-) -> TuningOptimism:
+def summarize_searches(searches: list[Searched], ratio: float, confidence_level: float) -> Estimate:
     """Return the optimism from a search on all samples and the searches on training parts."""
     whole, *folds = searches
     inner, nested = np.array([(fold.inner, fold.nested) for fold in folds]).T
@@ -309,31 +308,33 @@ def summarize_searches(
     limits = partial(normal_interval, optimism, error, degrees_of_freedom=len(differences) - 1)
     chosen = [fold.setting for fold in folds if fold.setting is not None]
     settings, counts = count_settings(chosen)
-    return TuningOptimism(
+    return Estimate(
         name="optimism of tuning",
         value=optimism,
         standard_error=error,
         method="cross_validation",
         limits={"corrected_t": limits},
-        n_failed=sum(search is NO_SEARCH for search in searches),
         replicates=differences,
-        inner_score=float(inner[defined].mean()),
-        nested_score=float(nested[defined].mean()),
-        inner_scores=inner,
-        nested_scores=nested,
-        settings=settings,
-        counts=counts,
-        best_score=whole.inner,
-        best_params=whole.setting,
-        tuning_bias=whole.bias,
-        corrected_score=whole.inner - whole.bias,
+        extra=TuningExtra(
+            inner_score=float(inner[defined].mean()),
+            nested_score=float(nested[defined].mean()),
+            inner_scores=inner,
+            nested_scores=nested,
+            settings=settings,
+            counts=counts,
+            best_score=whole.inner,
+            best_params=whole.setting,
+            tuning_bias=whole.bias,
+            corrected_score=whole.inner - whole.bias,
+            n_failed=sum(search is NO_SEARCH for search in searches),
+        ),
         confidence_level=confidence_level,
     )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TuningOptimism(Estimate):
-    """Optimism of the best score of a search; `tuning_optimism` describes the attributes."""
+class TuningExtra:
+    """Scores of a search; `tuning_optimism` describes the attributes."""
 
     inner_score: float
     nested_score: float
@@ -345,6 +346,7 @@ class TuningOptimism(Estimate):
     best_params: Setting | None
     tuning_bias: float
     corrected_score: float
+    n_failed: int
 
 
 def count_settings(chosen: list[Setting]) -> tuple[tuple[Setting, ...], np.ndarray]:

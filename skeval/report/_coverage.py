@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import ErrorEstimate
+from skeval._inference.estimate import Estimate
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.utils._text import count
@@ -66,7 +66,7 @@ REPEATS = {"n_folds": 10, "n_repeats": 10}
 
 
 def write_coverage(
-    answer: ErrorEstimate,
+    answer: Estimate,
     sizes: Mapping[Any, int] | None,
     cases: SamplingUnits,
     weighted: bool,
@@ -78,9 +78,9 @@ def write_coverage(
     `certain` means that some probabilities are 0; `target` is a numeric target.
     """
     if not np.isfinite(answer.interval.low):
-        return [answer.caution] if answer.no_interval else []
-    folds = answer.parameters["n_folds"]
-    repeats = (answer.n_fits or 0) // folds  # 1 if one unit is left out at a time
+        return [answer.details["caution"]] if answer.extra.no_interval else []
+    folds = answer.extra.parameters["n_folds"]
+    repeats = (answer.extra.n_fits or 0) // folds  # 1 if one unit is left out at a time
     fixed_folds = answer.method == GIVEN_FOLDS
     design = count(folds, "fold") if fixed_folds else f"{folds}-fold cross-validation"
     if repeats > 1:
@@ -113,9 +113,9 @@ def count_of_half(target: np.ndarray) -> int:
     return 1 + int(np.searchsorted(np.cumsum(squares), squares.sum() / 2))
 
 
-def _write_measured(answer: ErrorEstimate, sizes: Mapping[Any, int] | None, certain: bool) -> str:
+def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None, certain: bool) -> str:
     """State the coverage in the most similar simulations."""
-    loss, degrees = answer.loss, answer.degrees_of_freedom
+    loss, degrees = answer.loss, answer.extra.degrees_of_freedom
     if loss == "squared" and degrees is not None and degrees < HEAVY:
         of = "heavy-tailed errors, as here (Student's t with 3 degrees of freedom, log-normal)"
         return f"{COVERED.format(of, *MEASURED_HEAVY)} Coverage was lower with heavier tails."
@@ -137,10 +137,10 @@ def _write_measured(answer: ErrorEstimate, sizes: Mapping[Any, int] | None, cert
 
 
 def _list_unmeasured(
-    answer: ErrorEstimate, sizes: Mapping[Any, int] | None, weighted: bool, n: int, *, in_time: bool
+    answer: Estimate, sizes: Mapping[Any, int] | None, weighted: bool, n: int, *, in_time: bool
 ) -> Iterator[str]:
     """Yield the conditions that were not simulated for intervals of `n` samples."""
-    loss, degrees = answer.loss, answer.degrees_of_freedom
+    loss, degrees = answer.loss, answer.extra.degrees_of_freedom
     if loss not in {"zero_one", *MEASURED_NUMBERS, *([] if in_time else MEASURED_SHARES)}:
         yield f"the {loss.replace('_', ' ')}{'' if loss.endswith('loss') else ' loss'}"
     if loss == "absolute" and degrees is not None and degrees < HEAVIER and not in_time:
@@ -164,16 +164,16 @@ def _list_unmeasured(
     elif answer.n_groups is not None:
         if not _is_measured_in_groups(answer, sizes):
             yield "groups"
-    elif answer.parameters != REPEATS:
+    elif answer.extra.parameters != REPEATS:
         yield "designs other than 10-fold cross-validation repeated 10 times"
     if weighted:
         yield "sample weights"
 
 
-def _is_measured_in_groups(answer: ErrorEstimate, sizes: Mapping[Any, int] | None) -> bool:
+def _is_measured_in_groups(answer: Estimate, sizes: Mapping[Any, int] | None) -> bool:
     """Whether groups like these were simulated: two classes, neither of them rare."""
     if sizes is None or len(sizes) > 2 or min(sizes.values()) < RARE * sum(sizes.values()):
         return False
-    repeated = answer.parameters["n_repeats"] == REPEATS["n_repeats"]
+    repeated = answer.extra.parameters["n_repeats"] == REPEATS["n_repeats"]
     enough = (answer.n_groups or 0) >= MIN_GROUPS
     return repeated and enough and answer.loss == "zero_one"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skeval._inference.estimate import PermutationTest
+from skeval._inference.estimate import Test
 from skeval._resampling.sampling_units import UnitKind
 
 INTERVALS = {
@@ -125,7 +125,7 @@ def _write_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | Non
             yield describe_exchange(test), None
 
 
-def describe_exchange(test: PermutationTest) -> str:
+def describe_exchange(test: Test) -> str:
     """Describe the labels that a permutation test exchanges, and the hypothesis it tests."""
     moved = {"within groups": "within groups", "whole groups": "between groups as a whole"}
     exchanged = test.exchanged

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skeval._inference.estimate import Estimate, PermutationTest
+from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import MAX_LEVEL
 from skeval._resampling.predictions import Predictions
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
@@ -266,7 +266,7 @@ def is_perfect(predictions: Predictions, metrics: Mapping[str, Any]) -> bool:
     return bool(wrong.mean() < MAX_PERFECT)
 
 
-def judge_permutation(test: PermutationTest | None) -> tuple[str, str]:
+def judge_permutation(test: Test | None) -> tuple[str, str]:
     """Return the result of a permutation test at 5 %, and its P-value as text.
 
     It is "shown" or "denied" if the Monte Carlo interval of P lies on one side of 5 %, "powerless"

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn import metrics as sk
 
-from skeval._inference.estimate import Estimate, Results
+from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.target import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
@@ -254,7 +254,9 @@ def measure_labels(
 
     def add(name: str, one: Estimate, label: str | None = None, *, better: bool = True) -> None:
         key = name if label is None else f"{name}, {label}"
-        metrics[key] = replace(one, name=key, metric=name, label=label, greater_is_better=better)
+        metrics[key] = replace(
+            one, name=key, extra=MetricExtra(metric=name, label=label, greater_is_better=better)
+        )
 
     true, predicted = parsed.true.astype(int), parsed.predicted.astype(int)
     varied = parsed.varied

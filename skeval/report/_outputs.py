@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from skeval._adapters.fits import fit_each
-from skeval._inference.estimate import ErrorEstimate, Estimate, Results
+from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import log_odds_interval
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
 from skeval._resampling.fit_request import FitRequest
@@ -136,13 +136,13 @@ class JudgedOutput(NamedTuple):
 
     Attributes
     ----------
-    answer : ErrorEstimate
+    answer : Estimate
     baseline : Baseline or None
         None for a loss that is a user-defined function.
     predictions : Predictions
     """
 
-    answer: ErrorEstimate
+    answer: Estimate
     baseline: Baseline | None
     predictions: Predictions
 
@@ -253,7 +253,7 @@ class OutputsReport(Report):
 
     Attributes
     ----------
-    answer : ErrorEstimate
+    answer : Estimate
         The main estimate: the share of wrong labels, or the squared error averaged over outputs.
     metrics : dict of Estimate
         Losses of all outputs together and scores, by name; "zero_one" is the share of samples with
@@ -270,7 +270,7 @@ class OutputsReport(Report):
         The estimator as source text.
     """
 
-    answer: ErrorEstimate
+    answer: Estimate
     metrics: Results
     outputs: dict[str, JudgedOutput]
     baseline: Baseline | None
@@ -310,7 +310,7 @@ class OutputsReport(Report):
     @property
     def _basis(self) -> list[str]:
         """The target of the intervals, and the steps that were left out."""
-        folds, units = self.answer.parameters, self.out_of_fold.cases
+        folds, units = self.answer.extra.parameters, self.out_of_fold.cases
         return [
             f"Intervals are for the model trained on all samples ({self.answer.method}: "
             f"{count(folds['n_folds'], 'fold')}, {count(folds['n_repeats'], 'repeat')}). The units "

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score, root_mean_squared_error
 
-from skeval._inference.estimate import Estimate, Results
+from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import units_of
 from skeval._resampling.target import Target
@@ -137,7 +137,9 @@ class ParsedPredictions(NamedTuple):
             one = metric_interval(
                 function, self.target.y, y_pred, confidence_level=confidence_level, **options
             )
-            estimates[called] = replace(one, name=called, metric=called, greater_is_better=better)
+            estimates[called] = replace(
+                one, name=called, extra=MetricExtra(metric=called, greater_is_better=better)
+            )
         return estimates
 
     def average(self, arguments: Mapping[str, Any]) -> Results | None:

@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from skeval._adapters.fits import fit_each, fit_plan
-from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate, Test
+from skeval._inference.estimate import Estimate, Test
 from skeval._inference.ordered import find_season
 from skeval._resampling.fit_loop import NoFitLeftError, Outputs
 from skeval._resampling.fit_outputs import FitOutput
@@ -205,7 +205,7 @@ class Evaluation:
 class MainEstimate:
     """The first estimate of a report, and the fits that it is based on."""
 
-    estimate: ErrorEstimate
+    estimate: Estimate
     predictions: Predictions
     outputs: Sequence[FitOutput | None]
     """Output of each fit, in the order of the design; None if the fit failed."""
@@ -299,18 +299,18 @@ def find_earlier(
 # --- the parts: each takes the evaluation and its main estimate
 
 
-def _resubstitute(evaluation: Evaluation, main: MainEstimate) -> list[ErrorEstimate]:
+def _resubstitute(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
     """Return the training error."""
     return [resubstitution(evaluation.inputs.with_options(method="resubstitution"))]
 
 
-def _hold_out(evaluation: Evaluation, main: MainEstimate) -> list[ErrorEstimate]:
+def _hold_out(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
     """Return the error on a third of the samples."""
     inputs = evaluation.inputs.with_options(method="holdout")
     return [holdout(inputs, root_seed(evaluation.seed))]
 
 
-def _cross_validate(evaluation: Evaluation, main: MainEstimate) -> list[ErrorEstimate]:
+def _cross_validate(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
     """Return the error over one set of folds, from the fits of the main estimate if they agree."""
     inputs, folds = evaluation.design.inputs.with_options(method="cross_validation"), None
     if evaluation.repeats_folds:
@@ -328,19 +328,19 @@ def _read_folds(evaluation: Evaluation, outputs: Sequence[FitOutput | None]) -> 
         yield block, output
 
 
-def _leave_one_out(evaluation: Evaluation, main: MainEstimate) -> list[ErrorEstimate]:
+def _leave_one_out(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
     """Return the error with each sample, or each group, left out in turn."""
     return [leave_one_out(evaluation.inputs.with_options(method="leave_one_out"))]
 
 
-def _bootstrap(evaluation: Evaluation, main: MainEstimate) -> list[ErrorEstimate]:
+def _bootstrap(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
     """Return the out-of-bag, .632 and .632+ errors of one set of resamples."""
     inputs, root = evaluation.inputs.with_options(method="bootstrap"), root_seed(evaluation.seed)
     n_resamples = evaluation.sizes["bootstrap"]
     return list(estimate_bootstraps(inputs, root, n_resamples=n_resamples).values())
 
 
-def _perturb(evaluation: Evaluation, main: MainEstimate) -> tuple[PerturbationEstimate, ...]:
+def _perturb(evaluation: Evaluation, main: MainEstimate) -> tuple[Estimate, ...]:
     """Return the intervals around the cross-validated error, by both statistics."""
     if evaluation.weighs_by_params:
         raise _NotDefinedError(
@@ -497,7 +497,7 @@ class Finished(NamedTuple):
     cautions: list[Caution]
 
     @property
-    def estimates(self) -> list[ErrorEstimate]:
+    def estimates(self) -> list[Estimate]:
         """All estimates of the error besides the main one."""
         return [estimate for name in ESTIMATES for estimate in self.results.get(name, ())]
 

@@ -15,7 +15,7 @@ from sklearn.utils import column_or_1d
 
 from skeval._adapters.fits import fit_plan
 from skeval._inference.areas import independent_size
-from skeval._inference.estimate import ErrorEstimate, Estimate, Results
+from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import wilson_interval
 from skeval._resampling.fit_request import FitRequest, decides_by_pairs, find_response_method
 from skeval._resampling.inputs import Inputs
@@ -174,7 +174,7 @@ def name_rows(X: Any) -> Sequence[Any] | None:
 
 def summarize_predictions(
     inputs: Inputs,
-    answer: ErrorEstimate,
+    answer: Estimate,
     predictions: Predictions,
     request: FitRequest,
     names: Sequence[Any] | None,
@@ -257,7 +257,8 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
 
 def _name_metric(name: str, predictions: Estimate) -> str:
     """Return the display name of a metric, with its class."""
-    metric, label = predictions.metric or name, predictions.label
+    metric = getattr(predictions.extra, "metric", "") or name
+    label = getattr(predictions.extra, "label", None)
     text = REPORTED[metric].label if metric in REPORTED else metric
     return text if label is None else f"{text} of class {name_label(label)}"
 

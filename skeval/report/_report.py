@@ -9,20 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from skeval._inference.estimate import (
-    ConfidenceInterval,
-    ErrorEstimate,
-    Estimate,
-    PermutationTest,
-    PerturbationEstimate,
-    Results,
-)
+from skeval._inference.estimate import ConfidenceInterval, Estimate, Results, Test
 from skeval._resampling.predictions import Predictions
-from skeval.feature_selection import SelectionBias, SelectionFrequencyDisplay, SelectionStability
+from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics import PrecisionRecallDisplay, ReliabilityDisplay, RocCurveDisplay
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._subgroups import describe_difference
-from skeval.model_selection._tuning import TuningOptimism
 from skeval.report import _sentences
 from skeval.report._coverage import write_coverage
 from skeval.report._findings import ALPHA, Baseline, RareClass
@@ -157,7 +149,11 @@ class ScoredReport(Report):
     def _main_metrics(self) -> dict[str, Estimate]:
         """Metrics of all samples, and requested scores, by name."""
         metrics = self.metrics.items()
-        return {name: estimate for name, estimate in metrics if estimate.label is None}
+        return {
+            name: estimate
+            for name, estimate in metrics
+            if getattr(estimate.extra, "label", None) is None
+        }
 
     @property
     def _level(self) -> str:
@@ -249,9 +245,9 @@ class ScoredReport(Report):
         """Yield a table of the metrics of each class, if there are any."""
         by_class: dict[str, dict[str, Estimate]] = {}
         for estimate in self.metrics.values():
-            label = estimate.label
+            label = getattr(estimate.extra, "label", None)
             if label is not None:
-                by_class.setdefault(label, {})[estimate.metric] = estimate
+                by_class.setdefault(label, {})[estimate.extra.metric] = estimate
         names = list(dict.fromkeys(name for estimates in by_class.values() for name in estimates))
         rows = [
             (
@@ -386,7 +382,7 @@ class EvaluationReport(ScoredReport):
 
     Attributes
     ----------
-    answer : ErrorEstimate
+    answer : Estimate
         The main estimate, which is the number to report; equal to that of `error_interval`.
     metrics : dict of str to Estimate
         Metrics of out-of-fold predictions, for all samples and for each class, and the scores
@@ -397,21 +393,21 @@ class EvaluationReport(ScoredReport):
         Samples that are repeatedly misclassified out of fold.
     subgroups : dict of Estimate, or None
         Error in each subgroup of `by`, and the largest difference.
-    tuning : TuningOptimism or None
+    tuning : Estimate or None
         Optimism of the best scores of the hyperparameter searches, and the selected settings;
         None if the estimator does not end in a search.
     out_of_fold : Predictions
         Out-of-fold predictions; see `predictions`.
-    estimates : dict of str to ErrorEstimate
+    estimates : dict of str to Estimate
         Estimates by method, from the most optimistic to the most conservative.
-    perturbation : tuple of PerturbationEstimate or None
+    perturbation : tuple of Estimate or None
         For a linear two-class `SVC`, the intervals by the cross-validation statistic and by the
         resubstitution statistic.
-    permutation : PermutationTest or None
+    permutation : Test or None
         Permutation test of the whole procedure.
-    selection_bias : SelectionBias or None
+    selection_bias : Estimate or None
         Bias of selecting the features on all samples; None without a selector.
-    selection_stability : SelectionStability or None
+    selection_stability : Estimate or None
         Agreement of the features selected in the folds (Nogueira); None without a selector, or
         if the folds select from different features without names.
     candidate_names : tuple of str or None
@@ -441,13 +437,13 @@ class EvaluationReport(ScoredReport):
         Names of the features, if known.
     """
 
-    answer: ErrorEstimate
-    tuning: TuningOptimism | None
+    answer: Estimate
+    tuning: Estimate | None
     estimates: Results
-    perturbation: tuple[PerturbationEstimate, ...] | None
-    permutation: PermutationTest | None
-    selection_bias: SelectionBias | None
-    selection_stability: SelectionStability | None
+    perturbation: tuple[Estimate, ...] | None
+    permutation: Test | None
+    selection_bias: Estimate | None
+    selection_stability: Estimate | None
     candidate_names: tuple[str, ...] | None
     omitted: dict[str, str]
     n_features: int | None
@@ -457,7 +453,7 @@ class EvaluationReport(ScoredReport):
 
     def __getitem__(self, method: str) -> Estimate:
         """Return the estimate with this name."""
-        estimate: ErrorEstimate = self.estimates[method]
+        estimate: Estimate = self.estimates[method]
         return estimate
 
     @property
@@ -587,17 +583,17 @@ class EvaluationReport(ScoredReport):
             "include variation from retraining."
         )
 
-    def _show_tuning(self, bias: TuningOptimism) -> Section:
+    def _show_tuning(self, bias: Estimate) -> Section:
         """Return the section of the hyperparameter search: its best score, and the selected
         settings."""
         shown = "is optimistic" if bias.interval.low > 0 else "is not significantly optimistic"
-        n_searches = int(bias.counts.sum())
+        n_searches = int(bias.extra.counts.sum())
         rows = [
             (
                 ", ".join(f"{name}={value!r}" for name, value in setting.items()),
                 f"{n} of {n_searches}",
             )
-            for setting, n in zip(bias.settings[:MAX_ROWS], bias.counts, strict=False)
+            for setting, n in zip(bias.extra.settings[:MAX_ROWS], bias.extra.counts, strict=False)
         ]
         caption = "Hyperparameters selected by the searches."
         return Section(
@@ -623,12 +619,12 @@ class EvaluationReport(ScoredReport):
         )
 
     @property
-    def _named_estimates(self) -> list[tuple[str, ErrorEstimate]]:
+    def _named_estimates(self) -> list[tuple[str, Estimate]]:
         """All estimates by name, the main estimate first, perturbation last."""
         named = [(f"main estimate ({self.answer.method})", self.answer)]
         named += list(self.estimates.items())
         perturbed = _sentences.PERTURBED
-        return named + [(perturbed[one.statistic], one) for one in self.perturbation or ()]
+        return named + [(perturbed[one.extra.statistic], one) for one in self.perturbation or ()]
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw all estimates of the error, the main estimate first; requires matplotlib.
@@ -696,12 +692,13 @@ class EvaluationReport(ScoredReport):
         heading = f"{len(named)} estimates of one error, {span}"
         return Section(heading, sentences=sentences, figures=[figure], tables=[table])
 
-    def _show_perturbation(self, intervals: Sequence[PerturbationEstimate]) -> Section:
+    def _show_perturbation(self, intervals: Sequence[Estimate]) -> Section:
         """Return the section of the intervals of a linear support vector machine."""
         figures = [
             Figure(
                 result.plot,
-                f"{_sentences.PERTURBED[result.statistic]}: the error under each random weighting.",
+                f"{_sentences.PERTURBED[result.extra.statistic]}: the error under each random "
+                "weighting.",
                 label="Histogram of the error of the support vector machine under random weights.",
                 height=3.2,
             )
@@ -725,7 +722,7 @@ class EvaluationReport(ScoredReport):
             figures=figures,
         )
 
-    def _show_permutation(self, test: PermutationTest) -> Section:
+    def _show_permutation(self, test: Test) -> Section:
         """Return the section of the permutation test."""
         figure = Figure(
             test.plot,
@@ -748,10 +745,10 @@ class EvaluationReport(ScoredReport):
             figures=[figure],
         )
 
-    def _show_selection(self, bias: SelectionBias) -> Section:
+    def _show_selection(self, bias: Estimate) -> Section:
         """Return the section of selection outside and within the folds, and the selected
         features."""
-        stability, claimed = self.selection_stability, _sentences.write_rate(bias.cv1_error)
+        stability, claimed = self.selection_stability, _sentences.write_rate(bias.extra.cv1_error)
         figures = [
             Figure(
                 bias.plot,
@@ -767,7 +764,7 @@ class EvaluationReport(ScoredReport):
                     partial(draw, stability, feature_names=self.candidate_names, n_top=MAX_ROWS),
                     "Selection frequency of each feature.",
                     label="Selection frequency of each feature over the folds.",
-                    height=0.8 + 0.22 * min(MAX_ROWS, stability.selected_ever),
+                    height=0.8 + 0.22 * min(MAX_ROWS, stability.extra.selected_ever),
                 )
             )
         return Section(

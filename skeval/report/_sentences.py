@@ -18,17 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import (
-    ErrorEstimate,
-    Estimate,
-    PermutationTest,
-    PerturbationEstimate,
-)
+from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.splitters import DEFAULT_FOLDS
-from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
-from skeval.model_selection._tuning import TuningOptimism
 from skeval.report._exports import describe_exchange
 from skeval.report._findings import (
     ALPHA,
@@ -113,7 +106,7 @@ def write_headline(
     baseline: Baseline | None = None,
     rare_class: RareClass | None = None,
     never_predicted: tuple[str, ...] = (),
-    permutation: PermutationTest | None = None,
+    permutation: Test | None = None,
     width: float = np.nan,
     other: str = "",
 ) -> str:
@@ -159,10 +152,10 @@ def write_headline(
 
 
 def write_error(
-    quoted: ErrorEstimate,
+    quoted: Estimate,
     baseline: Baseline | None,
     explained: float | None = None,
-    selection_bias: SelectionBias | None = None,
+    selection_bias: Estimate | None = None,
 ) -> str:
     """Return sentences on the error and its baseline; the root of squared errors is given."""
     loss = quoted.loss
@@ -172,7 +165,7 @@ def write_error(
         amount = write_amount(baseline.error, loss, find_width(quoted, loss))
         sentences.append(f"{start[0].upper()}{start[1:]} gives {amount}")
     if selection_bias and is_above_zero(selection_bias):
-        claimed = write_amount(selection_bias.cv1_error, "zero_one")
+        claimed = write_amount(selection_bias.extra.cv1_error, "zero_one")
         sentences.append(f"Selecting features on all samples would have given {claimed}")
     return ". ".join(sentences) + "."
 
@@ -184,7 +177,7 @@ NO_INTERVAL: dict[str, str] = {
 }
 
 
-def write_answer(quoted: ErrorEstimate) -> str:
+def write_answer(quoted: Estimate) -> str:
     """Return the error with its interval, as the start of a sentence."""
     interval, loss = quoted.interval, quoted.loss
     amount = write_amount(quoted.value, loss)
@@ -192,7 +185,7 @@ def write_answer(quoted: ErrorEstimate) -> str:
     if quoted.n_groups == 1:
         return f"{text} (no confidence interval: errors of neighboring samples are too correlated)"
     if not np.isfinite(interval.low):
-        why = NO_INTERVAL.get(quoted.no_interval, "the losses do not vary")
+        why = NO_INTERVAL.get(quoted.extra.no_interval, "the losses do not vary")
         return f"{text} (no confidence interval: {why})"
     return f"Estimated {name_error(loss)} on new samples: {write_interval(quoted, loss)}"
 
@@ -249,7 +242,7 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
 def write_chance(
     baseline: Baseline | None,
     rare: RareClass | None,
-    test: PermutationTest | None,
+    test: Test | None,
     loss: str = "zero_one",
     other: str = "",
     by: str = "",
@@ -324,9 +317,7 @@ def list_rates(rare: RareClass) -> list[str]:
     return [f"{name} {write_rate(rate)}" for name, rate in rates.items() if np.isfinite(rate)]
 
 
-def _join_tests(
-    better: bool, shown: str, doubt: str, test: PermutationTest | None, by: str = ""
-) -> str:
+def _join_tests(better: bool, shown: str, doubt: str, test: Test | None, by: str = "") -> str:
     """Combine the interval and the permutation test in one sentence.
 
     A metric other than the error is named in `by`.
@@ -466,7 +457,7 @@ def write_interruption(where: str) -> str:
     )
 
 
-def write_permutation(test: PermutationTest) -> str:
+def write_permutation(test: Test) -> str:
     """Return the result of the permutation test; with groups, also which labels were permuted."""
     result = (
         f"{say_pvalue(test.pvalue)}: {test.n_exceedances} of "
@@ -478,7 +469,7 @@ def write_permutation(test: PermutationTest) -> str:
     return f"{result} {describe_exchange(test)}"
 
 
-def write_selection(bias: SelectionBias, stability: SelectionStability | None) -> list[str]:
+def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
     """Return the bias of selection outside the folds, and the stability of the selection."""
     claimed = _write_bias(bias)
     if stability is None:
@@ -487,20 +478,21 @@ def write_selection(bias: SelectionBias, stability: SelectionStability | None) -
             "The stability of the selection is unknown: the folds select from different features, "
             "and the steps before the selector do not name them (get_feature_names_out).",
         ]
-    always, ever = stability.selected_always, stability.selected_ever
+    rounds = stability.extra
+    always, ever = rounds.selected_always, rounds.selected_ever
     value = f"{stability.value:.2f} (1 is best)"
     if np.isnan(stability.value):
         value = "undefined, because all features or none are selected"
     return [
         claimed,
         f"{count(ever, 'feature')} {'was' if ever == 1 else 'were'} selected in at least one of "
-        f"{stability.n_rounds} folds, {always} of them in all folds; stability {value}.",
+        f"{rounds.n_rounds} folds, {always} of them in all folds; stability {value}.",
     ]
 
 
-def _write_bias(bias: SelectionBias) -> str:
+def _write_bias(bias: Estimate) -> str:
     """Return the bias of selection outside the folds."""
-    claimed, honest = bias.cv1_error, bias.cv2_error
+    claimed, honest = bias.extra.cv1_error, bias.extra.cv2_error
     if np.isnan(bias.interval.low):
         return (
             f"Selecting features on all samples (CV1) would have given an error of "
@@ -518,9 +510,9 @@ def _write_bias(bias: SelectionBias) -> str:
     )
 
 
-def write_tuning(bias: TuningOptimism) -> str:
+def write_tuning(bias: Estimate) -> str:
     """Return the optimism of the best scores of the searches."""
-    scores = bias.inner_score, bias.nested_score
+    scores = bias.extra.inner_score, bias.extra.nested_score
     inner, nested, optimism, low, high = write_with_ends(bias, *scores, bias.value)
     if np.isnan(bias.interval.low):
         shown = "the difference does not vary, so its significance is unknown"
@@ -537,9 +529,9 @@ def write_tuning(bias: TuningOptimism) -> str:
     )
 
 
-def write_perturbation(resubstitution: PerturbationEstimate) -> str:
+def write_perturbation(resubstitution: Estimate) -> str:
     """Recommend one of the two perturbation intervals."""
-    if resubstitution.resubstitution < resubstitution.value / 2:
+    if resubstitution.extra.resubstitution < resubstitution.value / 2:
         return (
             "Use the interval from perturbed cross-validation: the one from perturbed training is "
             "too short here, because the training error is less than half of the cross-validated "

@@ -21,7 +21,7 @@ from skeval._resampling.label_steps import warn_biased_part, warn_unweighted
 from skeval._resampling.progress import fit_task
 from skeval._resampling.splitters import limit_folds
 from skeval._resampling.target import Target
-from skeval.model_selection import ConfidenceInterval, PerturbationEstimate, perturbation_interval
+from skeval.model_selection import ConfidenceInterval, Estimate, perturbation_interval
 from skeval.utils import _checks
 from skeval.utils._compat import CallbackSupportMixin, params_of_rows, with_callbacks
 from skeval.utils._options import DecisionShape, PerturbationInterval, Statistic
@@ -145,7 +145,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         The perturbed statistics `W*`.
     confidence_interval_ : ConfidenceInterval
         The interval around `cv_error_`.
-    perturbation_ : PerturbationEstimate or None
+    perturbation_ : Estimate or None
         The complete result; None for ``n_resamples=0``.
     n_features_in_ : int
         Number of features seen during fit.
@@ -284,7 +284,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self.classes_: np.ndarray = self.svc_.classes_
         # indices of samples are those before the samples of weight 0 were left out
         self.support_: np.ndarray = rows[self.svc_.support_]
-        self._perturbation: PerturbationEstimate | None = None
+        self._perturbation: Estimate | None = None
         self._record: tuple[Any, Any, np.ndarray, dict[str, Any]] | None = None
         self._not_estimable, self._fit_groups = "", groups
         if self.n_resamples:
@@ -349,7 +349,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         return sorted(name for name in names if hasattr(self, name))
 
     @property
-    def perturbation_(self) -> PerturbationEstimate | None:
+    def perturbation_(self) -> Estimate | None:
         """Cross-validated error with its interval; None for ``n_resamples=0``."""
         check_is_fitted(self)
         if self._not_estimable:
@@ -373,7 +373,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         """Make every error estimate raise an error that states this reason."""
         self._not_estimable, self._record = reason, None
 
-    def _get_perturbation(self) -> PerturbationEstimate:
+    def _get_perturbation(self) -> Estimate:
         result = self.perturbation_
         if result is None:
             raise AttributeError("n_resamples=0 skipped the estimation of the error.")
@@ -387,12 +387,12 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     @property
     def resubstitution_error_(self) -> float:
         """Error on the training samples."""
-        return self._get_perturbation().resubstitution
+        return self._get_perturbation().extra.resubstitution
 
     @property
     def statistics_(self) -> np.ndarray:
         """Perturbed statistics `W*`, shape (n_resamples,)."""
-        return self._get_perturbation().statistics
+        return self._get_perturbation().extra.statistics
 
     @property
     def confidence_interval_(self) -> ConfidenceInterval:

@@ -68,7 +68,11 @@ class Display:
         -------
         display : object of this class
         """
-        return cls(**{field.name: getattr(result, field.name) for field in fields(cls)}).plot(ax)
+        values = {
+            field.name: getattr(result if hasattr(result, field.name) else result.extra, field.name)
+            for field in fields(cls)
+        }
+        return cls(**values).plot(ax)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw on axes, or on a new figure.

@@ -26,9 +26,9 @@ def check_types() -> None:
     assert_type(low, float)
     assert_type(high - score.value, float)
     assert_type(score_interval(object(), X, y, scoring=["accuracy", "f1"]), Results)
-    assert_type(bootstrap_error(object(), X, y).resubstitution, float)
-    assert_type(holdout_error(y, y).n_errors, float)
-    assert_type(selection_bias(object(), object(), X, y).cv1_error, float)
+    assert_type(bootstrap_error(object(), X, y).standard_error, float)
+    assert_type(holdout_error(y, y).value, float)
+    assert_type(selection_bias(object(), object(), X, y).value, float)
     assert_type(permutation_test(object(), X, y).n_exceedances, int | None)
     evaluate(object(), X, y, n_bootstraps="many")  # type: ignore[call-overload]
     # misspelled options
