@@ -18,7 +18,7 @@ from skeval._inference.intervals import wilson_interval
 
 
 class Competitor(NamedTuple):
-    """An estimated error with its interval, and the attributes of `ErrorEstimate` it needs."""
+    """An estimated error with its interval, and the attributes of `Estimate` it needs."""
 
     value: float
     standard_error: float

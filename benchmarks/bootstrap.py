@@ -56,7 +56,10 @@ def main() -> None:
 
     def ours(n: int) -> dict[str, float]:
         plus = bootstrap_error(model, X, y, method=".632+", n_resamples=n, random_state=0)
-        return {".632+": plus.value, ".632": 0.368 * plus.resubstitution + 0.632 * plus.oob}
+        return {
+            ".632+": plus.value,
+            ".632": 0.368 * plus.extra.resubstitution + 0.632 * plus.extra.oob,
+        }
 
     def theirs() -> dict[str, float]:
         return {

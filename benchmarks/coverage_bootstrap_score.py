@@ -102,8 +102,8 @@ def run_cell(cell, n_sets, n_resamples=80, n_new=20_000, seed=0):
             gamma = UNRELATED[name]
             values = {"optimism": result.value}
             for method in METHODS[:3]:
-                combined = combine(method, -result.resubstitution, -result.oob, -gamma)
-                values[method] = result.oob if method == "oob" else -combined.error
+                combined = combine(method, -result.extra.resubstitution, -result.extra.oob, -gamma)
+                values[method] = result.extra.oob if method == "oob" else -combined.error
             for method in METHODS:
                 limits = limit_score(values[method], result.standard_error, n - 1.0, result.bounds)
                 low, high = next(iter(limits.values()))(0.95)

@@ -123,7 +123,7 @@ def tuning(n_sets):
                 "rate": rate,
                 "n": n,
                 "optimism": truth,
-                "tuning_bias": np.mean([r.tuning_bias for r in results]),
+                "tuning_bias": np.mean([r.extra.tuning_bias for r in results]),
                 "spread": optimism.std(),
                 "coverage": np.mean((low <= truth) & (truth <= high)),
                 "coverage_where_made": np.mean(((low <= truth) & (truth <= high))[made]),

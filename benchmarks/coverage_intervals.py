@@ -106,7 +106,9 @@ def one_set(cell, methods, number):
             spent = time.process_time() - start
             ends = found.interval.low, found.interval.high
             numbers = found.value, found.standard_error, found.effective_n_samples, *ends
-            rows.append((number, method, truth, *numbers, spent, found.n_fits))
+            rows.append(
+                (number, method, truth, *numbers, spent, getattr(found, "extra", found).n_fits)
+            )
     return rows
 
 

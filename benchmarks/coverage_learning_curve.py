@@ -97,7 +97,7 @@ def run_cell(name: str, n_sets: int) -> dict[str, object]:
         if curve.band is None:
             continue
         truth = truth if len(truth) else find_truth(cell, curve.x)
-        gain, least = curve.gain.interval, abs(truth[-2] - truth[-1])
+        gain, least = curve.extra.gain.interval, abs(truth[-2] - truth[-1])
         rows.append(
             [
                 *((curve.low <= truth) & (truth <= curve.high)),

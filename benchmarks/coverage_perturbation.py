@@ -54,7 +54,7 @@ def intervals_of(X: np.ndarray, y: np.ndarray, seed: int, n_resamples: int) -> I
         result = perturbation_interval(
             svm, X, y, n_resamples=n_resamples, statistic=statistic, cv=folds, random_state=seed
         )
-        deviations = result.statistics / np.sqrt(n)
+        deviations = result.extra.statistics / np.sqrt(n)
         for form, (around, centre) in itertools.product(FORMS, centres.items()):
             if form in DRAWN:
                 low, high = limits_of_draws(centre, deviations, LEVEL, form)

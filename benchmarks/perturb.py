@@ -45,7 +45,7 @@ def ours(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return W* by skeval, the cross-validation of the interval included."""
     return perturbation_interval(
         SVM, X, y, weights=weights, statistic="resubstitution", random_state=0
-    ).statistics
+    ).extra.statistics
 
 
 def loop(X: np.ndarray, y: np.ndarray, weights: np.ndarray, svm: SVC = SVM) -> np.ndarray:

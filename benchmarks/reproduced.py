@@ -221,7 +221,7 @@ def colon(full: bool) -> Iterator[Row]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # which says what the row says
             found = selection_bias(chosen, LINEAR, X, y, n_repeats=10, random_state=0)
-        inside, outside = found.cv1_error, found.cv2_error
+        inside, outside = found.extra.cv1_error, found.extra.cv2_error
         claim = 0.02 if n_genes == 4 else "0 for a few genes"
         other = "not found again: how they prepared the data was not at hand"
         label = f"{n_genes} genes, chosen on all tissues: error"
@@ -310,7 +310,7 @@ def jiang(full: bool) -> Iterator[Row]:
                     )
                     for statistic in ("resubstitution", "cross_validation")
                 ]
-            half = 1.96 * float(np.std(found[0].statistics, ddof=1)) / np.sqrt(n)
+            half = 1.96 * float(np.std(found[0].extra.statistics, ddof=1)) / np.sqrt(n)
             apparent = resubstitution_error(LINEAR, drawn.X, drawn.y).value
             centres = (apparent, found[0].value)
             hits[seed, :2] = [abs(truth - centre) <= half for centre in centres]

@@ -34,7 +34,7 @@ def make_work(name: str, n_draws: int):
     X = StandardScaler().fit_transform(X)
     options = {"n_resamples": n_draws, "random_state": 0}
     return lambda n_jobs: (
-        perturbation_interval(SVC(kernel="linear"), X, y, n_jobs=n_jobs, **options).statistics
+        perturbation_interval(SVC(kernel="linear"), X, y, n_jobs=n_jobs, **options).extra.statistics
     )
 
 

@@ -68,7 +68,7 @@ def perturbation(model: SVC, X: np.ndarray, y: np.ndarray, repeats: int) -> tupl
     def ours() -> np.ndarray:
         return perturbation_interval(
             model, X, y, cv=folds, weights=weights, statistic="cross_validation"
-        ).statistics
+        ).extra.statistics
 
     def errors(G: np.ndarray, tol: float) -> np.ndarray:
         wrong = np.empty(len(y))

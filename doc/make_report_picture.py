@@ -64,7 +64,7 @@ def noise() -> tuple[np.ndarray, np.ndarray]:
 
 def draw_claim(report: skeval.EvaluationReport, path: Path) -> None:
     """Draw the accuracy with features selected on all samples beside the honest estimate."""
-    claimed = 1 - report.selection_bias.cv1_error
+    claimed = 1 - report.selection_bias.extra.cv1_error
     error, interval = report.answer.value, report.answer.interval
     low, high = interval.low, interval.high
     figure, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True, layout="constrained")

@@ -31,7 +31,9 @@ scoring = ["roc_auc", "calibration_slope", "calibration_intercept", "neg_brier_s
 results = bootstrap_score(model, X, y, scoring=scoring, method="optimism", random_state=0)
 print(results)
 for name, result in results.items():
-    print(f"{name}: apparent {result.resubstitution:.3f}, optimism {result.optimism:.3f}")
+    print(
+        f"{name}: apparent {result.extra.resubstitution:.3f}, optimism {result.extra.optimism:.3f}"
+    )
 
 # %%
 # The AUC by the other bootstraps, from the same resamples.

@@ -44,7 +44,6 @@ __all__ = [
     "Comparison",
     "ConfidenceInterval",
     "CriticalDifferenceDisplay",
-    "Curve",
     "Difference",
     "DifferencesDisplay",
     "Estimate",

@@ -6,7 +6,6 @@ From top to bottom: the public function, and the scores of the fits for each tes
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
 from skeval._adapters.fits import fit_plan, score_plan
-from skeval._inference.intervals import Codes, Spread
+from skeval._inference.intervals import Spread
 from skeval._inference.paired import Right
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs
 from skeval._resampling.fit_params import Params, check_takes_weights
@@ -28,11 +27,12 @@ from skeval._resampling.resampled_statistics import values_or_nan
 from skeval._resampling.sampling_units import drawing_units
 from skeval._resampling.splitters import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.target import Target
-from skeval.model_selection import _comparison_methods, _pair_tests
+from skeval.model_selection import _comparison_methods
 from skeval.model_selection._compare_predictions import check_class_sizes, find_areas
-from skeval.model_selection._comparison import Comparison, SplitComparison, build_comparison
+from skeval.model_selection._comparison import Comparison, SplitComparison
 from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._estimates import repeat_folds
+from skeval.model_selection._pair_tests import correct, corrected_t
 from skeval.model_selection._score_interval import find_mean_loss
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
@@ -250,53 +250,66 @@ def compare_classifiers(
     chosen, method = method, "corrected_t" if method == "auto" else method
     _comparison_methods.check_method(method, alternative, len(named))
     _comparison_methods.check_estimators("estimators", named, method, groups)
-    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(next(iter(named.values())), X, y, with_loss=False, **per_sample, **run)
+    inputs = validate_inputs(
+        next(iter(named.values())),
+        X,
+        y,
+        with_loss=False,
+        groups=groups,
+        sample_weight=sample_weight,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
+    )
     check_shared(named, inputs, method)
     score = _comparison_methods.choose_scoring(method, scoring, inputs.estimator)
-    folds = choose_splits(cv, method, inputs.X, inputs.target, inputs.groups, random_state)
-    alone = inputs.groups is None and inputs.error_score == "raise" and inputs.target.y.ndim == 1
-    if (
-        chosen == "auto"
-        and alone
-        and keeps_order(cv, folds)
-        and find_mean_loss(name_scoring(score))
-    ):
+    label, target = name_scoring(score), inputs.target
+    folds = choose_splits(cv, method, inputs.X, target, inputs.groups, random_state)
+    alone = inputs.groups is None and inputs.error_score == "raise" and target.y.ndim == 1
+    if chosen == "auto" and alone and keeps_order(cv, folds) and find_mean_loss(label):
         method = "time_blocks"
-    fits = Fits(
-        tasks=tuple(inputs.with_estimator(estimator) for estimator in named.values()),
-        folds=folds,
-        score=score,
-        scorer=_comparison_methods.resolve_scorer(score),
-        n_resamples=n_resamples,
-        root=_checks.root_seed(random_state),
-    )
-    shared: dict[str, Any] = {
-        "scoring": fits.scoring,
-        "n_samples": fits.n_samples,
-        "alternative": alternative,
-        "confidence_level": confidence_level,
-    }
+    tasks = [inputs.with_estimator(estimator) for estimator in named.values()]
+
+    # the scores of the fits, and the test of their differences
     if method == "corrected_t":
-        scores, ratio = fits.score_splits()
-        tests = _pair_tests.corrected_t(scores, ratio, alternative)
-        shared |= {"split_scores": scores, "test_train_ratio": ratio}
-        values = scores.mean(axis=0)
-        return build_comparison(SplitComparison, method, tuple(named), values, tests, **shared)
+        scores, ratio = score_splits(tasks, folds, _comparison_methods.resolve_scorer(score))
+        return SplitComparison(
+            names=tuple(named),
+            values=scores.mean(axis=0),
+            tests=correct(corrected_t(scores, ratio, alternative), "holm", confidence_level),
+            method=method,
+            scoring=label,
+            n_samples=len(target),
+            alternative=alternative,
+            confidence_level=confidence_level,
+            split_scores=scores,
+            test_train_ratio=ratio,
+        )
     if method in ("mcnemar", "cochran_q"):
-        right = fits.find_right()
+        right = find_right(tasks, folds)
         values, tests = right.rates, METHODS[method].test(right, alternative)
     elif method == "delong":
-        values, spread = fits.find_areas()
-        tests = _pair_tests.delong(values, spread, alternative)
+        values, spread = measure_areas(tasks, folds)
+        tests = METHODS[method].test(values, spread, alternative)
     elif method == "bootstrap":
-        values, resampled = fits.draw()
-        tests = _pair_tests.bootstrap(values, resampled, alternative)
+        scorer, root = _comparison_methods.resolve_scorer(score), _checks.root_seed(random_state)
+        values, resampled = draw_scores(tasks, folds, scorer, n_resamples, root)
+        tests = METHODS[method].test(values, resampled, alternative)
     else:
-        scores = fits.score_in_time()
+        scores = score_in_time(tasks, folds, label)
         values, tests = scores.mean(axis=0), METHODS[method].test(scores, alternative)
-    return build_comparison(Comparison, method, tuple(named), values, tests, **shared)
+    return Comparison(
+        names=tuple(named),
+        values=values,
+        tests=correct(tests, "holm", confidence_level),
+        method=method,
+        scoring=label,
+        n_samples=len(target),
+        alternative=alternative,
+        confidence_level=confidence_level,
+    )
 
 
 TESTS = (
@@ -329,121 +342,90 @@ def check_shared(estimators: Mapping[str, Any], inputs: Inputs, method: str) -> 
         )
 
 
+Splits = list[tuple[np.ndarray, np.ndarray]]
+
+
 def choose_splits(
     cv: Any, method: str, X: Any, target: Target, groups: Any, random_state: RandomStateLike
-) -> list[tuple[np.ndarray, np.ndarray]]:
+) -> Splits:
     """Return the splits for all estimators, by default repeated folds for the t-test."""
     if cv is None and method == "corrected_t":
         return repeat_folds(N_REPEATS, X, target, groups, random_state)
     return list(resolve_folds(cv, X, target, groups, random_state))
 
 
-@dataclass(frozen=True)
-class Fits:
-    """Estimators trained on the same splits of the same data."""
+def score_splits(tasks: list[Inputs], folds: Splits, scorer: Any) -> tuple[np.ndarray, float]:
+    """Return the scores of all estimators on every split, and the ratio of test to training.
 
-    tasks: tuple[Inputs, ...]
-    folds: list[tuple[np.ndarray, np.ndarray]]
-    score: Any
-    scorer: Any
-    n_resamples: int
-    root: SeedSequence
+    Splits with a failed fit are left out.
+    """
+    if len(folds) < 2:
+        raise ValueError(f"cv must make at least two splits, got {len(folds)}.")
+    plan = fold_plan(len(tasks[0].target), folds)
+    scores = np.column_stack(
+        [np.concatenate(list(score_plan(inputs, plan, scorer))) for inputs in tasks]
+    )
+    if tasks[0].error_score != "raise":
+        scores = scores[np.isfinite(scores).all(axis=1)]
+        if len(scores) < 2:
+            raise ValueError("error_score=numpy.nan leaves fewer than two splits to compare on.")
+    return scores, float(np.mean([len(test) / len(train) for train, test in folds]))
 
-    @property
-    def scoring(self) -> str:
-        """Name of the score."""
-        return name_scoring(self.score)
 
-    @property
-    def target(self) -> Target:
-        """The target of all estimators."""
-        return self.tasks[0].target
+def find_right(tasks: list[Inputs], folds: Splits) -> Right:
+    """Return the samples that each estimator predicts correctly."""
+    truth = tasks[0].target.y
+    replayed = [replay_out_of_fold(inputs, folds, ("predict",)) for inputs in tasks]
+    right = np.array([each.predict(slice(None)) == truth for each in replayed])
+    return Right(right, _checks.number_groups(tasks[0].groups, len(truth)))
 
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return len(self.target)
 
-    def score_splits(self) -> tuple[np.ndarray, float]:
-        """Return the scores of all estimators on every split, and the ratio of test to training.
+def measure_areas(tasks: list[Inputs], folds: Splits) -> tuple[np.ndarray, Spread]:
+    """Return areas under ROC curves and their covariance."""
+    truth, responses = tasks[0].target.y, ("decision_function", "predict_proba")
+    replayed = [replay_out_of_fold(inputs, folds, responses) for inputs in tasks]
+    classes = replayed[0].classes_
+    if len(classes) != 2:
+        raise ValueError(f"method='delong' needs two classes in y, got {len(classes)}.")
+    check_class_sizes("y", truth)
+    scores = [each.positive_score() for each in replayed]
+    return find_areas(truth, scores, _checks.number_groups(tasks[0].groups, len(truth)))
 
-        Splits with a failed fit are left out.
-        """
-        if len(self.folds) < 2:
-            raise ValueError(f"cv must make at least two splits, got {len(self.folds)}.")
-        key = fold_plan(self.n_samples, self.folds), self.scorer
-        scores = np.column_stack(
-            [np.concatenate(list(score_plan(inputs, *key))) for inputs in self.tasks]
-        )
-        if self.tasks[0].error_score != "raise":
-            scores = scores[np.isfinite(scores).all(axis=1)]
-            if len(scores) < 2:
-                raise ValueError(
-                    "error_score=numpy.nan leaves fewer than two splits to compare on."
-                )
-        ratio = float(np.mean([len(test) / len(train) for train, test in self.folds]))
-        return scores, ratio
 
-    @property
-    def group(self) -> Codes | None:
-        """Group number of each sample."""
-        return _checks.number_groups(self.tasks[0].groups, self.n_samples)
+def score_in_time(tasks: list[Inputs], folds: Splits, label: str) -> np.ndarray:
+    """Return the mean scores of the tested samples in order, shape (n_tested, n_names)."""
+    mean = find_mean_loss(label)
+    if mean is None:
+        required = "a mean over samples in time, as 'accuracy' is"
+        raise ValueError(f"scoring must be {required}, got {label!r}.")
+    plan, scores = fold_plan(len(tasks[0].target), folds), []
+    for inputs in tasks:
+        loss = resolve_loss(mean.loss, inputs.target, inputs.estimator, f"scoring={label!r}")
+        fits = fit_plan(inputs.with_options(losses=(loss,)), plan)
+        losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
+        tested = ~np.isnan(losses).all(axis=0)
+        scores.append(mean.best - np.nanmean(losses[:, tested], axis=0))
+    return np.column_stack(scores)
 
-    def find_right(self) -> Right:
-        """Return the samples that each estimator predicts correctly."""
-        truth = self.target.y
-        right = [replayed.predict(slice(None)) == truth for replayed in self.replay("predict")]
-        return Right(np.array(right), self.group)
 
-    def find_areas(self) -> tuple[np.ndarray, Spread]:
-        """Return areas under ROC curves and their covariance."""
-        replayed = self.replay("decision_function", "predict_proba")
-        classes = replayed[0].classes_
-        if len(classes) != 2:
-            raise ValueError(f"method='delong' needs two classes in y, got {len(classes)}.")
-        check_class_sizes("y", self.target.y)
-        scores = [r.positive_score() for r in replayed]
-        return find_areas(self.target.y, scores, self.group)
+def draw_scores(
+    tasks: list[Inputs], folds: Splits, scorer: Any, n_resamples: int, root: SeedSequence
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of all estimators, and on resamples of out-of-fold responses."""
+    target = tasks[0].target
+    units = drawing_units(len(target), None, tasks[0].groups)
+    scorer = know_classes(scorer, target.classes)
 
-    def score_in_time(self) -> np.ndarray:
-        """Return the mean scores of the tested samples in order, shape (n_tested, n_names)."""
-        mean = find_mean_loss(self.scoring)
-        if mean is None:
-            required = "a mean over samples in time, as 'accuracy' is"
-            raise ValueError(f"scoring must be {required}, got {self.scoring!r}.")
-        plan, scores = fold_plan(self.n_samples, self.folds), []
-        for inputs in self.tasks:
-            loss = resolve_loss(
-                mean.loss, inputs.target, inputs.estimator, f"scoring={self.scoring!r}"
-            )
-            fits = fit_plan(inputs.with_options(losses=(loss,)), plan)
-            losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
-            tested = ~np.isnan(losses).all(axis=0)
-            scores.append(mean.best - np.nanmean(losses[:, tested], axis=0))
-        return np.column_stack(scores)
+    def score_of(replayed: ReplayedEstimator) -> Callable[[np.ndarray], float]:
+        return lambda rows: float(scorer(replayed, rows, target.y[rows]))
 
-    def draw(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of all estimators, and on resamples of out-of-fold responses."""
-        truth, units = self.target.y, drawing_units(self.n_samples, None, self.tasks[0].groups)
-        scorer = know_classes(self.scorer, self.target.classes)
-
-        def score_of(replayed: ReplayedEstimator) -> Callable[[np.ndarray], float]:
-            return lambda rows: float(scorer(replayed, rows, truth[rows]))
-
-        scores = [score_of(replayed) for replayed in self.replay()]
-        values = np.array([score(np.arange(self.n_samples)) for score in scores])
-        plan = self.n_resamples, self.root, self.tasks[0].n_jobs
-        return values, values_or_nan(scores, units, *plan)
-
-    def replay(self, *methods: str) -> list[ReplayedEstimator]:
-        """Return all estimators with out-of-fold responses of some methods, by default of all."""
-        return [
-            replay_out_of_fold(inputs, self.folds, methods or RESPONSES) for inputs in self.tasks
-        ]
+    scores = [score_of(replay_out_of_fold(inputs, folds, RESPONSES)) for inputs in tasks]
+    values = np.array([score(np.arange(len(target))) for score in scores])
+    return values, values_or_nan(scores, units, n_resamples, root, tasks[0].n_jobs)
 
 
 def replay_out_of_fold(
-    inputs: Inputs, folds: list[tuple[np.ndarray, np.ndarray]], methods: tuple[str, ...]
+    inputs: Inputs, folds: Splits, methods: tuple[str, ...]
 ) -> ReplayedEstimator:
     """Fit on the training parts, and return a model that replays responses to the test parts."""
     target, tested = inputs.target, np.concatenate([test for _, test in folds])

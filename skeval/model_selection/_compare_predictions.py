@@ -32,7 +32,7 @@ from skeval._resampling.sampling_units import ExchangedUnits, drawing_units
 from skeval.metrics._table import METRICS, Metric, Sample, find_row, rank_classes, unwrap
 from skeval.metrics._text import Sums, find_sums
 from skeval.model_selection import _comparison_methods, _pair_tests
-from skeval.model_selection._comparison import Comparison, JointComparison, build_comparison
+from skeval.model_selection._comparison import Comparison, JointComparison
 from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._metric_interval import (
     check_columns,
@@ -43,7 +43,7 @@ from skeval.model_selection._metric_interval import (
     read_probabilities,
     score_within,
 )
-from skeval.model_selection._pair_tests import Joint
+from skeval.model_selection._pair_tests import Joint, correct, max_t
 from skeval.model_selection._within_units import UNITS, read_units
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
@@ -315,36 +315,53 @@ def compare_predictions(
     else:
         source = read_predictions(source)
     row = None if metric is None else find_row(unwrap(metric)[0])
-    shared: dict[str, Any] = {
-        "scoring": source.scoring,
-        "n_samples": source.n_samples,
-        "alternative": alternative,
-        "confidence_level": confidence_level,
-        "greater_is_better": row is None or row.greater_is_better,
-    }
+    greater_is_better = row is None or row.greater_is_better
     if method == "max_t":
         joint = source.join()
-        tests = _pair_tests.max_t(joint, source.root, alternative)
-        shared |= _pair_tests.describe_each(joint, confidence_level, source.root)
-        return build_comparison(JointComparison, method, systems, joint.values, tests, **shared)
+        errors, lows, highs = _pair_tests.describe_each(joint, confidence_level, source.root)
+        return JointComparison(
+            names=systems,
+            values=joint.values,
+            tests=correct(max_t(joint, source.root, alternative), "none", confidence_level),
+            method=method,
+            scoring=source.scoring,
+            n_samples=source.n_samples,
+            alternative=alternative,
+            correction="none",
+            confidence_level=confidence_level,
+            greater_is_better=greater_is_better,
+            standard_errors=errors,
+            lows=lows,
+            highs=highs,
+        )
+    test = METHODS[method].test
     if method in ("mcnemar", "cochran_q"):
         right = Right(source.find_right(), source.group)
-        values, tests = right.rates, METHODS[method].test(right, alternative)
+        values, tests = right.rates, test(right, alternative)
     elif method == "delong":
         values, spread, of_same_samples = source.find_areas()
-        tests = _pair_tests.delong(values, spread, alternative, of_same_samples)
+        tests = test(values, spread, alternative, of_same_samples)
     elif method == "bootstrap":
         values, resampled = source.draw()
-        tests = _pair_tests.bootstrap(values, resampled, alternative)
+        tests = test(values, resampled, alternative)
     elif method == "permutation":
         values, resampled, exchanged = source.exchange()
-        tests = _pair_tests.permutation(values, resampled, exchanged, alternative)
+        tests = test(values, resampled, exchanged, alternative)
     else:
         scores = source.score_in_time()
-        values = scores.mean(axis=0)
-        ahead = {"horizon": source.horizon} if method == "diebold_mariano" else {}
-        tests = METHODS[method].test(scores, alternative, **ahead)
-    return build_comparison(Comparison, method, systems, values, tests, **shared)
+        values, of_time = scores.mean(axis=0), (scores, alternative)
+        tests = test(*of_time) if method == "time_blocks" else test(*of_time, source.horizon)
+    return Comparison(
+        names=systems,
+        values=values,
+        tests=correct(tests, "holm", confidence_level),
+        method=method,
+        scoring=source.scoring,
+        n_samples=source.n_samples,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        greater_is_better=greater_is_better,
+    )
 
 
 def _average_units(

@@ -18,10 +18,10 @@ from skeval._inference.estimate import Curve, Estimate, Limits
 from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
 from skeval._inference.readers import ReaderStudy
 from skeval.metrics._table import find_row, range_of_metric, unwrap
-from skeval.model_selection._comparison import Comparison, ReaderComparison, build_comparison
+from skeval.model_selection._comparison import Comparison, ReaderComparison
 from skeval.model_selection._comparison_methods import check_method
 from skeval.model_selection._metric_interval import find_metric, make_statistic, name_metric
-from skeval.model_selection._pair_tests import compare_study
+from skeval.model_selection._pair_tests import compare_study, correct
 from skeval.utils import _checks
 from skeval.utils._compat import read_arrays
 from skeval.utils._options import Alternative, Correction, Covariance, UnitSampling
@@ -226,17 +226,16 @@ def compare_readers(
         name: _estimate_system(study, place, scoring, bounds, confidence_level)
         for place, name in enumerate(readings.names)
     }
-    return build_comparison(
-        ReaderComparison,
-        method,
-        readings.names,
-        values.mean(axis=1),
-        compare_study(study, alternative),
-        correction=correction,
-        confidence_level=confidence_level,
+    return ReaderComparison(
+        names=readings.names,
+        values=values.mean(axis=1),
+        tests=correct(compare_study(study, alternative), correction, confidence_level),
+        method=method,
         scoring=scoring,
         n_samples=n_cases,
         alternative=alternative,
+        correction=correction,
+        confidence_level=confidence_level,
         greater_is_better=row is None or row.greater_is_better,
         study=study,
         estimates=estimates,

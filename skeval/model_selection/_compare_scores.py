@@ -20,9 +20,9 @@ from skeval.model_selection._comparison import (
     DatasetComparison,
     JointComparison,
     SplitComparison,
-    build_comparison,
 )
 from skeval.model_selection._comparison_methods import METHODS
+from skeval.model_selection._pair_tests import correct
 from skeval.model_selection._run_over_datasets import (
     check_same_indices,
     read_score_table,
@@ -269,20 +269,20 @@ def compare_scores(
     for argument, value in {"groups": groups, "seeds": seeds}.items():
         if value is not None:
             raise ValueError(f"{argument} must be None unless over='items', got {value!r}.")
-    shared: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level}
     if over == "splits":
         names, values, ratio = read_splits(scores, test_train_ratio)
         _comparison_methods.check_method("corrected_t", alternative, len(names))
-        return build_comparison(
-            SplitComparison,
-            "corrected_t",
-            names,
-            values.mean(axis=0),
-            _pair_tests.corrected_t(values, ratio, alternative),
+        tests = _pair_tests.corrected_t(values, ratio, alternative)
+        return SplitComparison(
+            names=names,
+            values=values.mean(axis=0),
+            tests=correct(tests, correction, confidence_level),
+            method="corrected_t",
+            alternative=alternative,
             correction=correction,
+            confidence_level=confidence_level,
             split_scores=values,
             test_train_ratio=ratio,
-            **shared,
         )
     table = read_score_table(scores, missing)
     values, reason = table.scores, "The test was chosen by the user."
@@ -296,18 +296,20 @@ def compare_scores(
             UserWarning,
         )
     _comparison_methods.check_method(method, alternative, len(table.names))
-    return build_comparison(
-        DatasetComparison,
-        method,
-        table.names,
-        values.mean(axis=0),
-        METHODS[method].test(values, confidence_level),
+    correction = "none" if METHODS[method].simultaneous else correction
+    tests = METHODS[method].test(values, confidence_level)
+    return DatasetComparison(
+        names=table.names,
+        values=values.mean(axis=0),
+        tests=correct(tests, correction, confidence_level),
+        method=method,
+        alternative=alternative,
         correction=correction,
+        confidence_level=confidence_level,
         scores=values,
         datasets=table.datasets,
         dropped=table.dropped,
         reason=reason,
-        **shared,
     )
 
 

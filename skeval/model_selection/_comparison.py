@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,13 @@ from skeval._inference.ranks import critical_difference, find_equal, find_groups
 from skeval._inference.readers import ReaderStudy
 from skeval._version import __version__
 from skeval.model_selection._comparison_methods import METHODS
-from skeval.model_selection._pair_tests import PairTests, correct, list_pairs, place_of_pair
+from skeval.model_selection._pair_tests import PairTests, list_pairs, place_of_pair
 from skeval.utils import _text
 from skeval.utils._checks import check_option
 from skeval.utils._text import DataFrame
 
 MAX_LISTED = 10
 """Maximum number of systems whose pairs are printed; with more, the ranks are printed."""
-C = TypeVar("C", bound="Comparison")
 MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 """The alternative for b - a that equals an alternative for a - b."""
 
@@ -776,27 +775,3 @@ class ReaderComparison(Comparison):
     def _write_system(self, place: int) -> str:
         ends = _text.write_ends(*self.estimates[self.names[place]].interval)
         return f"{super()._write_system(place)} {ends}"
-
-
-def build_comparison(
-    kind: type[C],
-    method: str,
-    names: Sequence[str],
-    values: np.ndarray,
-    tests: PairTests,
-    *,
-    correction: str = "holm",
-    confidence_level: float = 0.95,
-    **fields: Any,
-) -> C:
-    """Return a comparison with corrected P-values and simultaneous intervals."""
-    correction = "none" if METHODS[method].simultaneous else correction
-    return kind(
-        names=tuple(names),
-        values=np.asarray(values, dtype=float),
-        tests=correct(tests, correction, confidence_level),
-        method=method,
-        correction=correction,
-        confidence_level=confidence_level,
-        **fields,
-    )

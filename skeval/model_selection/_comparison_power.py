@@ -192,7 +192,9 @@ def comparison_power(
     Returns
     -------
     result : ComparisonPower
-        Required size as `value`, and the power at each simulated size.
+        `value` is the required size, None if no simulated size has the power; `sizes` and `powers`
+        are the simulated sizes and the share of studies that detect the `difference`, and
+        `conclusion` is a sentence.
 
     Raises
     ------

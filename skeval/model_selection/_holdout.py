@@ -310,6 +310,9 @@ def holdout_size(
     Returns
     -------
     HoldoutSize
+        `n_samples` is the total, and `half_width` half the width of the interval at the assumed
+        error; under selective sampling, `per_class` has the number from each class, in the
+        order of `priors`.
 
     Raises
     ------

@@ -235,6 +235,8 @@ def judge_sample_size(
     Returns
     -------
     HoldoutSize
+        `n_samples` is the total, and `half_width` half the width of the interval at the assumed
+        error.
 
     Raises
     ------

@@ -183,9 +183,10 @@ def learning_curve_band(
         `x` has the mean numbers of training samples and `y` the errors, with intervals; the last
         entries are the predictions of the law for all `n` samples and for `2 n`, marked in
         ``columns["extrapolated"]``. ``columns["law"]`` is the fitted law and `band` its
-        simultaneous confidence band. `at_all` and `at_twice` are the two predictions, and `gain`
-        is their difference. `answer` is the conclusion as a sentence. If no power law fits, it
-        contains the reason, and only the measured errors are returned.
+        simultaneous confidence band. In `extra`, `at_all` and `at_twice` are the two predictions,
+        `gain` is their difference, and `a`, `b` and `c` are the coefficients. `answer` is the
+        conclusion as a sentence. If no power law fits, it contains the reason, and only the
+        measured errors are returned.
 
     Raises
     ------

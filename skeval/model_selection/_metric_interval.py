@@ -28,7 +28,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from skeval._inference import intervals
 from skeval._inference.errors import TestLosses, spread_of_mean
-from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
+from skeval._inference.estimate import ErrorExtra, Estimate, Limits, LimitsByMethod, Results
 from skeval._inference.intervals import PROPORTION_INTERVALS
 from skeval._resampling.resampled_statistics import (
     Statistic,
@@ -452,7 +452,8 @@ def _estimate_metric(
         finite = replicates[np.isfinite(replicates)]
         error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
         limits = _make_bootstrap_forms(statistic, units, finite, value, method)
-        fields = {"n_resamples": len(replicates), "n_undefined": len(replicates) - len(finite)}
+        n_undefined = len(replicates) - len(finite)
+        fields = {"extra": ErrorExtra(n_resamples=len(replicates), n_undefined=n_undefined)}
     # probabilities have a column for each class
     columns = sample.y_pred.shape[1] if sample.y_pred.ndim == 2 else 1
     return Estimate(

@@ -422,8 +422,10 @@ def _normal_limits(
     return np.clip(centers[pairs] - half, *bounds), np.clip(centers[pairs] + half, *bounds)
 
 
-def describe_each(joint: Joint, confidence_level: float, root: SeedSequence) -> dict[str, Floats]:
-    """Return the standard error and the interval of each score; rates have Wilson's interval.
+def describe_each(
+    joint: Joint, confidence_level: float, root: SeedSequence
+) -> tuple[Floats, Floats, Floats]:
+    """Return the standard error and the ends of the interval of each score; Wilson's for rates.
 
     The intervals of more than two systems are simultaneous, by the quantile of the largest
     deviation, so that one of them may be chosen after looking at the scores.
@@ -444,7 +446,7 @@ def describe_each(joint: Joint, confidence_level: float, root: SeedSequence) -> 
             size = intervals.effective_size(value, error, n, joint.n_groups)
             ends.append(intervals.wilson_interval(value * size, size, confidence_level, **student))
     lows, highs = np.array(ends).T
-    return {"standard_errors": errors, "lows": lows, "highs": highs}
+    return errors, lows, highs
 
 
 def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:

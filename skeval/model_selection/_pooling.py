@@ -21,7 +21,7 @@ from scipy import optimize, stats
 
 from skeval._adapters.fits import fit_plan
 from skeval._inference.errors import TestLosses, mean_loss, variance_of_mean, worth
-from skeval._inference.estimate import Estimate, Limits
+from skeval._inference.estimate import ErrorExtra, Estimate, Limits
 from skeval._inference.intervals import bounds_of, normal_interval, normal_quantile, wilson_interval
 from skeval._inference.paired import corrected_error
 from skeval._inference.sites import PooledRate, SiteCounts
@@ -466,10 +466,10 @@ def pool_sites(
         method="random_effects",
         limits=limits,
         n_samples=None if None in sizes else sum(size or 0 for size in sizes),
+        extra=ErrorExtra(n_failed=n_failed),
         replicates=np.array([site.value for site in listed]),
         details={
             "n_sites": len(sites),
-            **({"n_failed": n_failed} if n_failed else {}),
             "scale": scale,
             "another_site": f"{ends} ({100 * confidence_level:g} %)",
             "between": float(np.sqrt(pooled.between)),

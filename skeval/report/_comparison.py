@@ -12,8 +12,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import ConfidenceInterval
 from skeval._resampling.sampling_units import UnitKind
 from skeval.model_selection import Comparison, EstimatesDisplay
-from skeval.model_selection._comparison import JointComparison, SplitComparison, build_comparison
-from skeval.model_selection._pair_tests import corrected_t, time_blocks
+from skeval.model_selection._comparison import JointComparison, SplitComparison
+from skeval.model_selection._pair_tests import correct, corrected_t, time_blocks
 from skeval.report import _sections
 from skeval.report._parts import SCORINGS
 from skeval.report._report import EvaluationReport, draw_quoted, in_target_unit
@@ -394,12 +394,11 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
         return None
     scores, ratio = np.column_stack(columns), first.out_of_fold.test_train_ratio
     with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
-        return build_comparison(
-            SplitComparison,
-            "corrected_t",
-            tuple(reports),
-            scores.mean(axis=0),
-            corrected_t(scores, ratio),
+        return SplitComparison(
+            names=tuple(reports),
+            values=scores.mean(axis=0),
+            tests=correct(corrected_t(scores, ratio), "holm", level),
+            method="corrected_t",
             confidence_level=level,
             scoring=scoring,
             n_samples=first.n_samples,
@@ -422,12 +421,11 @@ def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comp
     )
     scores = (1.0 if scoring == "accuracy" else 0.0) - (sums[:, tested] / tests[0][tested]).T
     with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
-        return build_comparison(
-            Comparison,
-            "time_blocks",
-            tuple(reports),
-            scores.mean(axis=0),
-            time_blocks(scores),
+        return Comparison(
+            names=tuple(reports),
+            values=scores.mean(axis=0),
+            tests=correct(time_blocks(scores), "holm", level),
+            method="time_blocks",
             confidence_level=level,
             scoring=scoring,
             n_samples=len(scores),

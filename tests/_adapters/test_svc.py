@@ -578,7 +578,7 @@ def test_perturbation_is_the_loop(statistic, scaled):
         )
         for svc in (SVM, UNSERVED)
     )
-    np.testing.assert_allclose(batch.statistics, loop.statistics, atol=1e-12)
+    np.testing.assert_allclose(batch.extra.statistics, loop.extra.statistics, atol=1e-12)
 
 
 def test_real_data():

@@ -58,7 +58,7 @@ def test_what_is_done_is_reported_wherever_it_is_stopped(data):
             continue
         n_repeats = min(10, (last - 1) // 4)
         assert report.warnings[0].code == "interrupted"
-        assert report.answer.n_fits == 4 * n_repeats
+        assert report.answer.extra.n_fits == 4 * n_repeats
         np.testing.assert_array_equal(report.answer.replicates, whole.answer.replicates[:n_repeats])
         if n_repeats == 10:
             assert report.answer.to_dict() == whole.answer.to_dict()
@@ -86,7 +86,7 @@ def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
     with pytest.raises(KeyboardInterrupt) as stop:
         skeval.evaluate(LogisticRegression(), *data, cv=4, random_state=0)
     report = stop.value.report
-    assert report.answer.n_fits == 20
+    assert report.answer.extra.n_fits == 20
     assert "after 5 of 10 repeats" in report.warnings[0]
 
 

@@ -70,7 +70,7 @@ def test_weights_are_those_among_the_arguments_of_fit():
             {"n_permutations": 9, "random_state": 0},
             lambda test: test.null_distribution,
         ),
-        (ms.tuning_optimism, {}, lambda found: found.nested_scores),
+        (ms.tuning_optimism, {}, lambda found: found.extra.nested_scores),
     ):
         model = GaussianNB()
         if function is ms.tuning_optimism:
@@ -104,8 +104,8 @@ def test_selection_is_weighted_in_both_places():
     inputs = SelectKBest(k=3), GaussianNB(), np.random.default_rng(1).normal(size=(60, 40)), Y
     plain = selection_bias(*inputs, cv=5, random_state=0)
     same = selection_bias(*inputs, cv=5, sample_weight=np.full(60, 3.0), random_state=0)
-    assert same.cv1_error == plain.cv1_error
-    assert same.cv2_error == plain.cv2_error
+    assert same.extra.cv1_error == plain.extra.cv1_error
+    assert same.extra.cv2_error == plain.extra.cv2_error
 
 
 def test_weights_that_an_estimator_does_not_take_are_refused_by_its_name():

@@ -160,7 +160,7 @@ BLOCKS = {
     "perturbation_interval": lambda **options: (
         perturbation_interval(
             SVC(kernel="linear", tol=1e-6), SCALED, y, n_resamples=20, cv=3, **options
-        ).statistics
+        ).extra.statistics
     ),
     "bootstrap_error, three classes": lambda **options: (
         bootstrap_error(

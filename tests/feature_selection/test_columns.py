@@ -121,7 +121,7 @@ def test_bias_against_a_plain_loop(selector):
     outside = clone(prepared).fit(X, y).transform(X)
     cv1 = np.mean(cross_val_predict(GaussianNB(), outside, y, cv=cv) != y)
     cv2 = np.mean(cross_val_predict(make_pipeline(prepared, GaussianNB()), X, y, cv=cv) != y)
-    assert (result.cv1_error, result.cv2_error) == pytest.approx((cv1, cv2))
+    assert (result.extra.cv1_error, result.extra.cv2_error) == pytest.approx((cv1, cv2))
 
 
 @pytest.mark.filterwarnings(BIAS)
@@ -138,7 +138,7 @@ def test_supervised_extraction_is_biased_on_noise_and_pca_is_not(selector, p, op
     for seed in range(10):
         X = np.random.default_rng(seed).normal(size=(50, p))
         bias = selection_bias(selector, GaussianNB(), X, y, cv=5, random_state=seed)
-        errors.append((bias.cv1_error, bias.cv2_error))
+        errors.append((bias.extra.cv1_error, bias.extra.cv2_error))
     cv1, cv2 = np.mean(errors, axis=0)
     assert 0.4 < cv2 < 0.6
     assert cv1 < 0.1 if optimistic else 0.4 < cv1 < 0.6

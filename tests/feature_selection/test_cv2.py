@@ -119,7 +119,7 @@ def test_perturbed_weights_pass_through():
     parts = SelectKBest(k=3), LogisticRegression()
     found = perturbation_interval(CV2FeatureSelectionPipeline(*parts, cv=None), X, y, **options)
     expected = perturbation_interval(make_pipeline(*parts), X, y, **options)
-    assert found.statistics.tolist() == expected.statistics.tolist()
+    assert found.extra.statistics.tolist() == expected.extra.statistics.tolist()
     assert found.value == expected.value
 
 

@@ -31,8 +31,8 @@ def test_noise_of_the_specification():
         for seed in range(10):
             data = noise(p=5000, seed=seed)
             results.append(selection_bias(SelectKBest(k=20), SVC(kernel="linear"), *data, cv=10))
-    assert np.mean([r.cv1_error for r in results]) < 0.08
-    assert 0.4 < np.mean([r.cv2_error for r in results]) < 0.6
+    assert np.mean([r.extra.cv1_error for r in results]) < 0.08
+    assert 0.4 < np.mean([r.extra.cv2_error for r in results]) < 0.6
     # the warning comes where the bias exceeds two standard errors, and nowhere else
     flagged = [r for r in results if r.value > 2 * r.standard_error]
     assert len(caught) == len(flagged) >= 8
@@ -54,7 +54,7 @@ def test_against_a_plain_loop():
             errors.append(np.sum(model.predict(X[test][:, support]) != y[test]))
         wrong += errors
         differences.append((errors[1] - errors[0]) / len(test))
-    assert (result.cv1_error, result.cv2_error) == pytest.approx(tuple(wrong / 50))
+    assert (result.extra.cv1_error, result.extra.cv2_error) == pytest.approx(tuple(wrong / 50))
     assert result.value == pytest.approx((wrong[1] - wrong[0]) / 50)
     # Nadeau and Bengio (2003): 10 of 50 tested in each of 5 folds
     expected = np.sqrt((1 / 5 + 10 / 40) * np.var(differences, ddof=1))
@@ -98,7 +98,7 @@ def test_arguments_of_the_parts_and_failures():
         plain = selection_bias(*parts, X, y, cv=folds[1:])
         picky = parts[0], Picky(kernel="linear")
         found = selection_bias(*picky, X, y, cv=folds, error_score=np.nan)
-    assert found.n_failed == 1
+    assert found.extra.n_failed == 1
     assert found.value == pytest.approx(plain.value)
     with pytest.raises(RuntimeError, match="too few"):
         selection_bias(*picky, X, y, cv=folds)
@@ -111,10 +111,10 @@ def test_repeats():
     five = selection_bias(*arguments, cv=5, n_repeats=5, random_state=0)
     with parallel_config(backend="threading"):
         two = selection_bias(*arguments, cv=5, n_repeats=2, random_state=0, n_jobs=2)
-    assert five.cv2_errors[:2].tolist() == two.cv2_errors.tolist()
-    assert five.cv1_errors[:2].tolist() == two.cv1_errors.tolist()
-    assert five.cv2_error == pytest.approx(five.cv2_errors.mean())
-    assert len(set(five.cv2_errors)) > 1
+    assert five.extra.cv2_errors[:2].tolist() == two.extra.cv2_errors.tolist()
+    assert five.extra.cv1_errors[:2].tolist() == two.extra.cv1_errors.tolist()
+    assert five.extra.cv2_error == pytest.approx(five.extra.cv2_errors.mean())
+    assert len(set(five.extra.cv2_errors)) > 1
     assert "bias" in str(five)
 
 

@@ -27,7 +27,7 @@ def some_supports(n_rounds, p, k, seed=0):
 def test_nogueira_against_its_definition(supports):
     result = selection_stability(supports)
     assert result.value == pytest.approx(reference.nogueira(supports), abs=1e-12)
-    assert result.frequency.tolist() == supports.mean(axis=0).tolist()
+    assert result.extra.frequency.tolist() == supports.mean(axis=0).tolist()
 
 
 @given(supports_of_any_size.filter(lambda z: (z.sum(axis=1) > 0).all()))
@@ -110,7 +110,7 @@ def test_undefined(method, supports):
     with pytest.warns(UndefinedMetricWarning, match="0/0"):
         result = selection_stability(supports, method=method)
     assert np.isnan([result.value, result.interval.low, result.interval.high]).all()
-    assert result.frequency.tolist() == np.mean(supports, axis=0).tolist()
+    assert result.extra.frequency.tolist() == np.mean(supports, axis=0).tolist()
 
 
 def test_everything_selected():

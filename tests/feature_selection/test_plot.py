@@ -6,27 +6,31 @@ import pytest
 from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 
+from skeval._inference.estimate import Estimate
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
-    SelectionBias,
     SelectionBiasDisplay,
     SelectionFrequencyDisplay,
     selection_stability,
 )
+from skeval.feature_selection._cv2 import BiasExtra
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-BIAS = SelectionBias(
+BIAS = Estimate(
     name="selection bias",
     value=0.3,
     standard_error=0.05,
     method="cross_validation",
-    cv1_error=0.1,
-    cv2_error=0.4,
-    cv1_errors=np.array([0.05, 0.15]),
-    cv2_errors=np.array([0.35, 0.45]),
-    n_repeats=2,
+    extra=BiasExtra(
+        cv1_error=0.1,
+        cv2_error=0.4,
+        cv1_errors=np.array([0.05, 0.15]),
+        cv2_errors=np.array([0.35, 0.45]),
+        n_repeats=2,
+        n_failed=0,
+    ),
     limits={"corrected_t": lambda confidence_level: (0.2, 0.45)},
     confidence_level=0.9,
 )

@@ -60,7 +60,7 @@ def assert_agrees(result, task, error, standard_error, quantile=NORMAL):
     high = 1.0 if task == "classes" else np.inf
     assert_allclose(result.value, np.clip(error, low, high), **EXACT)
     assert_allclose(result.standard_error, standard_error, **EXACT)
-    form = "normal" if result.degrees_of_freedom is None else "t"
+    form = "normal" if result.extra.degrees_of_freedom is None else "t"
     published = result.confidence_interval(method=form)
     half = quantile * standard_error
     expected = np.clip([result.value - half, result.value + half], low, high)

@@ -134,7 +134,7 @@ def biased(**options):
         SelectKBest(k=1), Logged(), WEAK, y, cv=5, n_repeats=2, random_state=0, **options
     )
     ends = result.interval.low, result.interval.high
-    return [result.cv1_error, result.cv2_error, *ends]
+    return [result.extra.cv1_error, result.extra.cv2_error, *ends]
 
 
 def clustered(**options):
@@ -174,7 +174,7 @@ RUNS = {
     "perturbation_interval": lambda **options: (
         perturbation_interval(
             Logged(), X, y, n_resamples=40, cv=3, random_state=0, **options
-        ).statistics
+        ).extra.statistics
     ),
     "permutation_test": lambda **options: (
         permutation_test(

@@ -36,7 +36,7 @@ def test_it_is_its_definition(data):
     found = net_benefit(y, proba, sample_weight=weight, thresholds=thresholds)
     expected = [reference.net_benefit(y == 1, proba, t, weight) for t in thresholds]
     assert_allclose(found.y, expected, atol=1e-12)
-    assert_allclose(found.columns["treat_all"][0], found.prevalence)
+    assert_allclose(found.columns["treat_all"][0], found.extra.prevalence)
     repeats = weight.astype(int)
     repeated = net_benefit(np.repeat(y, repeats), np.repeat(proba, repeats), thresholds=thresholds)
     assert_allclose(found.y, repeated.y, atol=1e-12)
@@ -53,7 +53,7 @@ def test_a_difference_is_that_of_two_curves_and_turns_round():
     y, proba, other = models()
     difference = net_benefit(y, proba, baseline=other)
     one, two = net_benefit(y, proba), net_benefit(y, other)
-    assert difference.is_difference
+    assert difference.extra.is_difference
     assert_allclose(difference.y, one.y - two.y, atol=1e-12)
     turned = net_benefit(y, other, baseline=proba)
     assert_allclose(turned.y, -difference.y, atol=1e-12)

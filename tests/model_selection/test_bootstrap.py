@@ -45,9 +45,9 @@ def test_every_estimate_equals_the_plain_loops(case):
                 case.estimator, case.X, case.y, method=method, average=average, indices=indices
             )
             assert result.value == pytest.approx(expected[method], rel=1e-10)
-            assert result.oob == pytest.approx(oob, rel=1e-10)
-            assert result.resubstitution == pytest.approx(apparent, rel=1e-10, abs=1e-15)
-            assert result.no_information == pytest.approx(gamma, rel=1e-10)
+            assert result.extra.oob == pytest.approx(oob, rel=1e-10)
+            assert result.extra.resubstitution == pytest.approx(apparent, rel=1e-10, abs=1e-15)
+            assert result.extra.no_information == pytest.approx(gamma, rel=1e-10)
             assert result.n_samples == np.isfinite(Q).any(axis=0).sum()
     np.testing.assert_allclose(result.replicates, np.nanmean(Q, axis=1), rtol=1e-10)
 
@@ -75,9 +75,9 @@ def test_losses(iris, loss, plain_loss, dtype):
         y = y.astype(float)  # what a callable does with its dtype is its own affair
     result = bootstrap_error(estimator, X, y, loss=loss, indices=indices)
     known = Q[:, np.isfinite(Q).any(axis=0)]
-    assert result.oob == pytest.approx(reference.mean_over_samples(known))
-    assert result.resubstitution == pytest.approx(apparent)
-    assert result.no_information == pytest.approx(gamma)
+    assert result.extra.oob == pytest.approx(reference.mean_over_samples(known))
+    assert result.extra.resubstitution == pytest.approx(apparent)
+    assert result.extra.no_information == pytest.approx(gamma)
 
 
 def test_a_callable_named_like_a_loss_is_still_called(cancer):
@@ -101,7 +101,7 @@ def test_random_labels_and_one_nearest_neighbor():
         )
         for method in ("oob", ".632", ".632+")
     }
-    assert results[".632"].resubstitution == 0
+    assert results[".632"].extra.resubstitution == 0
     assert results[".632"].value == 0.632 * results["oob"].value
     # no information is left: .632+ must come near 1/2, .632 is far below
     assert abs(results[".632+"].value - 0.5) < 0.12
@@ -115,10 +115,10 @@ def test_no_information_below_resubstitution_gives_no_relative_overfitting():
 
     X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
     result = bootstrap_error(Contrary(1), X, y, n_resamples=20, random_state=0)
-    assert result.resubstitution == 1
-    assert result.no_information == 0.5
-    assert result.relative_overfitting == 0
-    assert result.weight == 0.632
+    assert result.extra.resubstitution == 1
+    assert result.extra.no_information == 0.5
+    assert result.extra.relative_overfitting == 0
+    assert result.extra.weight == 0.632
     assert result.value == pytest.approx(0.368 + 0.632 * 0.5)
 
 
@@ -187,11 +187,11 @@ def test_degenerate_resamples_are_drawn_again_and_counted():
     # one class only: (3^5 + 2^5) / 5^5; nothing left out: 5! / 5^5
     probability = (3**5 + 2**5 + 120) / 5**5
     expected = 150 * probability / (1 - probability)
-    assert abs(result.n_redrawn - expected) < 3 * expected**0.5
+    assert abs(result.extra.n_redrawn - expected) < 3 * expected**0.5
     for train, test in BootstrapSplit(150, random_state=0).split(X, y):
         assert len(set(y[train])) == 2
         assert len(test)
-    assert f"redrawn               {result.n_redrawn}" in str(result)
+    assert f"redrawn               {result.extra.n_redrawn}" in str(result)
     assert np.isfinite(result.replicates).all()
 
 
@@ -214,7 +214,7 @@ def test_forest_with_a_seed_is_repeatable(cancer):
 def test_resubstitution_is_the_part_of_the_bootstrap(case):
     alone = resubstitution_error(case.estimator, case.X, case.y)
     within = bootstrap_error(case.estimator, case.X, case.y, n_resamples=2, random_state=0)
-    assert alone.value == within.resubstitution
+    assert alone.value == within.extra.resubstitution
     apparent, _ = reference.apparent_and_no_information(
         case.estimator, plain(case), case.y, case.loss
     )

@@ -103,7 +103,7 @@ def test_a_mean_loss_has_the_numbers_of_bootstrap_error(two_classes, name, weigh
         assert score.value == best - error.value
         assert score.standard_error == error.standard_error
         assert score.interval.low == pytest.approx(best - error.interval.high, abs=1e-15)
-        assert score.resubstitution == best - error.resubstitution
+        assert score.extra.resubstitution == best - error.extra.resubstitution
         np.testing.assert_array_equal(score.replicates, best - error.replicates)
     assert bootstrap_score(GaussianNB(), X, y, **options).name == "accuracy"
 
@@ -138,8 +138,8 @@ def test_optimism_equals_rms_validate():
     }
     for name, value in expected.items():
         assert results[name].value == pytest.approx(value, abs=1e-8)
-    assert results["roc_auc"].optimism == pytest.approx(0.1102055646178 / 2, rel=1e-7)
-    assert results["calibration_slope"].resubstitution == pytest.approx(1, abs=1e-6)
+    assert results["roc_auc"].extra.optimism == pytest.approx(0.1102055646178 / 2, rel=1e-7)
+    assert results["calibration_slope"].extra.resubstitution == pytest.approx(1, abs=1e-6)
 
 
 def test_calibration_is_of_the_second_class_whatever_it_is_called(two_classes):
@@ -173,8 +173,10 @@ def test_calibration_of_exchanged_classes_is_mirrored(method):
             [one.interval.low, one.interval.high], abs=1e-6
         )
         if method == ".632+":
-            ends = sorted([one.resubstitution, one.no_information])
-            assert ends[0] - 1e-9 <= one.value <= ends[1] + 1e-9 or one.relative_overfitting == 0
+            ends = sorted([one.extra.resubstitution, one.extra.no_information])
+            assert (
+                ends[0] - 1e-9 <= one.value <= ends[1] + 1e-9 or one.extra.relative_overfitting == 0
+            )
 
 
 def test_a_scorer_that_uses_the_samples_gets_the_model():
@@ -191,7 +193,7 @@ def test_a_scorer_that_uses_the_samples_gets_the_model():
         )
         assert result.value == pytest.approx(expected[method], rel=1e-12)
     plus = bootstrap_score(GaussianNB(), X, y, scoring=weigh_by_length, indices=indices)
-    assert plus.no_information == pytest.approx(1 / 3, abs=0.03)  # 100 permutations
+    assert plus.extra.no_information == pytest.approx(1 / 3, abs=0.03)  # 100 permutations
 
 
 def test_weights_equal_the_weighted_metric(two_classes):
@@ -224,8 +226,8 @@ def test_pairs_beyond_the_limit_are_drawn(two_classes, monkeypatch):
     exact = bootstrap_score(GaussianNB(), X, y, scoring="f1", n_resamples=5, random_state=0)
     monkeypatch.setattr("skeval.model_selection._bootstrap_score.MAX_PAIRS", 4000)
     drawn = bootstrap_score(GaussianNB(), X, y, scoring="f1", n_resamples=5, random_state=0)
-    assert drawn.no_information != exact.no_information
-    assert drawn.no_information == pytest.approx(exact.no_information, abs=0.03)
+    assert drawn.extra.no_information != exact.extra.no_information
+    assert drawn.extra.no_information == pytest.approx(exact.extra.no_information, abs=0.03)
 
 
 def test_undefined_scores_are_counted_and_named():
@@ -235,8 +237,8 @@ def test_undefined_scores_are_counted_and_named():
         result = bootstrap_score(
             GaussianNB(), X[rows, :3], y[rows], scoring="roc_auc", n_resamples=40, random_state=0
         )
-    assert 0 < result.n_undefined == np.isnan(result.replicates).sum() < 40
-    assert result.oob == np.nanmean(result.replicates)
+    assert 0 < result.extra.n_undefined == np.isnan(result.replicates).sum() < 40
+    assert result.extra.oob == np.nanmean(result.replicates)
 
 
 def test_separated_classes_have_no_slope(two_classes):
@@ -301,7 +303,7 @@ def test_groups_are_drawn_whole(two_classes):
         GaussianNB(), X, y, scoring="roc_auc", groups=groups, n_resamples=20, random_state=0
     )
     assert result.n_groups == 30
-    assert result.degrees_of_freedom == 29
+    assert result.extra.degrees_of_freedom == 29
 
 
 def test_sparse_samples_and_failed_fits(two_classes):
@@ -324,8 +326,8 @@ def test_sparse_samples_and_failed_fits(two_classes):
 
     with pytest.warns(FitFailedWarning):
         result = bootstrap_score(Sometimes(), X, y, error_score=np.nan, **options)
-    assert 0 < result.n_failed < 10
-    assert result.n_failed == np.isnan(result.replicates).sum()
+    assert 0 < result.extra.n_failed < 10
+    assert result.extra.n_failed == np.isnan(result.replicates).sum()
 
 
 @pytest.mark.parametrize(

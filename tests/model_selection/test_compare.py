@@ -45,7 +45,7 @@ FOLDS = StratifiedKFold(5)  # what scikit-learn's functions make of no splitter
 
 
 def discordant_of(comparison):
-    return comparison.difference.only_a, comparison.difference.only_b
+    return comparison.difference.extra.only_a, comparison.difference.extra.only_b
 
 
 def test_corrected_t_takes_the_ratio_of_the_splits():
@@ -192,9 +192,9 @@ def test_paired_bootstrap_of_any_score():
     assert_allclose(result.difference.value, f1_score(Y, pred[0]) - f1_score(Y, pred[1]))
     assert_allclose(
         [result.difference.interval.low, result.difference.interval.high],
-        np.quantile(result.difference.replicates, [0.025, 0.975]),
+        np.quantile(result.difference.extra.replicates, [0.025, 0.975]),
     )
-    d, replicates = result.difference.value, result.difference.replicates
+    d, replicates = result.difference.value, result.difference.extra.replicates
     exceeding = sum(abs(r - d) >= abs(d) - 1e-15 for r in replicates)
     assert result.difference.pvalue == (1 + exceeding) / 61
     with pytest.warns(UndefinedMetricWarning, match="the values of 1 difference do not vary"):
@@ -202,7 +202,7 @@ def test_paired_bootstrap_of_any_score():
             [BAYES, BAYES], X, Y, method="bootstrap", n_resamples=20, random_state=0
         )
     assert same.difference.pvalue == 1.0
-    assert (same.difference.replicates == 0).all()
+    assert (same.difference.extra.replicates == 0).all()
 
 
 def test_bootstrap_judges_scores_and_probabilities_too():
@@ -256,7 +256,7 @@ def test_bootstrap_leaves_undefined_resamples_out():
             n_resamples=100,
             random_state=0,
         )
-    assert 0 < np.isnan(result.difference.replicates).sum() < 30
+    assert 0 < np.isnan(result.difference.extra.replicates).sum() < 30
     assert np.isfinite(
         [result.difference.interval.low, result.difference.interval.high, result.difference.pvalue]
     ).all()
@@ -400,7 +400,7 @@ def test_seeds_and_jobs(backend):
             n_resamples=n_resamples,
             random_state=seed,
             n_jobs=n_jobs,
-        ).difference.replicates
+        ).difference.extra.replicates
 
     found = run(0)
     with parallel_config(backend=backend):

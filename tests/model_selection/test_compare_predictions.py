@@ -95,7 +95,7 @@ def test_standard_errors_are_those_between_groups(weighted):
         variance = clustered_variance(influence, groups, w, w)
         assert each.value == pytest.approx(mean)
         assert each.standard_error == pytest.approx(np.sqrt(variance))
-        pvalue = each.pvalue_alone
+        pvalue = each.extra.pvalue_alone
         statistic = abs(mean) / np.sqrt(variance)
         # Student's degrees of freedom are 14 of groups of one size.
         assert 2 * stats.t.sf(statistic, 14) < pvalue < 2 * stats.t.sf(statistic, 10)
@@ -383,9 +383,9 @@ def test_pvalue_alone_is_that_of_the_alternative(metric):
     pvalues = []
     for alternative in ("greater", "less"):
         one = compare_predictions(y, [a, b], alternative=alternative, **options).difference
-        assert one.pvalue_alone == one.pvalue
+        assert one.extra.pvalue_alone == one.pvalue
         pvalues.append(one.pvalue)
-    assert both.pvalue_alone == both.pvalue
+    assert both.extra.pvalue_alone == both.pvalue
     assert 2 * min(pvalues) == pytest.approx(both.pvalue, rel=0.05)
 
 

@@ -53,7 +53,7 @@ def test_delong_and_brute_force(n_systems):
     expected = reference.analyze(values.reshape(n_systems, -1), covariance, level=level)
     result = comparison["system 0", "system 1"]
     assert_allclose(
-        [result.value, result.standard_error, result.details["degrees_of_freedom"]], expected[:3]
+        [result.value, result.standard_error, result.extra.degrees_of_freedom], expected[:3]
     )
     assert_allclose([*result.interval, result.pvalue], expected[3:])
     mean, error, degrees = reference.analyze_system(values[:4], covariance[:4, :4])

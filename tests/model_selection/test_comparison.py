@@ -42,11 +42,11 @@ def test_each_pair_is_what_the_pair_alone_is(method):
     for a, b in PAIRS:
         alone = compare_classifiers([THREE[a], THREE[b]], X, Y, **options)
         one = alone.difference
-        assert found[a, b].pvalue_alone == pytest.approx(one.pvalue, rel=1e-12)
+        assert found[a, b].extra.pvalue_alone == pytest.approx(one.pvalue, rel=1e-12)
         assert found[a, b].value == one.value
         assert_allclose(found[a, b].limits[method](0.7), one.limits[method](0.9))
         for name in ("form", "only_a", "only_b"):
-            assert getattr(found[a, b], name) == getattr(one, name)
+            assert getattr(found[a, b].extra, name) == getattr(one.extra, name)
 
 
 def test_tables_of_all_pairs():
@@ -54,7 +54,7 @@ def test_tables_of_all_pairs():
     single = [found[pair] for pair in PAIRS]
     above = np.triu_indices(3, 1)
     assert_allclose(found.to_matrix(), found.values[:, None] - found.values, atol=1e-15)
-    expected = multipletests([each.pvalue_alone for each in single], method="holm")[1]
+    expected = multipletests([each.extra.pvalue_alone for each in single], method="holm")[1]
     pvalues, lows = found.to_matrix("pvalue"), found.to_matrix("low")
     assert_allclose(pvalues[above], expected)
     assert_allclose(pvalues, pvalues.T)
@@ -328,8 +328,8 @@ def test_a_pair_reads_in_either_order(method, alternative):
     swapped = {name: scores[name] for name in "ba"}
     known = compare_predictions(y, swapped, alternative=opposite, **options).difference
     assert (pair.a, pair.b, pair.name) == ("b", "a", known.name)
-    assert (pair.alternative, pair.form) == (opposite, known.form)
-    assert (pair.only_a, pair.only_b) == (known.only_a, known.only_b)
+    assert (pair.alternative, pair.extra.form) == (opposite, known.extra.form)
+    assert (pair.extra.only_a, pair.extra.only_b) == (known.extra.only_a, known.extra.only_b)
     for name in ("value", "statistic", "standard_error", "pvalue"):
         assert_allclose(getattr(pair, name), getattr(known, name), rtol=1e-12, atol=1e-15)
     assert_allclose(list(pair.interval), list(known.interval), atol=1e-12)
@@ -347,7 +347,7 @@ def test_a_pair_of_data_sets_reads_in_either_order():
         assert (pair.value, pair.pvalue) == (-known.value, known.pvalue)
         low, high = known.interval.low, known.interval.high
         assert (pair.interval.low, pair.interval.high) == (-high, -low)
-        assert pair.effect_size == -known.effect_size
+        assert pair.extra.effect_size == -known.extra.effect_size
     for wrong in (("classifier 1", "classifier 1"), ("classifier 1", "another")):
         with pytest.raises(KeyError, match="two different names of"):
             found[wrong]

@@ -27,7 +27,7 @@ RANKED = compare_predictions(
 
 
 def count_discordant(comparison):
-    return comparison.difference.only_a + comparison.difference.only_b
+    return comparison.difference.extra.only_a + comparison.difference.extra.only_b
 
 
 @pytest.mark.simulated
@@ -109,7 +109,7 @@ def test_all_discordant_samples_on_one_side(n, n_missed):
     a, b = np.where(wrong, 1 - y, y), np.where(missed, 1 - y, y)
     for first, second in ((a, b), (b, a)):
         comparison = compare_predictions(y, [first, second], method="mcnemar")
-        assert 0 in (comparison.difference.only_a, comparison.difference.only_b)
+        assert 0 in (comparison.difference.extra.only_a, comparison.difference.extra.only_b)
         found = comparison_power(comparison, n_simulations=100, random_state=0)
         rates = stats.binom.sf(5, found.sizes, count_discordant(comparison) / n)
         assert_allclose(found.powers, rates, atol=0.2)

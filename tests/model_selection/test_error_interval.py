@@ -71,7 +71,7 @@ def test_every_method_is_tried():
     assert set(SMALL) == set(ERROR_METHODS)
     chosen = error_interval(BAYES, X, Y, random_state=0)
     assert chosen.method == "repeated_cv"
-    assert chosen.parameters == {"n_folds": 10, "n_repeats": 10}
+    assert chosen.extra.parameters == {"n_folds": 10, "n_repeats": 10}
 
 
 @every_method
@@ -179,7 +179,7 @@ def test_no_information_of_probabilities():
     found = bootstrap_error(BAYES, X, Y, loss="log_loss", n_resamples=20, random_state=0)
     shares = BAYES.fit(X, Y).predict_proba(X)
     pairs = [-np.log(shares[j, Y[i]]) for i in range(N) for j in range(N)]
-    assert found.no_information == pytest.approx(np.mean(pairs))
+    assert found.extra.no_information == pytest.approx(np.mean(pairs))
 
 
 def test_losses_of_probabilities_need_some():
@@ -280,7 +280,7 @@ def test_standard_error_of_groups_is_the_sandwich():
     (split,) = splits_of(subsamples(units_of(target_of("classes"), GROUPS), 5, 1, root_seed(1)))
     expected = reference.grouped_variance(result.replicates, GROUPS[split[1]])
     assert_allclose(result.standard_error**2, expected, rtol=1e-12)
-    assert result.degrees_of_freedom == pytest.approx(4)
+    assert result.extra.degrees_of_freedom == pytest.approx(4)
 
 
 @pytest.mark.parametrize("method", WEIGHTED)
@@ -345,7 +345,7 @@ def test_results_are_frozen_printed_and_read_again(method):
     assert again.interval == wide
     frame = result.to_frame()
     assert frame.loc[0, "low"] == result.interval.low
-    assert frame.loc[0, "n_fits"] == result.n_fits
+    assert frame.loc[0, "n_fits"] == result.extra.n_fits
     assert method in str(result)
     assert numbers(pickle.loads(pickle.dumps(result))) == numbers(result)
     with pytest.raises(FrozenInstanceError):
@@ -458,7 +458,7 @@ def test_failed_fits_are_left_out(model, y, method):
     options = {"method": method, "random_state": 1, **SMALL[method], **more}
     with pytest.warns(FitFailedWarning, match="fits failed"):
         result = error_interval(model, rows, y, error_score=np.nan, **options)
-    assert 0 < result.n_failed < result.n_fits
+    assert 0 < result.extra.n_failed < result.extra.n_fits
     assert 0 <= result.interval.low < result.interval.high < np.inf
     assert "failed fits" in str(result)
 
@@ -467,12 +467,12 @@ def test_few_samples_lower_the_default_number_of_folds():
     rows = np.r_[np.flatnonzero(Y == 0)[:6], np.flatnonzero(Y == 1)[:6]]
     for method, most in {"repeated_cv": 6, "nested_cv": 5, "cv_wald": 6}.items():
         result = error_interval(BAYES, X[rows], Y[rows], method=method, random_state=0)
-        assert result.parameters["n_folds"] == most
+        assert result.extra.parameters["n_folds"] == most
 
 
 def test_leaving_one_out_is_not_repeated():
     result = error_interval(BAYES, X, Y, n_folds=N, random_state=0)
-    assert result.n_fits == N
+    assert result.extra.n_fits == N
     rows = [np.flatnonzero(np.arange(N) != i) for i in range(N)]
     wrong = [BAYES.fit(X[rest], Y[rest]).predict(X[[i]])[0] != Y[i] for i, rest in enumerate(rows)]
     assert result.value == pytest.approx(np.mean(wrong), rel=1e-12)

@@ -64,7 +64,9 @@ def test_errors_of_labels_equal_the_plain_loops(labels, estimator):
     given = error_interval(estimator, X, y, cv=FOLDS)
     wrong = reference.cross_validated(estimator, X, y, FOLDS, "hamming")
     assert given.value == pytest.approx(wrong.mean(), rel=1e-12)
-    assert np.mean([one.value for one in given.by_output.values()]) == pytest.approx(given.value)
+    assert np.mean([one.value for one in given.extra.by_output.values()]) == pytest.approx(
+        given.value
+    )
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda model: type(model).__name__)
@@ -74,7 +76,7 @@ def test_errors_of_numbers_equal_the_plain_loops(numbers, estimator):
         expected = reference.cross_validated(estimator, X, y, FOLDS, loss)
         result = error_interval(estimator, X, y, cv=FOLDS, loss=loss)
         assert result.value == pytest.approx(expected.mean(), rel=1e-10)
-        for k, one in enumerate(result.by_output.values()):
+        for k, one in enumerate(result.extra.by_output.values()):
             alone = reference.cross_validated(estimator, X, y[:, [k]], FOLDS, loss)
             if not isinstance(estimator, KNeighborsRegressor):
                 assert one.value == pytest.approx(alone.mean(), rel=1e-8)
@@ -83,7 +85,7 @@ def test_errors_of_numbers_equal_the_plain_loops(numbers, estimator):
 def test_the_error_of_a_label_is_that_of_a_single_column(labels):
     X, y = labels
     several = error_interval(KNeighborsClassifier(), X, y, cv=FOLDS)
-    for k, one in enumerate(several.by_output.values()):
+    for k, one in enumerate(several.extra.by_output.values()):
         alone = error_interval(KNeighborsClassifier(), X, y[:, k], cv=FOLDS)
         assert one.value == alone.value
         assert one.interval == alone.interval
@@ -96,7 +98,7 @@ def test_every_method_gives_each_label_from_the_same_resamples(labels, method):
     if "632" in method or method == "oob":
         options["n_resamples"] = 20
     result = error_interval(KNeighborsClassifier(), X, y, **options)
-    errors = [one.value for one in result.by_output.values()]
+    errors = [one.value for one in result.extra.by_output.values()]
     if method != ".632+":  # its weight depends on the column
         assert np.mean(errors) == pytest.approx(result.value, rel=1e-10)
     assert result.interval.low < result.value < result.interval.high
@@ -124,10 +126,9 @@ def test_frames_sparse_and_named_labels_give_the_same_numbers(labels):
         cast = error_interval(chain, X, frame.astype(dtype), n_repeats=1, random_state=0)
         assert cast.value == plain.value
     single = error_interval(chain, X, csr_matrix(y[:, [0]]), n_repeats=1, random_state=0)
-    assert list(single.by_output) == ["label 0"]
+    assert list(single.extra.by_output) == ["label 0"]
     assert sparse.value == pytest.approx(plain.value, abs=0.01)
-    assert list(named.by_output) == ["art", "law", "news", "sport"]
-    assert [one.label for one in named.by_output.values()] == list(named.by_output)
+    assert list(named.extra.by_output) == ["art", "law", "news", "sport"]
 
 
 def test_several_classes_and_texts_in_a_column(labels):
@@ -190,7 +191,7 @@ def test_groups_and_weights(labels, numbers):
     groups = np.repeat(np.arange(15), 4)
     result = error_interval(KNeighborsClassifier(), X, y, groups=groups, random_state=0)
     assert result.n_groups == 15
-    assert all(one.n_groups == 15 for one in result.by_output.values())
+    assert all(one.n_groups == 15 for one in result.extra.by_output.values())
     by_groups = permutation_test(
         KNeighborsClassifier(),
         X,
@@ -265,7 +266,7 @@ def test_a_label_that_is_constant_in_training_is_named(labels):
         error_interval(model, X, pd.DataFrame(y, columns=list("abcd")), random_state=0)
     assert "all have the same value of b" in "".join(error.value.__notes__)
     forest = error_interval(RandomForestClassifier(3, random_state=0), X, y, n_repeats=1)
-    assert 1 / 60 <= forest.by_output["label 1"].value < 0.1
+    assert 1 / 60 <= forest.extra.by_output["label 1"].value < 0.1
 
 
 @pytest.mark.parametrize(
@@ -298,7 +299,7 @@ def test_a_loss_of_the_user_gets_the_labels(numbers, labels):
     result = error_interval(
         Ridge(), X, y, cv=FOLDS, loss=lambda true, predicted: np.max(abs(true - predicted), axis=1)
     )
-    assert result.by_output == {}
+    assert result.extra.by_output == {}
     X, y = labels
     words = np.array(["no", "yes"])[y]
     result = cross_val_error(

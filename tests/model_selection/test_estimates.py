@@ -46,7 +46,7 @@ def test_every_kind_of_data(case):
     expected = reference.fold_losses(case.estimator, plain(case), case.y, folds, case.loss)
     result = cross_val_error(case.estimator, case.X, case.y, cv=folds)
     assert result.value == pytest.approx(reference.pooled_error(expected))
-    assert result.fold_mean == pytest.approx(reference.fold_mean(expected))
+    assert result.extra.fold_mean == pytest.approx(reference.fold_mean(expected))
 
 
 @pytest.mark.parametrize("name", SPLITTERS)
@@ -56,14 +56,14 @@ def test_every_splitter(cancer, name):
     expected = reference.fold_losses(GaussianNB(), X, y, folds)
     result = cross_val_error(GaussianNB(), X, y, cv=SPLITTERS[name])
     assert result.value == pytest.approx(reference.pooled_error(expected))
-    assert result.fold_mean == pytest.approx(reference.fold_mean(expected))
+    assert result.extra.fold_mean == pytest.approx(reference.fold_mean(expected))
     assert result.standard_error == pytest.approx(reference.pooled_standard_error(expected))
     np.testing.assert_allclose(
         result.replicates, [np.mean([value for _, value in fold]) for fold in expected]
     )
     assert result.n_samples == len({i for fold in expected for i, _ in fold})
     accuracy = cross_val_score(GaussianNB(), X, y, cv=SPLITTERS[name])
-    assert result.fold_mean == pytest.approx(1 - accuracy.mean())
+    assert result.extra.fold_mean == pytest.approx(1 - accuracy.mean())
 
 
 def test_pooled_and_fold_mean_differ_with_unequal_folds():
@@ -72,7 +72,7 @@ def test_pooled_and_fold_mean_differ_with_unequal_folds():
     # 1 nearest neighbor: 4 is called like 3 (wrong), 1 and 2 like 0 (right, wrong)
     result = cross_val_error(KNeighborsClassifier(1), X, y, cv=folds)
     assert result.replicates.tolist() == [1, 0.5]
-    assert result.fold_mean == 0.75
+    assert result.extra.fold_mean == 0.75
     assert result.value == pytest.approx(2 / 3)
 
 

@@ -43,8 +43,8 @@ def test_resubstitution_statistic_is_the_loop(data, scale):
     X, y, weights = data
     result = interval(SVM, X, y, weights=weights * scale, cv=5, random_state=0, interval="normal")
     apparent, statistics = statistics_resubstitution(SVM, X, y, weights)
-    assert result.resubstitution == pytest.approx(apparent, abs=1e-12)
-    np.testing.assert_allclose(result.statistics, scale * statistics, rtol=1e-10)
+    assert result.extra.resubstitution == pytest.approx(apparent, abs=1e-12)
+    np.testing.assert_allclose(result.extra.statistics, scale * statistics, rtol=1e-10)
 
 
 def test_cross_validation_statistic_is_the_loop(data):
@@ -53,7 +53,7 @@ def test_cross_validation_statistic_is_the_loop(data):
     result = interval(SVM, X, y, weights=weights, cv=folds, statistic="cross_validation")
     error, statistics = statistics_cross_validation(SVM, X, y, weights, folds)
     assert result.value == pytest.approx(error, abs=1e-12)
-    np.testing.assert_allclose(result.statistics, statistics, atol=1e-10)
+    np.testing.assert_allclose(result.extra.statistics, statistics, atol=1e-10)
 
 
 @each_value
@@ -72,7 +72,7 @@ def test_samples_never_tested_say_nothing(data, n_tested, size):
     wrong = y[tested] != "yes"
     error = np.average(wrong, weights=share)
     deviations = weights[:, tested] * (wrong - error) @ share / share.sum()
-    np.testing.assert_allclose(result.statistics / np.sqrt(40), deviations, rtol=1e-10)
+    np.testing.assert_allclose(result.extra.statistics / np.sqrt(40), deviations, rtol=1e-10)
     most = share.sum() ** 2 / np.sum(share**2)
     spread = result.standard_error
     worth = min(most, max(1, error * (1 - error) / spread**2)) if spread and 0 < error < 1 else most
@@ -90,17 +90,17 @@ def test_any_loss_and_given_weights_are_the_loop(data):
     apparent, statistics = statistics_resubstitution(
         model, X, codes, weights, loss=lambda a, b: (a - b) ** 2, own=own
     )
-    assert result.resubstitution == pytest.approx(apparent, abs=1e-12)
-    np.testing.assert_allclose(result.statistics, statistics, atol=1e-8)
+    assert result.extra.resubstitution == pytest.approx(apparent, abs=1e-12)
+    np.testing.assert_allclose(result.extra.statistics, statistics, atol=1e-8)
     assert result.loss == "squared"
 
 
 def test_weights_of_one_leave_the_plain_fit(data):
     X, y, _ = data
     result = interval(SVM, X, y, weights=np.ones((3, 40)), cv=StratifiedKFold(5))
-    np.testing.assert_allclose(result.statistics, 0, atol=1e-12)
+    np.testing.assert_allclose(result.extra.statistics, 0, atol=1e-12)
     assert result.value == cross_val_error(SVM, X, y, cv=StratifiedKFold(5)).value
-    assert result.resubstitution == resubstitution_error(SVM, X, y).value
+    assert result.extra.resubstitution == resubstitution_error(SVM, X, y).value
 
 
 def test_a_scaler_in_front_is_weighted_too(data):
@@ -113,14 +113,14 @@ def test_a_scaler_in_front_is_weighted_too(data):
         fitted = make_pipeline(StandardScaler(), GaussianNB()).fit(
             X, y, standardscaler__sample_weight=w, gaussiannb__sample_weight=w
         )
-        losses.append(G @ ((fitted.predict(X) != y) - result.resubstitution) / np.sqrt(40))
-    np.testing.assert_allclose(result.statistics, losses, atol=1e-12)
+        losses.append(G @ ((fitted.predict(X) != y) - result.extra.resubstitution) / np.sqrt(40))
+    np.testing.assert_allclose(result.extra.statistics, losses, atol=1e-12)
 
 
 def test_forms_are_their_formulas(data):
     X, y, _ = data
     result = interval(SVM, X, y, n_resamples=200, cv=5, random_state=0)
-    draws, center, root = result.statistics, result.value, np.sqrt(40)
+    draws, center, root = result.extra.statistics, result.value, np.sqrt(40)
     q05, q95 = np.quantile(draws, [0.05, 0.95])
     expected = {
         "normal": (
@@ -149,9 +149,9 @@ def test_seeds(data):
     first = interval(SVM, X, y, n_resamples=50, random_state=5)
     longer = interval(SVM, X, y, n_resamples=80, random_state=5)
     assert first.value == longer.value
-    np.testing.assert_array_equal(first.statistics, longer.statistics[:50])
+    np.testing.assert_array_equal(first.extra.statistics, longer.extra.statistics[:50])
     other = interval(SVM, X, y, n_resamples=50)
-    assert not np.array_equal(first.statistics, other.statistics)
+    assert not np.array_equal(first.extra.statistics, other.extra.statistics)
 
 
 def test_workers_do_not_change_the_numbers(data):
@@ -161,7 +161,7 @@ def test_workers_do_not_change_the_numbers(data):
             interval(GaussianNB(), X, y, weights=weights, cv=3, random_state=0, n_jobs=n)
             for n in (1, 2)
         )
-    np.testing.assert_array_equal(one.statistics, two.statistics)
+    np.testing.assert_array_equal(one.extra.statistics, two.extra.statistics)
 
 
 def test_three_classes_and_read_only_input():
@@ -170,7 +170,7 @@ def test_three_classes_and_read_only_input():
     y.setflags(write=False)
     result = interval(GaussianNB(), X, y, n_resamples=40, random_state=0)
     assert 0 <= result.interval.low < result.value < result.interval.high <= 1
-    assert len(result.statistics) == 40
+    assert len(result.extra.statistics) == 40
 
 
 def test_regression():
@@ -189,7 +189,7 @@ def test_warning_when_the_fit_separates_the_classes():
         result = perturbation_interval(
             SVM, X, y, n_resamples=20, statistic="resubstitution", random_state=0
         )
-    assert result.resubstitution == 0
+    assert result.extra.resubstitution == 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         default = perturbation_interval(SVM, X, y, n_resamples=20, random_state=0)
@@ -203,7 +203,7 @@ def test_result_prints_and_pickles(data):
     assert lines[0] == "error rate (perturbation)"
     assert lines[1].split()[-1] == f"{result.value:.4f}"
     again = pickle.loads(pickle.dumps(result))
-    np.testing.assert_array_equal(again.statistics, result.statistics)
+    np.testing.assert_array_equal(again.extra.statistics, result.extra.statistics)
     with pytest.raises(AttributeError):
         result.value = 0
 

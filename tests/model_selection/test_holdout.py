@@ -29,13 +29,13 @@ def test_random_sampling(pairs):
     y_true, y_pred = map(np.array, zip(*pairs, strict=True))
     result = holdout_error(y_true, y_pred)
     wrong = sum(t != p for t, p in pairs)
-    assert result.n_errors == wrong
+    assert result.extra.n_errors == wrong
     assert result.value == pytest.approx(wrong / len(pairs))
     assert result.value == pytest.approx(zero_one_loss(y_true, y_pred))
     assert result.standard_error == pytest.approx(
         (result.value * (1 - result.value) / len(pairs)) ** 0.5
     )
-    assert result.variance_reduction is None
+    assert result.extra.variance_reduction is None
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=40), st.randoms())
@@ -49,7 +49,7 @@ def test_selective_sampling(pairs, random):
     variance = reference.selective_variance(y_true, y_pred, priors)
     assert result.standard_error == pytest.approx(variance**0.5)
     at_random = result.value * (1 - result.value) / len(pairs)
-    assert result.variance_reduction == pytest.approx(at_random - variance)
+    assert result.extra.variance_reduction == pytest.approx(at_random - variance)
 
 
 def test_reduction_under_proportional_allocation():
@@ -57,16 +57,16 @@ def test_reduction_under_proportional_allocation():
     result = holdout_error(y_true, y_pred, priors=PRIORS)
     expected = sum(
         prior * (error - result.value) ** 2
-        for prior, error in zip(PRIORS.values(), result.class_errors, strict=True)
+        for prior, error in zip(PRIORS.values(), result.extra.class_errors, strict=True)
     )
-    assert result.variance_reduction == pytest.approx(expected / 100)
-    assert result.variance_reduction > 0
+    assert result.extra.variance_reduction == pytest.approx(expected / 100)
+    assert result.extra.variance_reduction > 0
 
 
 def test_reduction_of_two_classes():
     y_true, y_pred = np.repeat([0, 1], [30, 70]), np.repeat([0, 1, 1, 0], [21, 9, 56, 14])
     result = holdout_error(y_true, y_pred, priors=[0.3, 0.7])
-    assert result.variance_reduction == pytest.approx(0.3 * 0.7 * (0.3 - 0.2) ** 2 / 100)
+    assert result.extra.variance_reduction == pytest.approx(0.3 * 0.7 * (0.3 - 0.2) ** 2 / 100)
 
 
 @pytest.mark.simulated
@@ -94,7 +94,7 @@ def test_priors_by_label_by_position_and_in_a_series():
 def test_a_prior_of_zero_and_priors_equal_to_the_shares():
     y_true, y_pred = drawn({"a": 30, "b": 30}, np.random.default_rng(3))
     only_a = holdout_error(y_true, y_pred, priors={"a": 1.0, "b": 0.0})
-    assert only_a.value == only_a.class_errors[0]
+    assert only_a.value == only_a.extra.class_errors[0]
     equal = holdout_error(y_true, y_pred, priors=[0.5, 0.5])
     assert equal.value == pytest.approx(holdout_error(y_true, y_pred).value)
     assert equal.standard_error <= holdout_error(y_true, y_pred).standard_error
@@ -161,14 +161,14 @@ def test_only_ratios_of_weights_count(scale, priors):
     assert scaled.value == pytest.approx(plain.value, rel=1e-12)
     assert scaled.standard_error == pytest.approx(plain.standard_error, rel=1e-12)
     assert scaled.confidence_interval().low == pytest.approx(plain.confidence_interval().low)
-    assert scaled.n_errors == pytest.approx(scale * plain.n_errors, rel=1e-12)
+    assert scaled.extra.n_errors == pytest.approx(scale * plain.extra.n_errors, rel=1e-12)
 
 
 def test_classes_weighted_on_scales_far_apart():
     weight = np.array([1.0, 2, 3e-200, 1e-200, 2e-200])
     result = holdout_error([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], sample_weight=weight, priors=[0.5] * 2)
     assert result.value == pytest.approx((2 / 3 + 2 / 6) / 2)
-    assert result.class_sizes == pytest.approx([9 / 5, 36 / 14])
+    assert result.extra.class_sizes == pytest.approx([9 / 5, 36 / 14])
 
 
 def test_groups_without_priors_are_those_of_accuracy():

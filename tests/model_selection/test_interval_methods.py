@@ -46,7 +46,7 @@ def test_holdout(task):
     assert_agrees(result, task, *reference.holdout(model, X, y, split, loss))
     if task == "classes":
         assert result.effective_n_samples == pytest.approx(9, rel=1e-12)
-    assert result.n_fits == 1
+    assert result.extra.n_fits == 1
 
 
 @tasks
@@ -84,7 +84,7 @@ def test_conservative_z(task):
     result = found(task, "conservative_z", n_repeats=3, n_pairs=4)
     pairs = list(zip(halves[::2], halves[1::2], strict=True))
     assert_agrees(result, task, *reference.conservative_z(model, X, y, splits[:3], pairs, loss))
-    assert result.n_fits == (2 * 4 + 1) * 3
+    assert result.extra.n_fits == (2 * 4 + 1) * 3
 
 
 @tasks
@@ -94,7 +94,7 @@ def test_nested_cv(task):
     result = found(task, "nested_cv", n_folds=4, n_repeats=2)
     error, standard_error, _ = reference.nested_cv(model, X, y, folds, 4, loss)
     assert_agrees(result, task, error, standard_error)
-    assert result.n_fits == 2 * 4 * 5 / 2
+    assert result.extra.n_fits == 2 * 4 * 5 / 2
 
 
 @tasks
@@ -124,7 +124,7 @@ def test_repeated_cv(task):
     else:
         quantile = t.ppf(0.95, reference.degrees_of_mean(every, N, f))
     assert_agrees(result, task, error, np.sqrt(f * spread / N), quantile)
-    assert result.n_fits == 3 * 4
+    assert result.extra.n_fits == 3 * 4
 
 
 @tasks
@@ -139,7 +139,7 @@ def test_bootstraps_are_those_of_bootstrap_error(task, method):
     expected = estimate.confidence_interval(0.9)
     assert_allclose(result.interval.low, expected.low, **EXACT)
     assert_allclose(result.interval.high, expected.high, **EXACT)
-    assert result.n_fits == 31
+    assert result.extra.n_fits == 31
 
 
 def test_perturbation_is_that_of_perturbation_interval():

@@ -172,7 +172,7 @@ def test_the_answer():
     assert curve.answer in " ".join(str(curve).split())
     assert curve.columns["extrapolated"].tolist() == [False] * 6 + [True] * 2
     assert curve.x[-2:].tolist() == [150, 300]
-    gain = curve.gain
+    gain = curve.extra.gain
     assert gain.value == pytest.approx(curve.y[-2] - curve.y[-1])
     assert 0 <= gain.interval.low <= gain.value <= gain.interval.high
     rng = np.random.default_rng(0)
@@ -198,7 +198,7 @@ def test_scores_are_drawn_upwards():
     )
     assert curve.axes[1] == "roc_auc"
     assert curve.high.max() <= 1
-    assert curve.gain.value >= 0
+    assert curve.extra.gain.value >= 0
     assert np.all(np.diff(curve.columns["law"]) >= 0)
 
 
@@ -231,7 +231,7 @@ def test_intervals_hold_the_expected_error():
             LinearDiscriminantAnalysis(), data, y, n_repeats=2, random_state=seed
         )
         truth = np.interp(curve.x, SIZES, TRUTH)
-        gain = curve.gain.interval
+        gain = curve.extra.gain.interval
         held.append([*((curve.low <= truth) & (truth <= curve.high)), 0.0127 in gain])
     for share in np.sum(held, axis=0):
         assert stats.binomtest(int(share), n_sets, 0.95, alternative="less").pvalue > 0.001
@@ -281,8 +281,8 @@ def test_a_curve_with_a_peak_has_no_law(n, p):
     for seed in range(2):
         found = learning_curve_band(LinearRegression(), *draw_peak(seed, n, p), random_state=seed)
         assert "the curve does not follow a power law" in found.answer
-        assert found.at_twice is None
-        assert found.gain is None
+        assert found.extra.at_twice is None
+        assert found.extra.gain is None
 
 
 @pytest.mark.slow

@@ -555,8 +555,8 @@ def test_resamples_without_weight_are_undefined(metric):
             n_resamples=200,
         )
     assert result.value == metric(y, predicted, sample_weight=weight)
-    assert 0 < result.n_undefined < 100
-    assert np.isnan(result.replicates).sum() == result.n_undefined
+    assert 0 < result.extra.n_undefined < 100
+    assert np.isnan(result.replicates).sum() == result.extra.n_undefined
 
 
 TRUTH = np.arange(40) % 2

@@ -191,12 +191,12 @@ def test_auto_draws_within_classes_where_one_would_be_missing():
 
     with pytest.warns(UndefinedMetricWarning, match=r"undefined on \d+ of 90 resamples, .* again"):
         found = metric_interval(metric, y, np.roll(p, 2), n_resamples=90, random_state=0)
-    assert found.n_undefined == 0
+    assert found.extra.n_undefined == 0
     with pytest.warns(UndefinedMetricWarning, match="left out"):
         found = metric_interval(
             metric, y, np.roll(p, 2), method="percentile", n_resamples=90, random_state=0
         )
-    assert found.n_undefined == np.isnan(found.replicates).sum() > 0
+    assert found.extra.n_undefined == np.isnan(found.replicates).sum() > 0
     assert "undefined" in str(found)
 
 

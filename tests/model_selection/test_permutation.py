@@ -324,7 +324,7 @@ def test_folds_are_those_of_cross_val_error():
     X, y = some_data()
     result = permutation_test(GaussianNB(), X, y, n_permutations=1, random_state=7)
     error = cross_val_error(GaussianNB(), X, y, random_state=7)
-    assert result.statistic == pytest.approx(1 - error.fold_mean, rel=1e-15)
+    assert result.statistic == pytest.approx(1 - error.extra.fold_mean, rel=1e-15)
 
 
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])

@@ -50,7 +50,7 @@ def interval():
 
 def test_perturbation_draws_the_draws_on_the_scale_of_the_error(interval):
     display = PerturbationDisplay.from_result(interval)
-    perturbed = interval.value + interval.statistics / np.sqrt(interval.n_samples)
+    perturbed = interval.value + interval.extra.statistics / np.sqrt(interval.n_samples)
     counts = [bar.get_height() for bar in display.histogram_]
     assert sum(counts) == 30
     edges = [bar.get_x() for bar in display.histogram_] + [
@@ -62,7 +62,7 @@ def test_perturbation_draws_the_draws_on_the_scale_of_the_error(interval):
     span = display.interval_.get_path().get_extents(display.interval_.get_patch_transform())
     assert (span.x0, span.x1) == pytest.approx((interval.interval.low, interval.interval.high))
     assert display.line_.get_xdata()[0] == interval.value
-    assert display.ax_.lines[1].get_xdata()[0] == interval.resubstitution
+    assert display.ax_.lines[1].get_xdata()[0] == interval.extra.resubstitution
 
 
 def test_perturbation_says_what_is_drawn(interval):

@@ -314,4 +314,4 @@ def test_a_site_whose_fit_fails_is_left_out_with_a_warning():
 
     with pytest.warns(FitFailedWarning, match="1 of 4 fits failed"):
         result = new_site_error(FailsOnLarge(), X, y, site, error_score=np.nan)
-    assert (result.n_failed, len(result.replicates)) == (1, 3)
+    assert (result.extra.n_failed, len(result.replicates)) == (1, 3)

@@ -107,7 +107,7 @@ def test_accuracy_is_one_minus_the_error(method):
     assert_allclose(score.standard_error, error.standard_error, rtol=1e-9)
     assert_allclose(score.interval.low, 1 - error.interval.high, rtol=1e-9)
     assert_allclose(score.interval.high, 1 - error.interval.low, rtol=1e-9)
-    assert score.n_fits == error.n_fits
+    assert score.extra.n_fits == error.extra.n_fits
     for form in score.interval_methods:
         assert_allclose(
             score.confidence_interval(0.8, form).low,
@@ -215,7 +215,7 @@ def test_repeated_cross_validation_scores_all_samples_together():
     assert_allclose(found["f1_macro"].value, macro, rtol=1e-12)
     for name, each in found.items():
         assert 0 < each.interval.low < each.value < each.interval.high < 1, name
-        assert (each.name, each.n_samples, each.n_fits) == (name, 80, 12)
+        assert (each.name, each.n_samples, each.extra.n_fits) == (name, 80, 12)
 
 
 def test_repeated_cross_validation_of_numbers():
@@ -314,7 +314,7 @@ def test_undefined_scores_are_told():
             test_size=0.05,
             random_state=0,
         )
-    assert 0 < result.n_undefined < 20
+    assert 0 < result.extra.n_undefined < 20
     assert np.isfinite([result.value, result.interval.low]).all()
     assert "undefined " in str(result)
 
@@ -341,7 +341,7 @@ def test_failed_fits_are_left_out(scoring):
         )
     results = [results] if isinstance(scoring, str) else results.values()
     for result in results:
-        assert 0 < result.n_undefined < 50
+        assert 0 < result.extra.n_undefined < 50
         assert 0 <= result.interval.low < result.interval.high <= 1
 
 

@@ -50,24 +50,28 @@ def test_against_a_plain_loop():
         inner.append(search.best_score_)
         nested.append(search.score(X[test], y[test]))
         chosen.append(search.best_params_["n_neighbors"])
-    np.testing.assert_allclose(found.inner_scores, inner)
-    np.testing.assert_allclose(found.nested_scores, nested)
+    np.testing.assert_allclose(found.extra.inner_scores, inner)
+    np.testing.assert_allclose(found.extra.nested_scores, nested)
     differences = np.subtract(inner, nested)
     assert found.value == pytest.approx(differences.mean())
-    assert found.value == pytest.approx(found.inner_score - found.nested_score)
+    assert found.value == pytest.approx(found.extra.inner_score - found.extra.nested_score)
     # Nadeau and Bengio (2003): 12 of 48 tested in each of 4 folds
     expected = np.sqrt((1 / 4 + 12 / 36) * np.var(differences, ddof=1))
     assert found.standard_error == pytest.approx(expected)
     assert found.interval.low == pytest.approx(differences.mean() - t.ppf(0.95, 3) * expected)
     counts = {
-        setting["n_neighbors"]: n for setting, n in zip(found.settings, found.counts, strict=True)
+        setting["n_neighbors"]: n
+        for setting, n in zip(found.extra.settings, found.extra.counts, strict=True)
     }
     assert counts == {n: chosen.count(n) for n in set(chosen)}
-    assert found.counts.tolist() == sorted(found.counts, reverse=True)
+    assert found.extra.counts.tolist() == sorted(found.extra.counts, reverse=True)
     whole = clone(SEARCH).fit(X, y)
-    assert (found.best_score, found.best_params) == (whole.best_score_, whole.best_params_)
-    assert found.tuning_bias == tuning_bias(whole.cv_results_)
-    assert found.corrected_score == found.best_score - found.tuning_bias
+    assert (found.extra.best_score, found.extra.best_params) == (
+        whole.best_score_,
+        whole.best_params_,
+    )
+    assert found.extra.tuning_bias == tuning_bias(whole.cv_results_)
+    assert found.extra.corrected_score == found.extra.best_score - found.extra.tuning_bias
 
 
 @pytest.mark.simulated
@@ -82,8 +86,8 @@ def test_choosing_the_best_of_many_is_optimistic():
         tuning_optimism(search, *noise(40, 12, seed), cv=2, random_state=seed) for seed in range(3)
     ]
     assert np.mean([r.value for r in results]) > 0.1
-    assert np.mean([r.tuning_bias for r in results]) > 0  # two folds show little of it
-    assert abs(np.mean([r.nested_score for r in results]) - 0.5) < 0.12
+    assert np.mean([r.extra.tuning_bias for r in results]) > 0  # two folds show little of it
+    assert abs(np.mean([r.extra.nested_score for r in results]) - 0.5) < 0.12
 
 
 class Column:
@@ -116,10 +120,10 @@ def test_searches_of_every_kind():
         fitted = clone(search).fit(X, y)
         while hasattr(fitted, "steps"):
             fitted = fitted[-1]
-        assert found.best_params == fitted.best_params_, name
+        assert found.extra.best_params == fitted.best_params_, name
         if name != "one se":  # which has no best score
-            assert found.best_score == pytest.approx(fitted.best_score_), name
-        assert found.counts.sum() == 2
+            assert found.extra.best_score == pytest.approx(fitted.best_score_), name
+        assert found.extra.counts.sum() == 2
 
 
 def test_numbers_repeats_and_groups():
@@ -130,9 +134,9 @@ def test_numbers_repeats_and_groups():
     found = tuning_optimism(
         search, X, X["a"], cv=2, n_repeats=2, groups=groups, params={"groups": groups}
     )
-    assert len(found.nested_scores) == 4
-    assert found.settings == ({"alpha": 0.1},)
-    assert found.counts.tolist() == [4]
+    assert len(found.extra.nested_scores) == 4
+    assert found.extra.settings == ({"alpha": 0.1},)
+    assert found.extra.counts.tolist() == [4]
     assert "inner score" in str(found)
     assert set(found.to_dict()) >= {"value", "low", "high", "tuning_bias"}
 
@@ -141,7 +145,7 @@ def test_seeds_and_workers():
     X, y = noise()
 
     def run(seed, **options):
-        return tuning_optimism(SEARCH, X, y, cv=3, random_state=seed, **options).nested_scores
+        return tuning_optimism(SEARCH, X, y, cv=3, random_state=seed, **options).extra.nested_scores
 
     with parallel_config(backend="threading"):
         np.testing.assert_array_equal(run(0), run(0, n_jobs=2))
@@ -175,7 +179,7 @@ def test_a_fold_without_a_score_is_left_out():
     search = Undefined(KNeighborsClassifier(), NEIGHBOURS, cv=2)
     with pytest.warns(UndefinedMetricWarning, match="1 of 3 folds have no score"):
         found = tuning_optimism(search, X, y, cv=folds)
-    known = found.inner_scores[[0, 2]] - found.nested_scores[[0, 2]]
+    known = found.extra.inner_scores[[0, 2]] - found.extra.nested_scores[[0, 2]]
     assert found.value == pytest.approx(known.mean())
 
 
@@ -204,14 +208,14 @@ def test_a_search_that_fails_is_left_out_and_counted():
         found = tuning_optimism(search, X, y, cv=folds, error_score=np.nan)
     kept = np.asarray(whole.replicates)[[0, 2]]
     assert_allclose(found.replicates, kept)
-    assert (found.n_failed, found.counts.sum()) == (1, 2)
-    assert found.best_score == whole.best_score
+    assert (found.extra.n_failed, found.extra.counts.sum()) == (1, 2)
+    assert found.extra.best_score == whole.extra.best_score
     search = Failing(KNeighborsClassifier(), NEIGHBOURS, cv=2, fails=len(y))
     with pytest.warns(UndefinedMetricWarning, match="tuning_bias is undefined"):
         found = tuning_optimism(search, X, y, cv=folds, error_score=np.nan)
     assert_allclose(found.replicates, whole.replicates)
-    assert np.isnan(found.best_score)
-    assert found.best_params is None
+    assert np.isnan(found.extra.best_score)
+    assert found.extra.best_params is None
 
 
 def score_twice(model, X, y):
@@ -231,10 +235,10 @@ def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):
     )
     found = tuning_optimism(wrap(several), X, y, cv=3, random_state=0)
     expected = tuning_optimism(wrap(one), X, y, cv=3, random_state=0)
-    assert_allclose(found.inner_scores, expected.inner_scores)
-    assert_allclose(found.nested_scores, expected.nested_scores)
-    assert found.settings == expected.settings
-    assert found.tuning_bias == expected.tuning_bias
+    assert_allclose(found.extra.inner_scores, expected.extra.inner_scores)
+    assert_allclose(found.extra.nested_scores, expected.extra.nested_scores)
+    assert found.extra.settings == expected.extra.settings
+    assert found.extra.tuning_bias == expected.extra.tuning_bias
     assert found.interval.low == expected.interval.low
 
 
@@ -243,10 +247,10 @@ def test_one_inner_split_has_no_bias_but_all_else():
     search = clone(SEARCH).set_params(cv=ShuffleSplit(1, test_size=0.3, random_state=0))
     with pytest.warns(UndefinedMetricWarning, match="tuning_bias is undefined"):
         found = tuning_optimism(search, X, y, cv=3, random_state=0)
-    assert np.isnan([found.tuning_bias, found.corrected_score]).all()
-    assert np.isfinite([found.interval.low, found.interval.high, found.best_score]).all()
-    assert len(found.inner_scores) == 3
-    assert_allclose(found.value, np.mean(found.inner_scores - found.nested_scores))
+    assert np.isnan([found.extra.tuning_bias, found.extra.corrected_score]).all()
+    assert np.isfinite([found.interval.low, found.interval.high, found.extra.best_score]).all()
+    assert len(found.extra.inner_scores) == 3
+    assert_allclose(found.value, np.mean(found.extra.inner_scores - found.extra.nested_scores))
 
 
 @pytest.mark.parametrize(

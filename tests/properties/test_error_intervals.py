@@ -199,7 +199,7 @@ def test_limits_are_possible_losses_of_probabilities(method, loss, n_classes):
             assert np.isnan(found.low) or low <= found.low <= estimate.value <= found.high <= high
         interval = estimate.confidence_interval()
         if method == "auto":
-            assert np.isnan(interval.high) == bool(estimate.no_interval)
+            assert np.isnan(interval.high) == bool(estimate.extra.no_interval)
             assert np.isnan(interval.high) or interval.high <= 20 * estimate.value
 
 
@@ -212,7 +212,7 @@ def test_a_useless_upper_limit_is_refused_for_every_loss(loss):
         model, y = LinearDiscriminantAnalysis(), CLASSES.copy()
         y[0] = 1
     estimate = error_interval(model, APART, y, loss=loss, random_state=0)
-    assert estimate.no_interval == "few_large_losses"
+    assert estimate.extra.no_interval == "few_large_losses"
     assert np.isnan([estimate.interval.low, estimate.interval.high]).all()
     assert "1 of 60 samples" in estimate.caution
 

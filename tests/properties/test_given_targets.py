@@ -52,7 +52,7 @@ FUNCTIONS = {
     ),
     "perturbation_interval": lambda model, X, y, **o: perturbation_interval(
         model, X, y, n_resamples=5, **o
-    ).statistics.tolist(),
+    ).extra.statistics.tolist(),
     "error_interval": lambda model, X, y, cv=3, **o: error_interval(
         model, X, y, n_folds=cv, n_repeats=2, **o
     ).replicates.tolist(),

@@ -133,7 +133,7 @@ def test_samples_tested_several_times():
 
 def test_intervals_count_independent_samples():
     result = cross_val_error(LOGISTIC, X, Y, cv=LeaveOneGroupOut(), groups=GROUPS)
-    df = result.degrees_of_freedom
+    df = result.extra.degrees_of_freedom
     assert 5 < df < 11  # 11 of groups of one size
     z, t = stats.norm.isf(0.05), stats.t.isf(0.05, df)
     n = result.effective_n_samples * (z / t) ** 2

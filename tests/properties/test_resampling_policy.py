@@ -169,8 +169,8 @@ def test_a_fit_that_raises_raises(estimate):
 def test_failed_fits_are_counted_left_out_and_told(estimate):
     with pytest.warns(FitFailedWarning, match=r"\d+ of \d+ fits failed and are left out"):
         result = estimate(Fragile(), X_FRAGILE, Y_FRAGILE, random_state=0, error_score=np.nan)
-    assert 0 < result.n_failed < len(result.replicates)
-    assert np.isnan(result.replicates).sum() == result.n_failed
+    assert 0 < result.extra.n_failed < len(result.replicates)
+    assert np.isnan(result.replicates).sum() == result.extra.n_failed
     assert np.isfinite([result.value, result.standard_error]).all()
     assert "failed fits" in str(result)
     with pytest.raises(ValueError, match=r"all \d+ fits failed"):
@@ -195,8 +195,8 @@ def test_failed_fits_of_numbers_have_no_loss(estimate, loss):
         result = estimate(
             FragileRidge(), X_FRAGILE, Y_FRAGILE, loss=loss, random_state=0, error_score=np.nan
         )
-    assert 0 < result.n_failed < len(result.replicates)
-    assert np.isnan(result.replicates).sum() == result.n_failed
+    assert 0 < result.extra.n_failed < len(result.replicates)
+    assert np.isnan(result.replicates).sum() == result.extra.n_failed
     assert np.isfinite([result.value, result.standard_error]).all()
 
 

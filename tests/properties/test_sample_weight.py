@@ -90,8 +90,8 @@ def test_bootstrap_is_the_plain_loop(model, average):
 def test_resubstitution_and_no_information_are_those_of_repeats():
     found = bootstrap_error(GaussianNB(), X, Y, sample_weight=W, **BAGS)
     repeated = bootstrap_error(GaussianNB(), np.repeat(X, W, axis=0), np.repeat(Y, W), **BAGS)
-    assert found.resubstitution == pytest.approx(repeated.resubstitution)
-    assert found.no_information == pytest.approx(repeated.no_information)
+    assert found.extra.resubstitution == pytest.approx(repeated.extra.resubstitution)
+    assert found.extra.no_information == pytest.approx(repeated.extra.no_information)
 
 
 @each_value

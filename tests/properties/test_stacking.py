@@ -65,7 +65,7 @@ def test_behind_a_selection():
     scores = cross_val_score(make_pipeline(SelectKBest(k=2), CLASSIFIER), X, Y, cv=CV)
     assert rule.cv2_error_ == pytest.approx(1 - scores.mean())
     bias = selection_bias(SelectKBest(k=2), CLASSIFIER, X, Y, cv=CV)
-    assert bias.cv2_error == pytest.approx(1 - scores.mean())
+    assert bias.extra.cv2_error == pytest.approx(1 - scores.mean())
 
 
 NEVER = [SelectKBest(), make_pipeline(SelectKBest()), GridSearchCV(SelectKBest(), {})]

@@ -67,7 +67,7 @@ def test_the_time_of_a_fit_grows_with_its_samples(table, monkeypatch):
 
 def test_a_report_names_what_the_budget_left_out(table):
     report = skeval.evaluate(LinearDiscriminantAnalysis(), *table, budget=0.01, random_state=0)
-    assert report.answer.n_fits == 1
+    assert report.answer.extra.n_fits == 1
     assert report.answer.value == pytest.approx(0.25, abs=0.05)
     assert {"resubstitution", "fits to shuffled labels"} <= report.omitted.keys()
     (unchecked,) = (text for text in report.warnings if text.code == "unchecked")

@@ -309,7 +309,7 @@ def test_perturbation_of_a_linear_svm(two_classes):
     safer, published = report.perturbation
     assert (safer.statistic, published.statistic) == ("cross_validation", "resubstitution")
     assert safer.value == published.value == report["cross_validation"].value
-    assert len(safer.statistics) == 40
+    assert len(safer.extra.statistics) == 40
     assert report.to_dict()["perturbation"][0]["low"] == safer.interval.low
     lines = str(report).splitlines()
     (row,) = (line for line in lines if line.startswith("SVM, perturbed cross-validation"))
@@ -335,7 +335,7 @@ def test_permutation_is_the_single_function(two_classes):
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
     assert report.permutation.n_resamples == 10
     assert report.permutation.statistic == pytest.approx(
-        1 - report["cross_validation"].fold_mean, abs=1e-12
+        1 - report["cross_validation"].extra.fold_mean, abs=1e-12
     )
     assert report.permutation.pvalue == 1 / 11
     expected = "P = 0.091: 0 of 10 runs of the whole procedure on shuffled labels scored at least"
@@ -356,9 +356,9 @@ def largest_loss(y_true, y_pred):
 def test_permutation_scores_the_loss(two_classes, loss):
     options = {"cv": 3, "include": ["permutation"], "n_permutations": 5, "random_state": 0}
     report = evaluate(GaussianNB(), *two_classes, loss=loss, **options)
-    expected = 1 - report["cross_validation"].fold_mean
+    expected = 1 - report["cross_validation"].extra.fold_mean
     if loss is not None:
-        expected = -report["cross_validation"].fold_mean
+        expected = -report["cross_validation"].extra.fold_mean
     assert report.permutation.statistic == pytest.approx(expected, abs=1e-12)
 
 
@@ -368,14 +368,17 @@ def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
     model = make_pipeline(StandardScaler(), SelectKBest(k=20), SVC(kernel="linear"))
     report = evaluate(model, X, y, include=["selection"], random_state=0)
     bias = report.selection_bias
-    assert bias.cv2_error == pytest.approx(report["cross_validation"].value, abs=1e-12)
-    assert bias.cv1_error < 0.2 < 0.3 < bias.cv2_error
-    assert report.selection_stability.frequency.shape == (2000,)
-    assert report.selection_stability.frequency.sum() == pytest.approx(20)
+    assert bias.extra.cv2_error == pytest.approx(report["cross_validation"].value, abs=1e-12)
+    assert bias.extra.cv1_error < 0.2 < 0.3 < bias.extra.cv2_error
+    assert report.selection_stability.extra.frequency.shape == (2000,)
+    assert report.selection_stability.extra.frequency.sum() == pytest.approx(20)
     text = str(report)
-    assert f"on all samples (CV1) would have given an error of {100 * bias.cv1_error:.1f} %" in text
+    assert (
+        f"on all samples (CV1) would have given an error of {100 * bias.extra.cv1_error:.1f} %"
+        in text
+    )
     assert "which is too low: the bias is" in text
-    ever = np.count_nonzero(report.selection_stability.frequency)
+    ever = np.count_nonzero(report.selection_stability.extra.frequency)
     assert f"{ever} features were selected in at least one of 10 folds" in text
     assert report.to_dict()["selection_bias"]["value"] == bias.value
     assert json.loads(report.to_json())["selection_stability"]["n_rounds"] == 10
@@ -384,8 +387,8 @@ def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
 def test_selection_of_a_cv2_pipeline(two_classes):
     model = CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=None)
     report = evaluate(model, *two_classes, cv=3, include=["selection"], random_state=0)
-    assert report.selection_bias.cv2_error == report["cross_validation"].value
-    assert report.selection_stability.n_rounds == 3
+    assert report.selection_bias.extra.cv2_error == report["cross_validation"].value
+    assert report.selection_stability.extra.n_rounds == 3
 
 
 def test_no_selection(two_classes):
@@ -562,7 +565,7 @@ def test_a_fit_that_may_fail_costs_its_part_of_the_report_only():
 def test_leaving_groups_out_is_not_said_to_be_repeated(iris):
     X, y = iris
     report = evaluate(GaussianNB(), X, y, groups=np.arange(150) % 5, n_bootstraps=5, cv=5)
-    assert report.answer.n_fits == 5
+    assert report.answer.extra.n_fits == 5
     assert "(repeated_cv: 5-fold cross-validation)." in str(report)
 
 
@@ -634,15 +637,15 @@ def test_a_budget_leaves_one_repeat_at_least(iris, of_default_size, monkeypatch)
     whole, cut = count_fits(*iris, budget=1e9)[0], count_fits(*iris, budget=1e-3)[0]
     plain, _ = of_default_size
     assert whole.answer.to_dict() == plain.answer.to_dict()
-    assert cut.answer.n_fits == 10
-    assert cut.answer.parameters == {"n_folds": 10, "n_repeats": 1}
+    assert cut.answer.extra.n_fits == 10
+    assert cut.answer.extra.parameters == {"n_folds": 10, "n_repeats": 1}
     assert cut.answer.replicates[0] == plain.answer.replicates[0]
     assert cut.answer.effective_n_samples == pytest.approx(150 / 2)
     assert cut.omitted["resubstitution"] == "1 fit, more than the time limit allows"
     assert cut.omitted["cross_validation"] == "10 fits, more than the time limit allows"
     assert count_fits(*iris, budget=1e-3)[1] == 10  # no fit is started after the limit
     some = count_fits(*iris, budget=10.0)[0]
-    assert 10 < some.answer.n_fits < 100
+    assert 10 < some.answer.extra.n_fits < 100
     assert "unless the time limit" in some.to_html()
 
 

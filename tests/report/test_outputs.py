@@ -34,7 +34,7 @@ def test_the_report_has_the_numbers_of_error_interval(labels):
     exact = error_interval(KNeighborsClassifier(), X, y, loss="zero_one", random_state=0)
     assert report.metrics["zero_one"].value == exact.value
     for name, one in report.outputs.items():
-        assert one.answer.value == expected.by_output[name].value
+        assert one.answer.value == expected.extra.by_output[name].value
         share = y[name].mean()
         assert one.baseline.error == pytest.approx(min(share, 1 - share))
     predicted = report.out_of_fold

@@ -51,7 +51,7 @@ def test_names_are_those_behind_the_steps_before_the_selector(table):
     report = skeval.evaluate(model, X, y, **FEW)
     expected = [f"n__{name}" for name in "abcd"] + [f"c__kind_{kind}" for kind in "xyz"]
     assert list(report.candidate_names) == expected == report.to_dict()["candidate_names"]
-    assert report.selection_stability.frequency.shape == (7,)
+    assert report.selection_stability.extra.frequency.shape == (7,)
     assert "n__a" in report._repr_html_()
 
 
@@ -116,7 +116,7 @@ def test_a_step_without_names_leaves_numbers(table):
     model.set_params(functiontransformer__func=lambda X: np.hstack([X, X**2]))
     report = skeval.evaluate(model, X[list("abcd")].to_numpy(), y, **FEW)
     assert report.candidate_names is None
-    assert report.selection_stability.frequency.shape == (8,)
+    assert report.selection_stability.extra.frequency.shape == (8,)
     assert "could not be drawn" not in report.to_html()
 
 
@@ -128,8 +128,8 @@ def test_folds_that_know_different_words_are_aligned_by_name():
     model = make_pipeline(CountVectorizer(), SelectKBest(chi2, k=2), MultinomialNB())
     report = skeval.evaluate(model, texts, y, **FEW)
     stability = report.selection_stability
-    assert stability.frequency.sum() == pytest.approx(2)
-    assert stability.frequency[report.candidate_names.index("cat")] == 1
+    assert stability.extra.frequency.sum() == pytest.approx(2)
+    assert stability.extra.frequency[report.candidate_names.index("cat")] == 1
 
 
 def test_alignment():

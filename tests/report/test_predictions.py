@@ -348,11 +348,11 @@ def test_searches_say_what_they_claimed(iris):
     folds = StratifiedKFold(5)  # folds that are given are fitted once
     report = evaluate(make_pipeline(StandardScaler(), search), X, y, cv=folds, include="holdout")
     found = report.tuning
-    assert found.counts.sum() == 5
-    assert found.nested_score == pytest.approx(1 - report.answer.value, abs=1e-12)
-    assert found.value == pytest.approx(found.inner_score - found.nested_score)
+    assert found.extra.counts.sum() == 5
+    assert found.extra.nested_score == pytest.approx(1 - report.answer.value, abs=1e-12)
+    assert found.value == pytest.approx(found.extra.inner_score - found.extra.nested_score)
     whole = search.fit(StandardScaler().fit_transform(X), y)
-    assert found.best_score == pytest.approx(whole.best_score_)
+    assert found.extra.best_score == pytest.approx(whole.best_score_)
     assert "held-out samples" in str(report)
     assert evaluate(KNeighborsClassifier(), X, y, cv=folds, include="holdout").tuning is None
 
@@ -367,7 +367,7 @@ def test_a_search_that_does_not_say_how_it_chose_is_evaluated_all_the_same(iris)
     )
     report = evaluate(search, *iris, cv=StratifiedKFold(3), include="holdout")
     assert report.tuning is None
-    assert report.answer.n_fits == 3
+    assert report.answer.extra.n_fits == 3
 
 
 def first_of_all(cv_results):
@@ -572,7 +572,7 @@ def two_scores(model, X, y):
 
 def test_scores_that_fail_end_nothing(iris):
     report = evaluate(NoScores(), *iris)
-    assert report.answer.n_fits == 30
+    assert report.answer.extra.n_fits == 30
     assert "predict_proba did not return a finite score" in str(report)
     assert "log_loss" not in report.metrics
 

@@ -108,17 +108,17 @@ def test_report_and_function_agree_on_every_kind_of_folds():
 def test_what_is_drawn_anew_and_what_is_taken_as_it_is():
     X, y, groups = draw_groups(0)
     drawn = error_interval(NEAREST, X, y, cv=StratifiedKFold(4, shuffle=True), random_state=0)
-    assert (drawn.method, drawn.n_fits, drawn.n_groups) == ("repeated_cv", 40, None)
+    assert (drawn.method, drawn.extra.n_fits, drawn.n_groups) == ("repeated_cv", 40, None)
     fewer = StratifiedKFold(4, shuffle=True, random_state=3)
-    assert error_interval(NEAREST, X, y, cv=fewer, n_repeats=2, random_state=0).n_fits == 8
+    assert error_interval(NEAREST, X, y, cv=fewer, n_repeats=2, random_state=0).extra.n_fits == 8
     folds = error_interval(NEAREST, X, y, cv=StratifiedKFold(4))
-    assert (folds.method, folds.n_fits, folds.n_groups) == ("given_folds", 4, 4)
+    assert (folds.method, folds.extra.n_fits, folds.n_groups) == ("given_folds", 4, 4)
     own = RepeatedKFold(n_splits=5, n_repeats=2, random_state=0)
     found = error_interval(NEAREST, X, y, cv=own)
-    assert (found.n_fits, found.n_groups) == (10, None)
-    assert found.parameters == {"n_folds": 5, "n_repeats": 2}
+    assert (found.extra.n_fits, found.n_groups) == (10, None)
+    assert found.extra.parameters == {"n_folds": 5, "n_repeats": 2}
     by_groups = error_interval(NEAREST, X, y, cv=GroupKFold(5), groups=groups)
-    assert (by_groups.n_fits, by_groups.n_groups) == (5, 20)
+    assert (by_groups.extra.n_fits, by_groups.n_groups) == (5, 20)
     # repeats of folds by whole groups keep the groups together, and nothing else
     many = [split for seed in range(6) for split in shuffle_groups(X, y, groups, seed)]
     assert error_interval(NEAREST, X, y, cv=many).n_groups == pytest.approx(20, abs=2)

@@ -67,9 +67,9 @@ def test_it_is_the_svc_and_the_interval(data):
     np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
     np.testing.assert_array_equal(model.coef_, plain.coef_)
     np.testing.assert_array_equal(model.intercept_, plain.intercept_)
-    np.testing.assert_array_equal(model.statistics_, expected.statistics)
+    np.testing.assert_array_equal(model.statistics_, expected.extra.statistics)
     assert model.cv_error_ == expected.value
-    assert model.resubstitution_error_ == expected.resubstitution
+    assert model.resubstitution_error_ == expected.extra.resubstitution
     assert (model.confidence_interval_.low, model.confidence_interval_.high) == (
         expected.interval.low,
         expected.interval.high,
@@ -85,7 +85,7 @@ def test_weights_are_multiplied_in(data):
     svc = SVC(kernel="linear", class_weight={"no": 2.0})
     expected = perturbation_interval(svc, X, y, n_resamples=20, sample_weight=own, random_state=0)
     np.testing.assert_array_equal(model.coef_, svc.fit(X, y, own).coef_)
-    np.testing.assert_array_equal(model.statistics_, expected.statistics)
+    np.testing.assert_array_equal(model.statistics_, expected.extra.statistics)
 
 
 def test_grid_search_pays_for_no_perturbation(data):
@@ -140,7 +140,7 @@ def test_a_procedure_is_repeated_as_a_whole(data):
     X, y = data
     model = PerturbationResamplingSVC(estimator=SELECTING, n_resamples=20, random_state=1).fit(X, y)
     expected = perturbation_interval(SELECTING, X, y, n_resamples=20, random_state=1)
-    np.testing.assert_array_equal(model.statistics_, expected.statistics)
+    np.testing.assert_array_equal(model.statistics_, expected.extra.statistics)
     assert model.cv_error_ == expected.value
     fitted = clone(SELECTING).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), fitted.predict(X))
@@ -277,7 +277,7 @@ def test_groups_stay_in_one_fold(data):
         SVC(kernel="linear"), X, y, n_resamples=20, cv=GroupKFold(4), groups=groups, random_state=0
     )
     fitted = model.fit(X, y, groups=groups)
-    np.testing.assert_array_equal(fitted.statistics_, expected.statistics)
+    np.testing.assert_array_equal(fitted.statistics_, expected.extra.statistics)
     assert fitted.cv_error_ == expected.value
 
 
