@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -486,7 +486,7 @@ class Test(ResultWithLimits):
         if `pvalue` is exact.
     """
 
-    __test__: ClassVar[bool] = False  # pytest would collect a class with this name
+    __test__ = False  # pytest would collect a class with this name
 
     name: str
     statistic: float
