@@ -193,7 +193,7 @@ def test_warning_when_the_fit_separates_the_classes():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         default = perturbation_interval(SVM, X, y, n_resamples=20, random_state=0)
-    assert default.statistic == "cross_validation"
+    assert default.extra.statistic == "cross_validation"
 
 
 def test_result_prints_and_pickles(data):

@@ -43,7 +43,7 @@ def test_metrics_of_labels_are_those_of_all_predictions():
         assert metrics[name].interval.low < metrics[name].value < metrics[name].interval.high
     recall = sk.recall_score(true, predicted, average=None)
     assert_allclose([metrics[f"recall, {c}"].value for c in range(3)], recall)
-    assert metrics["recall, 1"].label == "1"
+    assert metrics["recall, 1"].extra.label == "1"
 
 
 def test_losses_of_probabilities_are_means():
@@ -51,7 +51,7 @@ def test_losses_of_probabilities_are_means():
     (only,) = measure_metrics(predictions, 0.95, only="log_loss").values()
     expected = sk.log_loss(Y[predictions.row], predictions.probabilities)
     assert only.value == pytest.approx(expected)
-    assert only.greater_is_better is False
+    assert only.extra.greater_is_better is False
 
 
 def test_scores_that_rank_nothing_have_no_interval():

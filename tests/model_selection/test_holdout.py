@@ -146,9 +146,9 @@ def test_default_interval_with_priors_has_a_width_without_errors():
 def test_details_of_classes():
     found = holdout_error([0, 0, 1], [0, 1, 1], priors=[0.4, 0.6])
     names = "class_errors", "class_sizes", "priors"
-    told = {name: getattr(found, name).tolist() for name in names}
+    told = {name: getattr(found.extra, name).tolist() for name in names}
     assert told == {"class_errors": [0.5, 0], "class_sizes": [2, 1], "priors": [0.4, 0.6]}
-    assert found.classes.tolist() == [0, 1]
+    assert found.extra.classes.tolist() == [0, 1]
 
 
 @each_value

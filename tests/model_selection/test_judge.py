@@ -61,14 +61,14 @@ def test_no_other_judgments_is_wilsons_interval():
     assert estimate.method == "labels"
     assert_allclose([*estimate.interval], proportion_confint(y.sum(), 60, method="wilson"))
     assert estimate.details["relative_width"] == 1
-    assert not estimate.caution
+    assert not estimate.details["caution"]
 
 
 def test_answer_without_labels():
     estimate = judge_assisted_interval(np.ones(20), np.ones(20), np.r_[np.ones(95), np.zeros(5)])
     assert estimate.method == "labels"
     assert_allclose([*estimate.interval], proportion_confint(20, 20, method="wilson"))
-    assert "the judge is not used" in estimate.caution
+    assert "the judge is not used" in estimate.details["caution"]
 
 
 def test_few_other_judgments_use_the_regression():
@@ -104,7 +104,7 @@ def test_equal_outcomes_do_not_use_the_judge():
     rng = np.random.default_rng(0)
     estimate = judge_assisted_interval(np.ones(20), rng.random(20), rng.random(100))
     assert_allclose([*estimate.interval], proportion_confint(20, 20, method="wilson"))
-    assert "the same outcome" in estimate.caution
+    assert "the same outcome" in estimate.details["caution"]
 
 
 def test_groups():

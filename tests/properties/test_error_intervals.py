@@ -214,7 +214,7 @@ def test_a_useless_upper_limit_is_refused_for_every_loss(loss):
     estimate = error_interval(model, APART, y, loss=loss, random_state=0)
     assert estimate.extra.no_interval == "few_large_losses"
     assert np.isnan([estimate.interval.low, estimate.interval.high]).all()
-    assert "1 of 60 samples" in estimate.caution
+    assert "1 of 60 samples" in estimate.details["caution"]
 
 
 PROPORTIONS = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)

@@ -40,6 +40,14 @@ def draw_rare(n=300, n_cases=12, seed=0):
 SIZES = {"a": 30, "b": 30}
 
 
+def change(answer, **options):
+    """Return an answer with other fields, of itself or of its `extra`."""
+    extra = {
+        name: options.pop(name) for name in {"degrees_of_freedom", "parameters"} & options.keys()
+    }
+    return replace(answer, **options, extra=replace(answer.extra, **extra))
+
+
 @pytest.fixture(scope="module")
 def near_answer():
     return error_interval(NEAREST, *draw_rare(60, 30), random_state=0)
@@ -89,8 +97,7 @@ def near_answer():
 )
 def test_what_was_not_measured_is_not_promised(near_answer, options, sizes, words):
     _, y = draw_rare(60, 30)
-    answer = near_answer
-    answer = replace(answer, **options)
+    answer = change(near_answer, **options)
     cases = SamplingUnits(np.arange(len(y)), np.asarray(y))
     _, told = write_coverage(answer, sizes, cases, weighted=False)
     assert words in told
@@ -197,7 +204,7 @@ def test_coverage_is_not_promised_where_few_samples_carry_the_target():
     if np.isfinite(rare.answer.interval.low):
         assert "targets with only a few values far from the mean" in rare._basis[1]
     else:
-        assert rare._basis == [rare.answer.caution]
+        assert rare._basis == [rare.answer.details["caution"]]
         assert "few samples carry most of it" in rare.verdict
     plain = skeval.evaluate(KNeighborsRegressor(5), *draw_steps(80, 0, slope=3.0), random_state=0)
     assert "large errors rarer than 1 in 26 samples" in plain._basis[1]

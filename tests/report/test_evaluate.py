@@ -307,7 +307,10 @@ def test_perturbation_of_a_linear_svm(two_classes):
     model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
     report = evaluate(model, X, y, n_bootstraps=10, n_perturbations=40, random_state=0)
     safer, published = report.perturbation
-    assert (safer.statistic, published.statistic) == ("cross_validation", "resubstitution")
+    assert (safer.extra.statistic, published.extra.statistic) == (
+        "cross_validation",
+        "resubstitution",
+    )
     assert safer.value == published.value == report["cross_validation"].value
     assert len(safer.extra.statistics) == 40
     assert report.to_dict()["perturbation"][0]["low"] == safer.interval.low

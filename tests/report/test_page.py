@@ -77,7 +77,7 @@ def test_every_section_has_its_figures(nasty_report, document):
     assert all(svg["role"] == "img" and svg["aria-label"].endswith(".") for svg in drawn)
     assert len(document.all("figcaption")) == 8
     rows = [cell for cell in document.all("th") if cell["scope"] == "row"]
-    metrics = [m for m in nasty_report.metrics.values() if m.label is None][1:]  # area
+    metrics = [m for m in nasty_report.metrics.values() if m.extra.label is None][1:]  # area
     hard = min(20, len(nasty_report.hard_samples.sample))
     tables = 9 + 2 + len(metrics) + 2 + hard  # estimates, matrix, metrics, classes, samples
     assert len(rows) == tables + len(nasty_report.versions)

@@ -557,7 +557,7 @@ def test_subgroups_of_several_types_and_missing_ones(iris):
 def test_scorers_have_names_of_their_own(iris):
     scorers = [sk.make_scorer(sk.accuracy_score), sk.make_scorer(sk.accuracy_score), "f1_macro"]
     report = evaluate(GaussianNB(), *iris, scoring=scorers)
-    names = [m for m, each in report.metrics.items() if each.label is None]
+    names = [m for m, each in report.metrics.items() if each.extra.label is None]
     assert len(names) == len(set(names))
     assert {"accuracy_score [0]", "accuracy_score [1]"} <= set(names)
     with pytest.raises(ValueError, match="must not name a scorer 'error'"):
