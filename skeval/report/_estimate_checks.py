@@ -98,7 +98,7 @@ def _warn_of_632(named: dict[str, Any], cross_validation: Estimate) -> Caution |
     error = cross_validation.value
     if bootstrap is None or resubstitution.value > NEAR_ZERO * error:
         return None
-    if cross_validation.interval.high >= bootstrap.no_information:
+    if cross_validation.interval.high >= bootstrap.extra.no_information:
         return None
     if not min(error, named["oob"].value) - bootstrap.value > _spread(cross_validation):
         return None

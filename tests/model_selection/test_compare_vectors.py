@@ -89,7 +89,7 @@ def test_permutation_of_probabilities_and_of_groups():
     assert_allclose(found.values[1], log_loss(Y, proba[1]))
     assert found.scoring == "log_loss"
     groups = np.repeat(np.arange(4), 30)
-    options = {"groups": groups, "n_resamples": 200, "random_state": 0}
+    options = {"groups": groups, "method": "permutation", "n_resamples": 200, "random_state": 0}
     grouped = compare_predictions(Y, [A, B], **options).difference
     assert len(np.unique(np.round(grouped.extra.replicates, 9))) <= 2**4
     assert len(np.unique(np.abs(np.round(grouped.extra.replicates, 9)))) <= 2**3
