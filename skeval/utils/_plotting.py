@@ -278,7 +278,7 @@ class EstimatesDisplay(Display):
         EstimatesDisplay
         """
         if is_estimate(result):  # one row per site
-            sites = result.details.get("sites")
+            sites = getattr(result, "details", {}).get("sites")
             result = [result] if sites is None else {**sites, "mean of sites": result}
         listed = list(result.values() if isinstance(result, Mapping) else result)
         if not listed or not all(map(is_estimate, listed)):

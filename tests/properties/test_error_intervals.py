@@ -321,11 +321,11 @@ def test_every_metric_of_folds_ends_within_its_range(seed, n, n_classes, surely)
     )
     measured = *measure_metrics(found, 0.99).values(), *measure_metrics(regressed, 0.99).values()
     for each in measured:
-        low, high = range_of(each.metric, n_classes)
+        low, high = range_of(each.extra.metric, n_classes)
         assert each.bounds == (low, high)
         assert np.isfinite([low, high]).any(), each.name
         if each.name not in found.scores:  # these are not what they are called
-            assert np.isnan(each.value) or low <= each.value <= high, each.metric
+            assert np.isnan(each.value) or low <= each.value <= high, each.extra.metric
         interval = each.interval
         assert np.isnan(interval.low) or low <= interval.low <= interval.high <= high
 
