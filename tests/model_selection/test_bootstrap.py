@@ -5,7 +5,6 @@ import pytest
 from helpers.cases import plain
 from helpers.crossed import each_value
 from reference import bootstrap as reference
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -201,14 +200,6 @@ def test_a_regressor_may_train_on_equal_numbers():
     assert result.loss == "squared"
     interval = result.confidence_interval()
     assert 0 <= interval.low < result.value < interval.high
-
-
-def test_forest_with_a_seed_is_repeatable(cancer):
-    forest = RandomForestClassifier(5, random_state=0)
-    first, second = (
-        bootstrap_error(forest, *cancer, n_resamples=4, random_state=0) for _ in range(2)
-    )
-    assert first.value == second.value
 
 
 def test_resubstitution_is_the_part_of_the_bootstrap(case):

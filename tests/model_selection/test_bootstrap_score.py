@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.crossed import each_value
-from helpers.jobs import two_workers
 from reference import bootstrap_score as reference
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -283,17 +282,6 @@ def test_blocks_of_the_jackknife_hardly_matter(two_classes, monkeypatch):
     blocks = bootstrap_score(GaussianNB(), X, y, **options).standard_error
     assert blocks != each
     assert blocks == pytest.approx(each, rel=0.25)
-
-
-def test_workers_and_blocks_do_not_matter(two_classes):
-    X, y = two_classes
-    options = {"scoring": ["roc_auc", "accuracy"], "n_resamples": 12, "random_state": 0}
-    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    alone = bootstrap_score(tree, X, y, method="optimism", **options)
-    with two_workers("threading"):
-        shared = bootstrap_score(tree, X, y, method="optimism", n_jobs=2, **options)
-    for name in options["scoring"]:
-        np.testing.assert_array_equal(alone[name].replicates, shared[name].replicates)
 
 
 def test_groups_are_drawn_whole(two_classes):

@@ -1,14 +1,12 @@
 """Two classifiers: each test against its formula, an oracle, and its size."""
 
 import math
-import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from joblib import parallel_config
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
 from scipy import stats
@@ -306,14 +304,6 @@ def test_delong_has_its_size():
     assert stats.binom.cdf(rejected, 180, 0.05) > 0.001
 
 
-@pytest.mark.slow
-def test_delong_has_its_size_long():
-    rejected = delong_rejections(4000)
-    print(f"paired DeLong rejects {rejected / 4000:.4f}")
-    assert stats.binom.sf(rejected - 1, 4000, 0.05) > 0.001
-    assert stats.binom.cdf(rejected, 4000, 0.05) > 0.001
-
-
 def test_folds_that_can_be_made_in_one_way_are_not_repeated():
     """Repeats of the same folds would look like degrees of freedom."""
     groups = np.repeat(np.arange(6), 20)
@@ -387,35 +377,6 @@ def test_kinds_of_data():
     assert ridge.scoring == "r2"
     answers = cross_val_predict(Ridge(), X, X[:, 0] + Y)
     assert_allclose(ridge.values[0], r2_score(X[:, 0] + Y, answers))
-
-
-@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
-def test_seeds_and_jobs(backend):
-    def run(seed, n_resamples=50, n_jobs=None):
-        return compare_classifiers(
-            [TREE, BAYES],
-            X,
-            Y,
-            method="bootstrap",
-            n_resamples=n_resamples,
-            random_state=seed,
-            n_jobs=n_jobs,
-        ).difference.extra.replicates
-
-    found = run(0)
-    with parallel_config(backend=backend):
-        assert_allclose(found, run(0, n_jobs=2), rtol=0)
-    assert_allclose(found, run(0, 60)[:50], rtol=0)
-    assert (found[:9] != run(1, 9)).any()
-    assert (run(None, 9) != run(None, 9)).any()
-
-
-def test_result_reads_and_pickles():
-    result = compare_classifiers([TREE, BAYES], X, Y, method="mcnemar")
-    assert str(result).splitlines()[1].split()[0] == result.best[0]
-    frame = result.to_frame()
-    assert frame[["a", "b"]].to_numpy().tolist() == [["DecisionTreeClassifier", "GaussianNB"]]
-    assert pickle.loads(pickle.dumps(result)).difference.pvalue == result.difference.pvalue
 
 
 def test_paired_bootstrap_of_no_spread():

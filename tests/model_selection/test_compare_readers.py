@@ -1,7 +1,5 @@
 """Comparison of systems by readers: brute force, missing readings, tables, size, bad input."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -195,17 +193,6 @@ def test_perfect_readers_have_no_interval():
 def test_power_without_readers_is_refused():
     with pytest.raises(ValueError, match="reader_study_size plans readers and cases"):
         comparison_power(compare_readers(*draw_scores()))
-
-
-def test_exports():
-    truth, scores = draw_scores(n_systems=3)
-    comparison = compare_readers(truth, scores)
-    assert len(comparison.to_frame()) == 3
-    json.dumps(comparison.to_dict())
-    assert "Hillis" in comparison.to_methods()
-    assert "equal systems: F" in str(comparison)
-    assert "readers and cases like these" in comparison.conclusion
-    comparison.plot()
 
 
 def test_one_sided():

@@ -137,24 +137,6 @@ def test_permutation_has_its_size():
     assert stats.binom.sf(permutation_rejections(60) - 1, 60, 0.05) > 0.001
 
 
-@pytest.mark.slow
-def test_permutation_has_its_size_long():
-    rejected = permutation_rejections(2000)
-    print(f"paired permutation test rejects {rejected / 2000:.4f}")
-    assert stats.binom.sf(rejected - 1, 2000, 0.05) > 0.001
-
-
-def test_seeds_and_jobs():
-    def run(seed, n_resamples=110, n_jobs=None):
-        options = {"n_resamples": n_resamples, "random_state": seed, "n_jobs": n_jobs}
-        return compare_predictions(Y, [A, B], **options).difference.extra.replicates
-
-    assert_allclose(run(0), run(0, n_jobs=1), rtol=0)
-    assert_allclose(run(0), run(0, 150)[:110], rtol=0)
-    assert (run(0) != run(1)).any()
-    assert (run(None) != run(None)).any()
-
-
 def test_unpaired_areas():
     half = np.arange(120) < 70
     found = compare_predictions(

@@ -253,13 +253,6 @@ def test_intervals_of_ranks_hold_the_true_ranks_together():
     assert sure > 20
 
 
-@pytest.mark.slow
-def test_intervals_of_ranks_hold_the_true_ranks_together_long():
-    covered, _ = cover_ranks(2000)
-    print(f"intervals of ranks hold all true ranks in {covered / 2000:.4f}")
-    assert stats.binom.cdf(covered, 2000, 0.95) > 0.001
-
-
 def test_ranks_are_counted_from_the_differences():
     rng = np.random.default_rng(1)
     scores = {name: rng.normal(at / 2, 1, 12) for at, name in enumerate("abcde")}

@@ -1,7 +1,5 @@
 """Classifiers over data sets: what is read, which test is taken, what the result says."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -222,21 +220,6 @@ def test_missing_scores():
     with pytest.raises(ValueError, match="got none of 'b' on 'two'"):
         compare_scores(nested, over="datasets")
     assert compare_scores(nested, missing="drop", over="datasets").datasets == ("one", "three")
-
-
-def test_result_reads_and_pickles():
-    found = compare_scores(
-        FRAME, method="nemenyi", confidence_level=0.9, random_state=0, over="datasets"
-    )
-    assert str(pickle.loads(pickle.dumps(found))) == str(found)
-    frame = found.to_frame()
-    assert frame[["a", "b"]].iloc[0].tolist() == list(FRAME.columns[:2])
-    assert len(frame) == 6
-    # Demsar: at 0.10 the critical difference is 1.12, and the worst differs from the best two
-    assert round(found.critical_difference, 2) == 1.12
-    assert "it differs significantly from C4.5" in found.conclusion
-    assert "not evidence of equality" in found.conclusion
-    assert found.tied == [("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5")]
 
 
 @pytest.mark.parametrize(

@@ -206,16 +206,6 @@ def test_no_difference_is_never_found():
     assert "No study with up to 120000 samples" in found.conclusion
 
 
-def test_seeds():
-    def run(seed):
-        options = {"difference": 0.1, "n_simulations": 50, "random_state": seed}
-        return comparison_power(RANKED, **options).powers[:3]
-
-    assert_allclose(run(0), run(0), rtol=0)
-    assert (run(0) != run(1)).any()
-    assert (run(None) != run(None)).any()
-
-
 @pytest.mark.parametrize(
     ("comparison", "options", "error", "message"),
     [

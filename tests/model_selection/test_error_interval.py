@@ -1,12 +1,9 @@
 """Properties of error_interval that hold for every method."""
 
 import inspect
-import pickle
 import re
-from dataclasses import FrozenInstanceError
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,16 +79,6 @@ def test_names_and_containers_change_nothing(method):
     frame = pd.DataFrame(X, columns=list("abc"), index=range(100, 100 + N))
     for data in ((X, backwards), (frame, pd.Series(backwards, index=frame.index))):
         assert numbers(error_interval(BAYES, *data, **options)) == expected
-
-
-@every_method
-def test_workers_and_backends_change_nothing(method, tmp_path):
-    options = {"method": method, "random_state": 3, **SMALL[method]}
-    expected = numbers(error_interval(BAYES, X, Y, **options))
-    with joblib.parallel_config(backend="threading"):
-        assert numbers(error_interval(BAYES, X, Y, n_jobs=2, **options)) == expected
-    for _ in range(2):
-        assert numbers(error_interval(BAYES, X, Y, memory=tmp_path, **options)) == expected
 
 
 @every_method
@@ -329,29 +316,6 @@ def test_any_procedure(method):
     result = error_interval(tuned, X[rows], Y[rows], **options)
     assert 0 <= result.value <= 1
     assert result.interval.low < result.interval.high
-
-
-@every_method
-def test_results_are_frozen_printed_and_read_again(method):
-    options = {"method": method, "random_state": 3, **SMALL[method]}
-    result = error_interval(BAYES, X, Y, confidence_level=0.9, **options)
-    assert type(result.value) is type(result.standard_error) is float
-    assert result.confidence_interval() == result.interval
-    assert result.interval.confidence_level == 0.9
-    wide, narrow = result.confidence_interval(0.99), result.confidence_interval(0.5)
-    assert wide.low <= result.interval.low <= narrow.low
-    assert narrow.high <= result.interval.high <= wide.high
-    again = error_interval(BAYES, X, Y, confidence_level=0.99, **options)
-    assert again.interval == wide
-    frame = result.to_frame()
-    assert frame.loc[0, "low"] == result.interval.low
-    assert frame.loc[0, "n_fits"] == result.extra.n_fits
-    assert method in str(result)
-    assert numbers(pickle.loads(pickle.dumps(result))) == numbers(result)
-    with pytest.raises(FrozenInstanceError):
-        result.value = 0.0
-    with pytest.raises(ValueError, match="method must be one of"):
-        result.confidence_interval(method="bca")
 
 
 @pytest.mark.parametrize(

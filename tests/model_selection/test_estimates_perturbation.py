@@ -1,12 +1,10 @@
 """Perturbation intervals: exact against a loop over SVC, forms against their formulas."""
 
-import pickle
 import warnings
 
 import numpy as np
 import pytest
 from helpers.crossed import each_value
-from joblib import parallel_config
 from reference.perturbation import statistics_cross_validation, statistics_resubstitution
 from scipy.stats import norm
 from sklearn.datasets import load_iris
@@ -144,26 +142,6 @@ def test_forms_are_their_formulas(data):
     assert (first.low, first.high) == (result.interval.low, result.interval.high)
 
 
-def test_seeds(data):
-    X, y, _ = data
-    first = interval(SVM, X, y, n_resamples=50, random_state=5)
-    longer = interval(SVM, X, y, n_resamples=80, random_state=5)
-    assert first.value == longer.value
-    np.testing.assert_array_equal(first.extra.statistics, longer.extra.statistics[:50])
-    other = interval(SVM, X, y, n_resamples=50)
-    assert not np.array_equal(first.extra.statistics, other.extra.statistics)
-
-
-def test_workers_do_not_change_the_numbers(data):
-    X, y, weights = data
-    with parallel_config(backend="threading"):
-        one, two = (
-            interval(GaussianNB(), X, y, weights=weights, cv=3, random_state=0, n_jobs=n)
-            for n in (1, 2)
-        )
-    np.testing.assert_array_equal(one.extra.statistics, two.extra.statistics)
-
-
 def test_three_classes_and_read_only_input():
     X, y = load_iris(return_X_y=True)
     X.setflags(write=False)
@@ -194,18 +172,6 @@ def test_warning_when_the_fit_separates_the_classes():
         warnings.simplefilter("error")
         default = perturbation_interval(SVM, X, y, n_resamples=20, random_state=0)
     assert default.extra.statistic == "cross_validation"
-
-
-def test_result_prints_and_pickles(data):
-    X, y, _ = data
-    result = interval(SVM, X, y, n_resamples=50, cv=5, random_state=0)
-    lines = str(result).splitlines()
-    assert lines[0] == "error rate (perturbation)"
-    assert lines[1].split()[-1] == f"{result.value:.4f}"
-    again = pickle.loads(pickle.dumps(result))
-    np.testing.assert_array_equal(again.extra.statistics, result.extra.statistics)
-    with pytest.raises(AttributeError):
-        result.value = 0
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Intervals from labels and judgments: methods, coverage, sample size, bad input."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -117,13 +115,6 @@ def test_groups():
     repeated = judge_assisted_interval(*copied, groups=np.arange(4800) // 4)
     alone = judge_assisted_interval(y, judge, others)
     assert_allclose(np.ptp([*repeated.interval]), np.ptp([*alone.interval]), rtol=0.06)
-
-
-def test_exports():
-    estimate = judge_assisted_interval(*draw_binary())
-    json.dumps(estimate.to_dict())
-    assert "relative width" in str(estimate)
-    assert len(estimate.to_frame()) == 1
 
 
 @pytest.mark.parametrize(("n", "rate", "accuracy"), [(30, 0.95, 0.9), (100, 0.8, 0.9)])

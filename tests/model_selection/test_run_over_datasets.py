@@ -4,7 +4,6 @@ import importlib
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import FitFailedWarning
@@ -101,20 +100,6 @@ class Picky(GaussianNB):
         if X.shape[1] == 13 and X[0, 0] != 14.23:
             raise ValueError("where is the first wine?")
         return super().fit(X, y)
-
-
-def test_seeds_and_jobs():
-    def run(seed, **options):
-        found = run_over_datasets(TWO, DATA, cv=3, random_state=seed, **options)
-        return np.concatenate([found[name]["tree"]["test_score"] for name in ("iris", "wine")])
-
-    with parallel_config(backend="threading"):
-        assert_allclose(run(0), run(0, n_jobs=2), rtol=0)
-    assert (run(0) != run(1)).any()
-    assert (run(None) != run(None)).any()
-    # a data set that is added moves the folds of no other
-    more = run_over_datasets(TWO, {"first": DATA["wine"], **DATA}, cv=3, random_state=0)
-    assert_allclose(more["wine"]["tree"]["test_score"], run(0)[3:])
 
 
 STUDY = """

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.crossed import each_value
-from joblib import parallel_config
 from numpy.testing import assert_allclose
 from scipy.stats import binom, norm, t
 from sklearn.base import clone
@@ -139,17 +138,6 @@ def test_numbers_repeats_and_groups():
     assert found.extra.counts.tolist() == [4]
     assert "inner score" in str(found)
     assert set(found.to_dict()) >= {"value", "low", "high", "tuning_bias"}
-
-
-def test_seeds_and_workers():
-    X, y = noise()
-
-    def run(seed, **options):
-        return tuning_optimism(SEARCH, X, y, cv=3, random_state=seed, **options).extra.nested_scores
-
-    with parallel_config(backend="threading"):
-        np.testing.assert_array_equal(run(0), run(0, n_jobs=2))
-    assert not np.array_equal(run(0), run(1))
 
 
 @pytest.mark.filterwarnings("error:the best score of the search")
