@@ -33,16 +33,16 @@ def test_points_are_those_of_scikit_learn(seed):
     options = {"sample_weight": weight, "n_resamples": 2, "random_state": 0}
     roc = roc_curve_band(y, score, **options)
     fpr, tpr, thresholds = roc_curve(y, score, sample_weight=weight, drop_intermediate=False)
-    assert_allclose(roc.points, np.column_stack([fpr, tpr]), atol=1e-12)
+    assert_allclose(roc.extra.points, np.column_stack([fpr, tpr]), atol=1e-12)
     assert_allclose(roc.thresholds, thresholds)
     assert_allclose(roc.area.value, roc_auc_score(y, score, sample_weight=weight))
     pr = precision_recall_curve_band(y, score, **options)
     precision, recall, thresholds = precision_recall_curve(y, score, sample_weight=weight)
-    assert_allclose(pr.points, np.column_stack([recall, precision])[-2::-1], atol=1e-12)
+    assert_allclose(pr.extra.points, np.column_stack([recall, precision])[-2::-1], atol=1e-12)
     assert_allclose(pr.thresholds, thresholds[::-1])
     expected = average_precision_score(y, score, sample_weight=weight)
     assert_allclose(pr.area.value, expected)
-    assert pr.prevalence == weight @ y / weight.sum()
+    assert pr.extra.prevalence == weight @ y / weight.sum()
 
 
 def test_curves_on_the_grid_are_those_of_the_cuts():
@@ -65,7 +65,7 @@ def test_limits_are_those_of_the_definition():
     points, z = reference.roc_points(y == 1, score, np.ones(60)), norm.ppf(0.975)
     for at, low, high in zip(roc.x, roc.low, roc.high, strict=True):
         assert_allclose((low, high), reference.curve_limits(points, (40, 20), at, z, False))
-    z = np.quantile(roc.distances, 0.95)
+    z = np.quantile(roc.extra.distances, 0.95)
     found = roc.band.low[3], roc.band.high[3]
     assert_allclose(found, reference.curve_limits(points, (40, 20), 0.3, z, True))
 

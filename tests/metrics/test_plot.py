@@ -54,14 +54,14 @@ def test_band_is_the_quantiles_of_resamples_one_by_one():
     assert_allclose(
         band.y, cost_curve(y, score).at(band.x) - cost_curve(y, other).at(band.x), atol=1e-14
     )
-    assert_allclose(band.low, np.quantile(band.replicates, 0.025, axis=0))
-    assert band.replicates.shape == (7, 5)
-    assert np.abs(band.replicates[:, [0, -1]]).max() == 0
+    assert_allclose(band.low, np.quantile(band.extra.replicates, 0.025, axis=0))
+    assert band.extra.replicates.shape == (7, 5)
+    assert np.abs(band.extra.replicates[:, [0, -1]]).max() == 0
     single = cost_curve_band(y, score, n_resamples=7, n_points=5, random_state=3)
     assert_allclose(single.y[2], envelope(y == 1, score, np.ones(24), 0.5)[0])
     # Positive and negative counts stay: a resample of tied scores is the trivial classifier.
     tied = cost_curve_band(y, np.zeros(24), n_resamples=20, n_points=5, random_state=0)
-    assert_allclose(tied.replicates, np.tile([0, 0.25, 0.5, 0.25, 0], (20, 1)))
+    assert_allclose(tied.extra.replicates, np.tile([0, 0.25, 0.5, 0.25, 0], (20, 1)))
 
 
 @pytest.mark.simulated
@@ -86,7 +86,7 @@ def test_cost_display_draws_the_curve(tmp_path):
     assert_allclose(display.line_.get_xydata()[:, 1], curve.y)
     assert display.line_.get_color() == "red"
     assert display.line_.get_label() == f"mine (area {curve.area.value:.3f})"
-    assert len(display.ax_.lines) == len(curve.lines) + 2
+    assert len(display.ax_.lines) == len(curve.extra.lines) + 2
     display.figure_.savefig(tmp_path / "cost.png")
     assert (tmp_path / "cost.png").stat().st_size > 5000
 
@@ -116,7 +116,7 @@ def test_precision_recall_display_marks_the_break_even_point():
     assert_allclose(display.line_.get_xydata(), np.column_stack([recall, precision])[-2::-1])
     weighted = precision_recall_curve_band(y, score, sample_weight=y + 1.0, n_resamples=2)
     expected = break_even_point(y, score, sample_weight=y + 1.0)
-    assert weighted.break_even_point == pytest.approx(expected)
+    assert weighted.extra.break_even_point == pytest.approx(expected)
     assert PrecisionRecallDisplay(weighted).plot().point_ is None
 
 
@@ -165,7 +165,7 @@ def test_the_roc_display_draws_its_bands(tmp_path):
     options = {"pos_label": "ill", "n_resamples": 20, "random_state": 0, "confidence_level": 0.9}
     display = RocCurveDisplay.from_predictions(y, X[:, 0], name="mine", color="red", **options)
     band = roc_curve_band(y, X[:, 0], **options)
-    assert_allclose(display.line_.get_xydata(), band.points)
+    assert_allclose(display.line_.get_xydata(), band.extra.points)
     assert_allclose(display.curve.band.low, band.band.low)
     assert display.line_.get_color() == "red"
     ends = band.area.interval
@@ -265,7 +265,7 @@ def test_repeated_folds_are_averaged_and_untested_samples_left_out():
         scores[test] += model.predict_proba(X[test])[:, 0] / 2
     drawn = RocCurveDisplay.from_cv_results(results, X, y, pos_label="ill", n_resamples=2)
     expected = roc_curve_band(y, scores, pos_label="ill", n_resamples=2)
-    assert_allclose(drawn.curve.points, expected.points, atol=1e-12)
+    assert_allclose(drawn.curve.extra.points, expected.extra.points, atol=1e-12)
 
     cv = ShuffleSplit(1, test_size=0.5, random_state=0)
     results = cross_validate(LogisticRegression(), X, y, cv=cv, **KEEP)
@@ -296,7 +296,7 @@ def test_from_cv_results_takes_frames_and_refuses_what_is_not_theirs():
     plain = RocCurveDisplay.from_cv_results(
         cross_validate(LogisticRegression(), X, y, cv=3, **KEEP), X, y, n_resamples=2
     )
-    assert_allclose(drawn.curve.points, plain.curve.points)
+    assert_allclose(drawn.curve.extra.points, plain.curve.extra.points)
     without = cross_validate(LogisticRegression(), X, y, cv=3, return_estimator=True)
     with pytest.raises(ValueError, match="return_indices=True, got"):
         RocCurveDisplay.from_cv_results(without, X, y)
@@ -361,7 +361,7 @@ def test_from_estimator_takes_the_positive_class():
         column = model.predict_proba(X)[:, ["no", "yes"].index(chosen)]
         expected = ReliabilityDisplay.from_predictions(y, column, pos_label=chosen)
         assert_allclose(points(display), points(expected))
-        assert display.curve.pos_label == chosen
+        assert display.curve.extra.pos_label == chosen
 
 
 def test_several_classes():
