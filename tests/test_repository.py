@@ -111,6 +111,12 @@ def test_a_stranger_finds_what_a_project_has(name):
     assert read(name).strip()
 
 
+def test_the_files_that_the_one_command_names_exist():
+    named = re.findall(r"(?m)(?:^ +|=)(tests/\S+?|skeval)$", read(".ci/run"))
+    assert len(named) > 25
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_the_workflow_runs_the_one_command():
     assert "run: .ci/run" in read(".github/workflows/tests.yml")
 

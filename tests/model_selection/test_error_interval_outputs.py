@@ -179,10 +179,10 @@ def test_a_permutation_test_equals_scikit_learn(labels, numbers):
 def test_permutations_of_noise_find_nothing():
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((60, 4)), rng.integers(0, 2, (60, 3))
-    result = permutation_test(KNeighborsClassifier(), X, y, n_permutations=39, random_state=0)
+    options = {"cv": 3, "n_permutations": 19, "random_state": 0}
+    result = permutation_test(KNeighborsClassifier(), X, y, **options)
     assert result.pvalue > 0.1
-    frame = pd.DataFrame(y)
-    same = permutation_test(KNeighborsClassifier(), X, frame, n_permutations=39, random_state=0)
+    same = permutation_test(KNeighborsClassifier(), X, pd.DataFrame(y), **options)
     np.testing.assert_array_equal(result.null_distribution, same.null_distribution)
 
 

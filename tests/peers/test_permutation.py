@@ -12,6 +12,7 @@ DIFFERENT = {
     "test_validation_functions_routing[permutation_test_score-extra_args4]": PARAMS,
 }
 SLOW = {
+    "test_fit_param_deprecation[permutation_test_score-extra_args1]",
     "test_permutation_score[coo_matrix]",  # as [coo_array]
     "test_permutation_test_score_allow_nans",
     "test_validation_functions_routing[permutation_test_score-extra_args4]",

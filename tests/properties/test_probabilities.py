@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
@@ -41,6 +42,7 @@ READERS = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("decimals", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("name", READERS)
 def test_rounded_probabilities_are_divided_by_their_sums(name, decimals):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from helpers.splits import FirstRows
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
@@ -107,6 +108,7 @@ def test_bootstrap_trains_on_the_rows_of_a_resample():
 TIES = RNG.integers(0, 3, (N, 2)).astype(float)
 
 
+@each_value
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("cv", [SHUFFLED, SPLITTERS["shuffle"]], ids=["list", "shuffle"])

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from scipy.stats import t as student
 from sklearn import metrics as sk
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -656,6 +657,7 @@ def test_one_repeat_is_no_every_repeat(iris):
     assert said == []
 
 
+@each_value
 @pytest.mark.parametrize("names", [("no", "yes"), ("survived", "died"), (0, 1), (2, 1)], ids=str)
 @pytest.mark.parametrize("model", [LogisticRegression(), SVC()], ids=["proba", "decision"])
 def test_the_rarer_class_is_positive_unless_specified(names, model):
@@ -676,7 +678,7 @@ def test_the_rarer_class_is_positive_unless_specified(names, model):
         assert precisions[-1] == pytest.approx(np.mean(expected), abs=0.1)
         assert report.to_dict()["positive"] == positive
         assert f"average precision, class {positive}" in str(report)
-        assert f"Positive class: {positive}." in report.to_html()
+    assert f"Positive class: {positive}." in report.to_html()
     assert precisions[0] < 0.8 < precisions[1]
 
 
