@@ -29,7 +29,9 @@ P /= P.sum(axis=1, keepdims=True)
 OVR = "roc_auc_ovr"
 OTHER = np.roll(P, 3, axis=0)
 READERS = {
-    "metric_interval": lambda y, p: metric_interval(OVR, y, p, n_resamples=5, random_state=0).value,
+    "metric_interval": lambda y, p: (
+        metric_interval(OVR, y, p, method="percentile", n_resamples=5, random_state=0).value
+    ),
     "log_loss": lambda y, p: metric_interval(log_loss, y, p).value,
     "compare_predictions": lambda y, p: compare_predictions(
         y, {"a": p, "b": OTHER}, metric=OVR, n_resamples=9, random_state=0, method="bootstrap"

@@ -23,9 +23,9 @@ def test_coverage(n_sets, method):
     model, covered = LinearDiscriminantAnalysis(), dict.fromkeys(NAMES, 0)
     for number in range(n_sets):
         rng = np.random.default_rng([1, number])
-        (X, y), (new_X, new_y) = draw(rng, 100), draw(rng, 4000)
+        (X, y), (new_X, new_y) = draw(rng, 60), draw(rng, 4000)
         results = bootstrap_score(
-            model, X, y, scoring=NAMES, method=method, n_resamples=40, random_state=number
+            model, X, y, scoring=NAMES, method=method, n_resamples=20, random_state=number
         )
         model.fit(X, y)
         for name, result in results.items():
