@@ -232,11 +232,13 @@ def cluster_stability(
     if method in ("noise", "jitter") and issparse(X):
         raise ValueError(f"method={method!r} needs dense X, got sparse X: use 'bootstrap'.")
     root = root_seed(random_state)
+    # the clusters of the data, whose stability is measured
     first = seed_clusterer(clusterer, repetition_rng(root, 0))
     partition = fit_labels(first, X)
     labels, sizes = np.unique(partition[partition != NOISE], return_counts=True)
     if not labels.size:
         raise ValueError("clusterer must find a cluster in X, got noise (-1) alone.")
+    # one coefficient for each cluster and resample
     compare = partial(compare_resample, clusterer, make_resamples(X, method), partition, labels)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     coefficients = run_draws(compare, [(root.spawn(1)[0], n_resamples)], **options)
@@ -270,6 +272,7 @@ def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarra
     if not others.size:
         return np.zeros(len(names))
     ours, theirs = labels[:, None] == names, predicted[:, None] == others  # (n, K) and (n, L)
+    # sizes of all intersections and unions in one matrix product
     common = ours.T.astype(float) @ theirs.astype(float)
     either = ours.sum(axis=0)[:, None] + theirs.sum(axis=0) - common
     return (common / either).max(axis=1)
@@ -280,6 +283,7 @@ def make_resamples(X: Any, method: str) -> Resamples:
     if method in ("bootstrap", "subset"):
         return partial(draw_rows, X, method)
     points = np.asarray(X, dtype=np.float64)
+    # noise is drawn along the principal axes, so that it follows the shape of the data
     center = points.mean(axis=0)
     axes = np.linalg.svd(points - center, full_matrices=False)[2]
     scores = (points - center) @ axes.T
@@ -304,6 +308,7 @@ def replace_rows(
     rng: Generator,
 ) -> Resample:  # fmt: skip
     """Replace some rows by points uniform in a box along the axes."""
+    # only rows that are kept are compared with their clusters
     replaced = rng.random(len(points)) < NOISE_SHARE
     noise = center + rng.uniform(-reach, reach, size=(replaced.sum(), len(reach))) @ axes
     data = points.copy()

@@ -65,6 +65,7 @@ def refer_to_clusters(X: Any, labels: np.ndarray) -> Draws:
     The columns of sparse X are permuted within each cluster instead.
     """
     clusters = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    # within a cluster of sparse X columns are permuted, otherwise one mode is fitted
     parts = [resolve_reference(safe_indexing(X, rows), "auto", "unimodal")[1] for rows in clusters]
     order = np.argsort(np.concatenate(clusters))
     return partial(draw_clusters, X, parts, order)
@@ -88,6 +89,7 @@ def find_box(X: np.ndarray) -> Box:
 def find_principal_box(X: np.ndarray) -> Box:
     """Return the center, the principal axes as rows, and the range of the scores on each."""
     center = X.mean(axis=0)
+    # the scores on the principal axes are the left vectors times the singular values
     left, sizes, axes = np.linalg.svd(X - center, full_matrices=False)
     scores = left * sizes
     return center, axes, scores.min(axis=0), scores.max(axis=0)
@@ -104,6 +106,7 @@ def permute_columns(X: Any, rng: Generator) -> Any:
     """Permute each column of X separately."""
     orders = np.stack([rng.permutation(X.shape[0]) for _ in range(X.shape[1])], axis=1)
     if issparse(X):
+        # move the nonzero entries alone, each by the permutation of its column
         cells = X.tocoo()
         rows = orders[cells.row, cells.col].astype(cells.row.dtype)
         return type(X)((cells.data, (rows, cells.col)), shape=X.shape)
@@ -138,6 +141,7 @@ class UnimodalColumn(NamedTuple):
 def fit_unimodal(X: np.ndarray) -> Unimodal:
     """Fit a distribution with unimodal columns and the rank correlations of the data."""
     n = len(X)
+    # van der Waerden scores, centered and of unit length: products are rank correlations
     scores = norm.ppf((rankdata(X, axis=0) - 0.5) / n)
     scores -= scores.mean(axis=0)
     lengths = np.linalg.norm(scores, axis=0)
@@ -163,9 +167,11 @@ def correct_for_ties(scores: np.ndarray, tied: np.ndarray) -> np.ndarray:
     coefficients = np.zeros((p, N_TERMS))
     coefficients[:, 0] = 1
     for column in tied:
+        # normal quantiles at which the column steps from one level to the next
         levels, counts = np.unique(scores[:, column], return_counts=True)
         cuts = norm.ppf(np.cumsum(counts)[:-1] / n)
         weights = np.sqrt(n) * np.diff(levels) * norm.pdf(cuts)  # scores have length 1
+        # Hermite polynomials, normalized, by their three-term recurrence
         before, polynomial = np.zeros(len(cuts)), np.ones(len(cuts))
         for k in range(1, N_TERMS + 1):
             coefficients[column, k - 1] = weights @ polynomial / np.sqrt(k)
@@ -176,6 +182,7 @@ def correct_for_ties(scores: np.ndarray, tied: np.ndarray) -> np.ndarray:
     grid = np.sin(np.linspace(-np.pi / 2, np.pi / 2, 61))
     lower = coefficients * grid[0] ** orders @ coefficients.T
     latent = np.where(observed < lower, -1.0, 1.0)
+    # all pairs of columns whose correlation lies between two points of the grid
     for left, right in pairwise(grid):
         upper = coefficients * right**orders @ coefficients.T
         inside = (lower <= observed) & (observed < upper)
@@ -198,15 +205,18 @@ def fit_tail(scores: np.ndarray, root: np.ndarray) -> float:
     if sum(used) < 2:
         return 0.0
     scores, root, n = scores[:, used], root[:, used], len(scores)
+    # a fixed seed: the fit must depend on the data alone
     rng, levels = np.random.default_rng(0), np.sort(scores, axis=0)
     shape = -(-N_SIMULATED // n), n
     normal, uniform = rng.normal(size=(*shape, len(root))) @ root, rng.random((*shape, 1))
     variances = []
     for tail in TAILS:
+        # give simulated samples the levels of the data in the order of a t copula
         ranks = (normal / draw_scale(tail, uniform)).argsort(axis=1).argsort(axis=1)
         squares = np.take_along_axis(levels[None], ranks, axis=1) ** 2
         variances.append(squares.sum(axis=2).var(axis=1).mean())
     observed = (scores**2).sum(axis=1).var()
+    # the variance increases with the tail, up to noise of the simulation
     return float(np.interp(observed, np.maximum.accumulate(variances), TAILS))
 
 
@@ -227,6 +237,7 @@ def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
     widths = np.diff(edges)
     density, empirical = mass / widths, np.cumsum(mass)
     best = (np.inf, empirical)
+    # try quantiles as the mode: the density rises up to it and falls behind it
     for mode in np.unique(np.searchsorted(empirical, np.linspace(0, 1 - 1e-9, N_MODES))):
         sides = slice(None, mode), slice(mode, None)
         fits = [
@@ -235,6 +246,7 @@ def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
             if len(density[side])
         ]
         fitted = np.cumsum(np.concatenate(fits) * widths)
+        # Kolmogorov's distance of the fitted distribution function
         best = min(best, (np.abs(fitted - empirical).max(), fitted), key=lambda pair: pair[0])
     return UnimodalColumn(np.append(0.0, best[1] / best[1][-1]), edges, step)
 
@@ -251,6 +263,7 @@ def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     step = np.diff(points).min()
     n_steps = (points[-1] - points[0]) / step
     places = (points - points[0]) / step
+    # values on no lattice, or on one so fine that most cells are empty
     if n_steps >= len(values) or np.abs(places - np.round(places)).max() > 0.01:
         shares = np.append(counts[0] + counts[1], counts[2:]) / len(values)
         return points, shares, 0.0
@@ -263,6 +276,7 @@ def draw_unimodal(X: Any, fitted: Unimodal, rng: Generator) -> Any:
     latent = rng.normal(size=(X.shape[0], len(fitted.root))) @ fitted.root
     if fitted.tail:
         latent /= draw_scale(fitted.tail, rng.random((len(latent), 1)))
+    # through the distribution of each column by its inverse
     uniform = t.cdf(latent, 1 / fitted.tail) if fitted.tail else norm.cdf(latent)
     points = np.empty(X.shape)
     for place, (probabilities, knots, step) in enumerate(fitted.columns):

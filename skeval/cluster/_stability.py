@@ -229,6 +229,7 @@ def predictive_power(
     measure = AGREEMENTS[agreement] if isinstance(agreement, str) else agreement
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     root = root_seed(random_state)
+    # agreement of two clusterings of random halves, in both directions
     measures = (partial(agree_both_ways, measure),)
     values = run_halvings({0: clusterer}, X, None, measures, n_repeats, root, options)[0, 0, 0]
     return Estimate(
@@ -265,6 +266,7 @@ def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
     """Return a clone with drawn seeds for all `random_state` parameters that are None."""
     copy = clone(clusterer)
     params = copy.get_params(deep=True)
+    # a seed is drawn for each parameter, so that setting one does not change the others
     names = sorted(name for name in params if name.split("__")[-1] == "random_state")
     seeds = {name: int(rng.integers(2**31)) for name in names}
     return copy.set_params(**{name: seeds[name] for name in names if params[name] is None})
@@ -285,6 +287,7 @@ def fit_labels(clusterer: Any, X: Any) -> np.ndarray:
 
 def seed_alike(clusterers: dict[int, Any], rng: Generator) -> dict[int, Any]:
     """Return seeded clones of clusterers, all with the same seeds."""
+    # rewind the generator: clusterers differ only in their number of clusters
     state, seeded = rng.bit_generator.state, {}
     for n_clusters, clusterer in clusterers.items():
         rng.bit_generator.state = state
@@ -342,6 +345,7 @@ def run_halvings(
     axis has length 1.
     """
     roots = [root] if reference is None else [root, root.spawn(1)[0]]
+    # the same function serves data and reference; a draw says which it is
     halve = partial(run_halving, X, reference, measures, clusterers)
     values = run_draws(halve, [(seed, n_repeats) for seed in roots], **options)
     table = np.reshape(values, (len(roots), n_repeats, len(clusterers), len(measures)))
@@ -373,10 +377,12 @@ def compare_halves(
 ) -> list[list[float]]:
     """Cluster both halves with each clusterer and measure them; 0 if clusters are missing."""
     order = rng.permutation(X.shape[0])
+    # a random order, cut in the middle
     halves = Halves([safe_indexing(X, part) for part in np.array_split(order, 2)])
     seeded, values = [seed_alike(clusterers, rng) for _ in halves.parts], []
     for n_clusters in clusterers:
         pairs = zip(seeded, halves.parts, strict=True)
+        # cluster each half by itself; a half with too few clusters has no agreement
         labels = [fit_labels(models.pop(n_clusters), half) for models, half in pairs]
         is_complete = all(has_clusters(own, n_clusters) for own in labels)
         values.append([measure(halves, labels) if is_complete else 0.0 for measure in measures])
@@ -386,6 +392,7 @@ def compare_halves(
 def agree_both_ways(agreement: Agreement, halves: Halves, labels: list[np.ndarray]) -> float:
     """Transfer the clusters of either half to the other, and average the agreement."""
     (first, second), (in_second, in_first) = labels, halves.nearest
+    # a sample takes the cluster of its nearest neighbor in the other half
     forth = agreement(second, first[in_first])
     back = agreement(first, second[in_second])
     return (float(forth) + float(back)) / 2

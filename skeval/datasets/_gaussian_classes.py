@@ -69,6 +69,7 @@ class GaussianClasses:
         w = w / largest
         with np.errstate(over="ignore"):  # if the quotient overflows, the offset alone decides
             b = float(np.divide(b, largest))
+        # w'x + b is normal with mean +-shift + b and standard deviation |w|
         norm_of_w = np.linalg.norm(w)
         shift = w @ self.mean
         missed = norm.cdf(-(shift + b) / norm_of_w)
@@ -147,9 +148,11 @@ def make_gaussian_classes(
     if not isinstance(prior, Real) or not 0 < prior < 1:
         raise ValueError(f"prior must fulfill 0 < prior < 1, got {prior!r}.")
     rng = np.random.default_rng(root_seed(random_state))
+    # the distance of the means is twice the norm of this vector
     mean = np.zeros(n_features)
     mean[:n_informative] = separation / 2 / np.sqrt(n_informative)
     y = (rng.random(n_samples) < prior).astype(int)
+    # rare classes get two members, which cross-validation needs
     for label in (0, 1):
         missing = max(0, 2 - np.sum(y == label))
         y[np.flatnonzero(y != label)[:missing]] = label
