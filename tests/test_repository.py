@@ -146,6 +146,26 @@ def test_the_table_of_methods_is_that_of_the_benchmark():
         assert {row["sets"] for row in part} == {"100"}
 
 
+def test_the_table_of_groups_is_that_of_the_benchmark():
+    """Rows have the lowest and the highest coverage for each correlation within groups."""
+    names = {
+        "error rate": "error_rate", "difference of two error rates": "difference",
+        "area, both classes in each group": "roc_auc", "calibration slope": "slope",
+        "area, one class in each group": "roc_auc of pure groups", "crossed: area": "roc_auc",
+        "crossed: error rate": "error_rate", "crossed: difference": "difference",
+        "crossed: calibration slope": "slope",
+    }  # fmt: skip
+    cells = {}
+    for row in csv.DictReader(read("benchmarks/results/coverage_groups.csv").splitlines()):
+        key = row["statistic"], "x" in row["groups"], row["icc"]
+        cells.setdefault(key, []).append(round(100 * float(row["coverage"])) / 100)
+    lines = [" ".join(line.split()) for line in read("doc/user_guide/dependence.rst").splitlines()]
+    for name, statistic in names.items():
+        of_row = [cells[statistic, "crossed" in name, icc] for icc in ("0.0", "0.3", "0.8")]
+        shown = [f"{min(cell):.2f} to {max(cell):.2f}".replace("0.", ".") for cell in of_row]
+        assert " ".join([name, *shown]) in lines
+
+
 def test_the_tables_of_the_methods_page_are_those_of_the_benchmark():
     command = [sys.executable, ROOT / "benchmarks" / "default_interval.py"]
     tables = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -322,11 +322,9 @@ def cross_val_error(
     Notes
     -----
     The standard error is the standard error of the mean per-sample loss. It ignores that folds
-    share training samples; no unbiased estimate of that variance exists [1]_. With this standard
-    error, nominal 95 % intervals by Wilson covered the error of the trained model in 73 to 94 % of
-    data sets (about 40 combinations of populations and learners, mostly 50 samples, 200 or 400 data
-    sets each). The default, "inflated", therefore doubles the variance (with Jeffreys' interval for
-    0-1 loss); it covered the error in 92 to 99 %. A single test set (hold-out) has Wilson's
+    share training samples; no unbiased estimate of that variance exists [1]_, and Wilson's intervals
+    with it are too short (:doc:`/validation`). The default, "inflated", therefore doubles the
+    variance, with Jeffreys' interval for 0-1 loss. A single test set (hold-out) has Wilson's
     interval. Report the interval of `error_interval` instead: it is a tenth shorter, because it
     averages over repeated folds.
 
@@ -598,37 +596,10 @@ def perturbation_interval(
 
     Notes
     -----
-    The theory of [1]_, for "resubstitution", assumes many samples and few features. On simulated
-    data (two Gaussian classes, 50 to 200 samples, 5 to 200 features, 400 sets each) the nominal 95
-    % interval "normal" covered the error of the fitted model in 0 to 94 % of the data sets, in more
-    than 90 % only with 100 samples or more and 5 weakly separated features. With
-    "cross_validation", coverage was 94 to 99 % with at least five samples for each feature and
-    class means at most three standard deviations apart, but 83 to 93 % with at least as many
-    features as samples. The user guide has the table.
-
-    If the classes are easy to separate, there are few errors or none, and "normal" covers even
-    less; "wilson" is therefore the default. Coverage of the error of the fitted model by nominal 95
-    % intervals, mean width in parentheses (linear discriminant analysis of two Gaussian classes
-    whose means are `d` standard deviations apart in one of `p` features, 10 folds, 100
-    perturbations; 300 data sets for p = 4, 200 for p = 15):
-
-    ===  ==  ===  =====  ===========  ===========  ===========  ===========
-    n    p   d    error  CV           CV           training     training
-                         normal       wilson       normal       wilson
-    ===  ==  ===  =====  ===========  ===========  ===========  ===========
-    40   4   4    .031   .91 (.10)    .99 (.17)    .62 (.05)    .97 (.13)
-    100  4   4    .026   .91 (.06)    .95 (.09)    .79 (.05)    .93 (.07)
-    40   4   2.5  .126   .95 (.25)    .97 (.28)    .80 (.15)    .92 (.20)
-    100  4   2.5  .113   .96 (.15)    .98 (.15)    .89 (.12)    .95 (.13)
-    40   4   1.2  .309   .98 (.40)    .99 (.37)    .89 (.26)    .93 (.27)
-    100  4   1.2  .291   .97 (.23)    .98 (.22)    .93 (.18)    .95 (.18)
-    40   15  4    .069   .98 (.21)    .93 (.31)    .14 (.02)    .88 (.17)
-    100  15  4    .036   .97 (.09)    .95 (.14)    .59 (.03)    .92 (.08)
-    40   15  2.5  .193   .95 (.36)    .95 (.37)    .34 (.06)    .86 (.24)
-    100  15  2.5  .136   .98 (.20)    .98 (.20)    .67 (.08)    .92 (.13)
-    40   15  1.2  .372   .99 (.43)    .99 (.40)    .56 (.14)    .91 (.28)
-    100  15  1.2  .323   .99 (.27)    1.00 (.26)   .84 (.15)    .91 (.18)
-    ===  ==  ===  =====  ===========  ===========  ===========  ===========
+    The theory of [1]_, for "resubstitution", assumes many samples and few features; on other data
+    its interval "normal" is far too short, and "cross_validation" is better (:doc:`/validation` has
+    the coverage of both). If the classes are easy to separate, there are few errors or none, and
+    "normal" covers even less; "wilson" is therefore the default.
 
     "wilson" with "resubstitution" is never shorter than Wilson's interval for `n` independent
     samples, and equals it if the fit separates the classes.

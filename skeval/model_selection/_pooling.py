@@ -144,15 +144,7 @@ def pool_estimates(
     similar to [4]_: the usual :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ treats the
     estimated variance as known, although with few sites it is often 0.
 
-    In simulations of normal sites with unequal standard errors (ratio of variances 1 to 10; 5, 10
-    and 20 sites; true :math:`I^2` of 0, .5 and .9; 200 data sets per setting), nominal 95 %
-    intervals covered the mean in .94 to 1.00 of data sets and another site in .95 to 1.00. With
-    :math:`t_{k-1}` or :math:`t_{k-2}` instead of the average, another site was covered in .82 to
-    .99 (400 data sets). For error rates of .2 and .05 at sites with 20 to 200 samples (18 settings
-    with 200 data sets each, :math:`\tau` of 0, .4 and 1 on the log-odds), the scale "arcsine"
-    covered the median site in .90 to 1.00 and another site in .92 to 1.00. Log-odds, on which the
-    weight of a site depends on its error, covered them in .70 to .99 and .88 to 1.00
-    (``benchmarks/coverage_pooling.py``).
+    :doc:`/validation` has the measured coverage of the intervals.
 
     References
     ----------
