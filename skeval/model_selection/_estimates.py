@@ -322,9 +322,9 @@ def cross_val_error(
     Notes
     -----
     The standard error is the standard error of the mean per-sample loss. It ignores that folds
-    share training samples; no unbiased estimate of that variance exists [1]_, and Wilson's intervals
-    with it are too short (:doc:`/validation`). The default, "inflated", therefore doubles the
-    variance, with Jeffreys' interval for 0-1 loss. A single test set (hold-out) has Wilson's
+    share training samples; no unbiased estimate of that variance exists [1]_, and Wilson's
+    intervals with it are too short (:doc:`/validation`). The default, "inflated", therefore doubles
+    the variance, with Jeffreys' interval for 0-1 loss. A single test set (hold-out) has Wilson's
     interval. Report the interval of `error_interval` instead: it is a tenth shorter, because it
     averages over repeated folds.
 
