@@ -186,10 +186,6 @@ def test_a_perturbation_follows_the_requests_of_its_fit(data):
     assert read_later == clone(model).fit(X, y, sample_weight=np.linspace(1, 2, len(y))).cv_error_
 
 
-def weighted_agreement(y, predicted, sample_weight=None):
-    return np.average(y == predicted, weights=sample_weight)
-
-
 def spread(X, labels, sample_weight=None):
     return np.average(X[:, 0] * labels, weights=sample_weight)
 

@@ -166,6 +166,31 @@ def test_the_table_of_groups_is_that_of_the_benchmark():
         assert " ".join([name, *shown]) in lines
 
 
+def test_the_tables_of_calibration_are_those_of_the_benchmarks():
+    lines = [" ".join(line.split()) for line in read("doc/validation.rst").splitlines()]
+    bins = {}
+    for row in csv.DictReader(
+        read("benchmarks/results/coverage_calibration_bins.csv").splitlines()
+    ):
+        cell = f"{float(row['coverage']):.2f} ({float(row['width']):.2f})"
+        bins.setdefault(row["samples_of_bin"], {})[row["method"], row["rate"]] = cell
+    for size, cells in bins.items():
+        methods, rates = ("clopper_pearson", "wilson"), ("0.5", "0.1", "0.02")
+        assert " ".join([size, *(cells[m, r] for m in methods for r in rates)]) in lines
+    errors = {}
+    for row in csv.DictReader(
+        read("benchmarks/results/coverage_calibration_error.csv").splitlines()
+    ):
+        errors.setdefault((row["rate"], row["n"]), {})[row["model"], row["bins"]] = row
+    for (rate, n), rows in errors.items():
+        coverage = [float(row["coverage"]) for row in rows.values()]
+        right, over = rows["calibrated", "quantile 10"], rows["overconfident", "quantile 10"]
+        shown = [min(coverage), statistics.mean(coverage), right["error"], right["corrected"]]
+        shown += [over["truth"], over["error"], over["corrected"]]
+        cells = [rate, n, *(f"{float(cell):.3f}" for cell in shown), f"{float(over['width']):.2f}"]
+        assert " ".join(cells) in lines
+
+
 def test_the_tables_of_the_methods_page_are_those_of_the_benchmark():
     command = [sys.executable, ROOT / "benchmarks" / "default_interval.py"]
     tables = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -239,25 +239,6 @@ def find_recalibration(y: NDArray[np.bool_], p: Floats, weight: Floats) -> Float
     return np.full(2, np.nan) if optimum is None else optimum[0]
 
 
-def find_smooth_curve(y: NDArray[np.bool_], p: Floats, weight: Floats, grid: Floats) -> Floats:
-    """Return the frequency of events at the probabilities `grid`, by a restricted cubic spline.
-
-    It is nan beyond the probabilities of the samples, and if there is no such curve.
-    """
-    odds, events, others = _find_odds(p), weight * y, weight * ~y
-    knots = np.quantile(odds, KNOTS[4])
-    curve = np.full(len(grid), np.nan)
-    if np.min(np.diff(knots)) < CERTAIN:  # few distinct probabilities, as from a tree
-        return curve
-    design = partial(make_spline, knots=knots)
-    masses = Masses(odds, events, others, (events**2, others**2))
-    optimum = maximize(masses, design, np.zeros(len(knots)), list(range(len(knots))))
-    inside = (grid >= p.min()) & (grid <= p.max())
-    if optimum is not None:
-        curve[inside] = expit(optimum[0] @ design(_find_odds(grid[inside])))
-    return curve
-
-
 class Measure(NamedTuple):
     """Value of a measure with its limits as a function of the confidence level."""
 

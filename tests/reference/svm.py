@@ -51,15 +51,3 @@ def primal_objective(X, y, box, w, b):
 def dual_objective(X, y, alpha):
     w = sum(a * label * x for a, label, x in zip(alpha, y, X, strict=True))
     return float(np.sum(alpha) - 0.5 * w @ w)
-
-
-def standard_scale(X, weights):
-    """Return the weighted standard deviations (ddof 0) of the columns, 1 for a constant one."""
-    scales = []
-    for column in X.T:
-        mean = sum(w * x for w, x in zip(weights, column, strict=True)) / sum(weights)
-        square = sum(w * (x - mean) ** 2 for w, x in zip(weights, column, strict=True))
-        inside = [x for w, x in zip(weights, column, strict=True) if w > 0]
-        constant = max(inside) == min(inside)
-        scales.append(1.0 if constant else (square / sum(weights)) ** 0.5)
-    return np.array(scales)
