@@ -124,6 +124,9 @@ class Metric:
         numbers of `y_pred`.
     loss : str or None
         Name of the loss whose mean is the metric, or 1 minus the metric if greater is better.
+    influence : callable or None
+        ``influence(arguments, sample)`` returns the metric of scores, of two or several classes,
+        with the influence of each sample; None if there is no such form for these arguments.
     batch : mapping of str to callable
         ``batch[average](predictions)`` returns the metric of each of many fits, "" without average.
     reported : tuple of Reported
@@ -144,6 +147,7 @@ class Metric:
     per_sample: Callable[..., Floats] | None = None
     loss: str | None = None
     root: bool = False
+    influence: Callable[[Arguments, Sample], Ranking | None] | None = None
     batch: Mapping[str, BatchScore] = field(default_factory=dict)
     reported: tuple[Reported, ...] = field(default=())
 
@@ -276,8 +280,8 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
     kind, more = type_of_target(sample.y_true), set(arguments) - row.keywords
     if kind == "multilabel-indicator" and more <= {"average"}:
         return make_label_forms(row, arguments, sample)
-    if kind == "multiclass" and row.function is sk.roc_auc_score:
-        ranking = None if more else rank_classes(arguments, sample)
+    if kind == "multiclass" and row.influence is not None:
+        ranking = None if more else row.influence(arguments, sample)
         return {} if ranking is None else _close_ranking(ranking, sample, is_area=True)
     if more or kind not in row.targets:
         return {}
@@ -376,14 +380,20 @@ def use_label_ranking(row: Metric, columns: Sample, sample: Sample) -> Forms:
 
 
 def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
-    """Return the area of several classes: one-vs-rest or one-vs-one, "macro" or "weighted"."""
+    """Return the area of two classes, or of several: one-vs-rest or one-vs-one.
+
+    Areas of several classes have the average "macro" or "weighted".
+    """
     classes, codes = np.unique(sample.y_true, return_inverse=True)
     k, labels = len(classes), arguments.get("labels")
     kind, average = arguments.get("multi_class"), arguments.get("average", "macro")
     same = labels is None or np.array_equal(labels, classes)
+    weight = np.ones(len(codes)) if sample.weight is None else sample.weight
+    if k == 2 and sample.y_pred.ndim == 1:
+        terms = [Term(slice(None), codes == 1, sample.y_pred.astype(float))]
+        return rank_terms(terms, weight, sample.groups, of_area=True)
     if not same or sample.y_pred.shape != (len(codes), k) or average not in ("macro", "weighted"):
         return None
-    weight = np.ones(len(codes)) if sample.weight is None else sample.weight
     score, is_class = sample.y_pred.astype(float), codes[:, None] == np.arange(k)
     if kind == "ovr":
         members = is_class
@@ -648,7 +658,7 @@ METRICS: tuple[Metric, ...] = (
         reported=(Reported("brier_score", "Brier score"),),
     ),
     Metric(
-        sk.roc_auc_score, **RANKING, interval=(OF_AREA,),
+        sk.roc_auc_score, **RANKING, interval=(OF_AREA,), influence=rank_classes,
         keywords=frozenset({"average", "labels", "multi_class"}), batch={"": _batch.roc_auc},
         reported=(Reported("roc_auc", "area under the ROC curve"),),
     ),

@@ -18,7 +18,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from skeval._inference.areas import find_area, find_partial_area, independent_size, spread_of_areas
+from skeval._inference.areas import find_partial_area, independent_size, unbiased
 from skeval._inference.intervals import Codes, Spread, spread_between
 from skeval._inference.paired import Right
 from skeval._resampling.resampled_statistics import (
@@ -29,7 +29,7 @@ from skeval._resampling.resampled_statistics import (
     warn_of_undefined,
 )
 from skeval._resampling.sampling_units import ExchangedUnits, drawing_units
-from skeval.metrics._table import METRICS, Metric, Sample, find_row, rank_classes, unwrap
+from skeval.metrics._table import METRICS, Metric, Sample, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums
 from skeval.model_selection import _comparison_methods, _pair_tests
 from skeval.model_selection._comparison import Comparison, JointComparison
@@ -890,30 +890,29 @@ def find_areas(
 
     The second of two classes is positive, and a partial area is standardized as in scikit-learn.
     """
-    classes, weight = np.unique(y), np.ones(len(y))
-    if len(classes) == 2:
-        positive = y == classes[1]
-        areas = [
-            find_area(positive, score, weight)
-            if max_fpr == 1
-            else find_partial_area(positive, score, max_fpr)
-            for score in scores
-        ]
-        influence = np.column_stack([area.influence for area in areas])
-        spread = spread_of_areas(influence, positive, weight, group)
-        return np.array([area.value for area in areas]), spread
-    rankings = [rank_classes(arguments, Sample(y, score, np.nan, None, group)) for score in scores]
-    if None in rankings:
-        raise ValueError(
-            "y_true must contain two classes for method='delong', or metric must be 'roc_auc_ovr' "
-            "or 'roc_auc_ovo' and each prediction have a column of probabilities per class; got "
-            f"{len(classes)} classes."
-        )
-    influence = np.column_stack([ranking.influence for ranking in rankings if ranking])
-    spread = Spread(influence.T @ influence)
-    if group is not None:
-        spread = spread_between(influence, group)
-    return np.array([ranking.value for ranking in rankings if ranking]), spread
+    classes, codes = np.unique(y, return_inverse=True)
+    row, positive = find_row(roc_auc_score), codes == 1
+    assert row is not None
+    assert row.influence is not None
+    values, influence = np.empty(len(scores)), np.empty((len(y), len(scores)))
+    for at, score in enumerate(scores):
+        if max_fpr < 1:
+            values[at], moved = find_partial_area(positive, score, max_fpr)
+            if group is None:
+                moved = unbiased(moved, positive, np.ones(len(y)))
+            influence[:, at] = moved
+            continue
+        ranking = row.influence(arguments, Sample(y, score, np.nan, None, group))
+        if ranking is None:
+            raise ValueError(
+                "y_true must contain two classes for method='delong', or metric must be "
+                "'roc_auc_ovr' or 'roc_auc_ovo' and each prediction have a column of "
+                f"probabilities per class; got {len(classes)} classes."
+            )
+        values[at], influence[:, at] = ranking.value, ranking.influence
+    if group is None:
+        return values, Spread(influence.T @ influence)
+    return values, spread_between(influence, group, stratum=codes if len(classes) == 2 else None)
 
 
 def check_class_sizes(name: str, y: np.ndarray) -> None:
