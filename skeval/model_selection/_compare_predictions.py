@@ -115,9 +115,9 @@ def compare_predictions(
         the two systems are exchangeable, and the interval is a bootstrap interval. "bootstrap"
         resamples the samples; with few groups its interval is too short (see below). "mcnemar"
         counts the samples that only one of two systems predicts correctly; "cochran_q" first tests
-        whether all systems are correct equally often. "delong" compares areas under ROC curves: for
-        two classes, the second one in sorted order being positive, or with `metric="roc_auc_ovr"`
-        or `"roc_auc_ovo"` for several. The other two are for samples
+        whether all systems are correct equally often. "delong" compares areas under ROC curves: of
+        two classes, the second one in sorted order being positive, or of several, with the metric
+        "roc_auc_ovr" or "roc_auc_ovo". The other two are for samples
         in time order, whose errors may be correlated, and compare the accuracy or a `metric` that
         is a mean loss, such as `sklearn.metrics.mean_absolute_error`: "time_blocks" uses blocks of
         consecutive samples that are as long as the correlation lasts; "diebold_mariano" [6]_ is for
