@@ -1,10 +1,10 @@
 """Table of all prediction metrics, used by scorers, intervals and reports.
 
 To add a metric, write its function and its row. A row contains the range of the metric, its
-direction, the response that it evaluates, and its closed-form intervals: for a proportion of
-samples, a function of the confusion table, an area, or a mean over samples. The functions that
-compute these intervals are defined above the rows. Clustering indices have a separate table,
-`INDICES`.
+direction, the response that it evaluates, its influence function, its form for many fits at once,
+and its closed-form intervals: for a proportion of samples, a function of the confusion table, an
+area, or a mean over samples. The functions that compute these intervals are defined above the rows.
+Clustering indices have a separate table, `INDICES`.
 """
 
 from __future__ import annotations

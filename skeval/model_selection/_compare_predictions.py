@@ -876,7 +876,8 @@ def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.n
 def is_area(metric: Any) -> bool:
     """Whether a metric is the area under the ROC curve of two or several classes."""
     function, arguments = unwrap(metric)
-    return function is roc_auc_score and set(arguments) <= {"multi_class", "average"}
+    averaged = arguments.get("average", "macro") in ("macro", "weighted")
+    return function is roc_auc_score and averaged and set(arguments) <= {"multi_class", "average"}
 
 
 def find_areas(
@@ -892,6 +893,8 @@ def find_areas(
     """
     classes, codes = np.unique(y, return_inverse=True)
     row, positive = find_row(roc_auc_score), codes == 1
+    if max_fpr < 1 and len(classes) > 2:
+        raise ValueError(f"max_fpr must be None or 1 for {len(classes)} classes, got {max_fpr}.")
     assert row is not None
     assert row.influence is not None
     values, influence = np.empty(len(scores)), np.empty((len(y), len(scores)))

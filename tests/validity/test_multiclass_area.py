@@ -62,6 +62,16 @@ def test_one_versus_one_of_two_classes_is_the_area_of_both():
     assert_allclose(ovo.error, metric_interval(roc_auc_score, y, p[:, 1]).standard_error)
 
 
+def test_what_has_no_influence_is_resampled_or_refused():
+    y, p, other = draw(np.random.default_rng(4), 40, 1.0)
+    micro = partial(roc_auc_score, multi_class="ovr", average="micro")
+    assert compare_predictions(y, [p, other], metric=micro, n_resamples=20).method == "permutation"
+    with pytest.raises(ValueError, match="max_fpr must be None or 1 for 3 classes"):
+        compare_predictions(y, [p, other], metric=SCORERS[0], method="delong", max_fpr=0.5)
+    with pytest.raises(ValueError, match="must contain two classes for method='delong'"):
+        compare_predictions(y, [p, other], method="delong")
+
+
 @pytest.mark.simulated
 @pytest.mark.parametrize(("signal", "truth"), [(0.0, 0.5), (2.0, None)])
 def test_coverage_and_size(signal, truth):
