@@ -43,7 +43,7 @@ def select_and_separate() -> Pipeline:
     return make_pipeline(SelectKBest(k=20), SVC(kernel="linear"))
 
 
-def take_picture(report: skeval.EvaluationReport, path: Path, height: int) -> None:
+def take_picture(report: skeval.Report, path: Path, height: int) -> None:
     """Write the page of a report, and take a picture of what one sees of it first."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
@@ -62,7 +62,7 @@ def noise() -> tuple[np.ndarray, np.ndarray]:
     return np.random.default_rng(1).normal(size=(62, 2000)), np.arange(62) % 2
 
 
-def draw_claim(report: skeval.EvaluationReport, path: Path) -> None:
+def draw_claim(report: skeval.Report, path: Path) -> None:
     """Draw the accuracy with features selected on all samples beside the honest estimate."""
     claimed = 1 - report.selection_bias.extra.cv1_error
     error, interval = report.answer.value, report.answer.interval

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         metric_interval,
         permutation_test,
     )
-    from skeval.report import EvaluationReport, evaluate, evaluate_clusterer, evaluate_predictions
+    from skeval.report import Report, evaluate, evaluate_clusterer, evaluate_predictions
 
 __all__ = [
-    "EvaluationReport",
+    "Report",
     "__version__",
     "compare_classifiers",
     "error_interval",
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 _SOURCES = {
-    "EvaluationReport": "report",
+    "Report": "report",
     "compare_classifiers": "model_selection",
     "error_interval": "model_selection",
     "evaluate": "report",

@@ -111,7 +111,7 @@ def test_a_page_is_whole_or_not_written(error, tmp_path, capsys, monkeypatch):
         path.write_text("half a page")
         raise error
 
-    monkeypatch.setattr(skeval.report.EvaluationReport, "to_html", stop)
+    monkeypatch.setattr(skeval.report.Report, "to_html", stop)
     status = main(["evaluate", "iris", "--html", str(page), *LEAST])
     assert [file.read_text() for file in tmp_path.iterdir()] == ["the page of yesterday"]
     printed = capsys.readouterr()

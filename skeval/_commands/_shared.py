@@ -204,7 +204,7 @@ def deliver(
     headline = _write_headline(options.data, table, numbers, column)
     start = [headline, procedure, ""]
     if options.full or not summary:
-        lines = [*start, report._write_text(full=options.full), *notes]
+        lines = [*start, report.to_text(full=options.full), *notes]
     else:
         start = [*fill_lines(headline), *fill_lines(procedure), ""]
         filled = [line for note in notes for line in fill_lines(note)]
@@ -256,7 +256,7 @@ def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> tup
         return report, []
     if options.id is not None:
         ids = table.left_out[options.id].astype(str)[hard.sample].tolist()
-        return replace(report, hard_samples=replace(hard, name=ids)), []
+        return report.with_results(hard_samples=replace(hard, name=ids)), []
     note = "note: samples are numbered from 0, the first row below the header; --id names them."
     listed = options.full or options.html is not None
     return report, [note] if listed and options.data not in BUNDLED else []
@@ -277,8 +277,9 @@ def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
     (`scored`), are printed in addition.
     """
     verdict = fill_lines(report.verdict)
-    basis = fill_lines(report._basis[-1]) if report._basis else []
-    first, *others = report._sections
+    described = report.layout.basis(report)
+    basis = fill_lines(described[-1]) if described else []
+    first, *others = report.sections
     grave = [text for text in first.items if getattr(text, "headline", "")]
     titles = dict.fromkeys(_name_warning(text) for text in first.items if text not in grave)
     tables = (table for section in others for table in section.tables if table.n_in_text != 0)

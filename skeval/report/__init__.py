@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from skeval.report._clustering import ClusteringReport
-from skeval.report._comparison import EvaluationComparison
 from skeval.report._evaluate import evaluate
 from skeval.report._evaluate_clusterer import evaluate_clusterer
-from skeval.report._evaluate_predictions import PredictionsReport, evaluate_predictions
-from skeval.report._multilabel import MultilabelReport
-from skeval.report._outputs import OutputsReport
-from skeval.report._report import EvaluationReport
+from skeval.report._evaluate_predictions import evaluate_predictions
+from skeval.report._report import Report
 
-__all__ = [
-    "ClusteringReport",
-    "EvaluationComparison",
-    "EvaluationReport",
-    "MultilabelReport",
-    "OutputsReport",
-    "PredictionsReport",
-    "evaluate",
-    "evaluate_clusterer",
-    "evaluate_predictions",
-]
+__all__ = ["Report", "evaluate", "evaluate_clusterer", "evaluate_predictions"]

@@ -15,12 +15,13 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 
-from skeval._inference.estimate import Results
 from skeval.cluster import ClusteringComparison, NClustersChoice, ParetoDisplay, StabilityDisplay
 from skeval.cluster._n_clusters_choice import SEQUENTIAL
 from skeval.cluster._stability import PREDICTION_STRENGTH, SMALLEST
 from skeval.metrics.cluster import silhouette_samples
-from skeval.report._sections import Figure, Report, Section, Table, list_grave
+from skeval.report._drawings import draw_map, draw_silhouettes
+from skeval.report._report import Layout
+from skeval.report._sections import Figure, Section, Table, list_grave
 from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
 
 MAX_SIZES = 12
@@ -80,296 +81,214 @@ def _write_unstable(stability: NClustersChoice) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ClusteringReport(Report):
-    """A clusterer evaluated at several numbers of clusters.
+def _write_verdict(report: Any) -> list[str]:
+    """Return the serious problems of the table, and the choice with the rules that agree."""
+    grave = list_grave(report.warnings)
+    start = [f"Do not rely on these clusters: {'; '.join(grave)}."] if grave else []
+    return [*start, write_choice(report.choices)]
 
-    It has the `warnings`, `seed`, `settings`, `versions`, `call` and `date` of every report.
 
-    Attributes
-    ----------
-    comparison : ClusteringComparison
-        Internal indices of the clustering of all samples for each number of clusters, and their
-        Pareto front.
-    choices : dict of str to NClustersChoice
-        The number of clusters by each rule of `choose_n_clusters`, the sequential one first.
-    stability : NClustersChoice
-        The rule of the requested stability, with the agreement of halves for each number of
-        clusters.
-    external : tuple of dict of str to float, or None
-        Agreement of each clustering with known classes; None without such classes.
-    partitions : dict of int to ndarray of shape (n_samples,)
-        The labels of all samples by number of clusters.
-    shown : ShownClusters or None
-        Clustering that a page draws (the chosen one, or the one with the largest silhouette), on
-        two principal components with silhouettes; None if it has one cluster.
-    n_samples, n_features : int
-        Size of the data.
-    clusterer : str
-        The clusterer, as source text.
+def _write_facts(report: Any) -> list[str]:
+    """Return the clusterer and the size of the data."""
+    clusterer = shorten(report.clusterer, MAX_FACT, placeholder=" …")
+    return [clusterer, f"{report.n_samples} samples, {report.n_features} features"]
+
+
+def _name_stability(report: Any) -> str:
+    """Return the name of the agreement of halves."""
+    method: str = report.stability.method
+    return method
+
+
+def _count_clusters(report: Any) -> dict[str, int]:
+    """Return the number of clusters by each rule."""
+    return {name: choice.n_clusters for name, choice in report.choices.items()}
+
+
+def _plot(report: Any, ax: Any) -> StabilityDisplay:
+    """Draw the stability of each number of clusters."""
+    return StabilityDisplay.from_result(report.stability, ax=ax)
+
+
+def _frame_partitions(report: Any) -> DataFrame:
+    """Return a column of labels for each number of clusters."""
+    return make_frame({f"k = {k}": labels for k, labels in report.partitions.items()})
+
+
+def _refuse_methods(report: Any) -> Any:
+    """Raise: clusterings have no methods paragraph."""
+    raise TypeError("a clustering report has no predictions that were scored.")
+
+
+def show_clusters(report: Any) -> Section:
+    """Return the section of the samples in their clusters, if there are at least two."""
+    shown, heading, tables = report.shown, "The clusters", [tabulate_sizes(report)]
+    if shown is None:
+        return Section(heading, tables=tables)
+    figures = [
+        Figure(
+            partial(draw_map, shown),
+            "Samples on the first two principal components; each cluster has its number "
+            "at its mean. Clusters that overlap here may be separated in other "
+            "directions.",
+            label=f"The samples of {shown.n_clusters} clusters on two principal components.",
+        ),
+        Figure(
+            partial(draw_silhouettes, shown),
+            "Silhouette of each sample: near 1 if its own cluster is much nearer than "
+            "any other, below 0 if another cluster is nearer.",
+            label=f"Silhouettes of the samples of {shown.n_clusters} clusters.",
+        ),
+    ]
+    chosen = shown.n_clusters == report.n_clusters
+    what = "the chosen number" if chosen else "the largest silhouette; no number was chosen"
+    caption = f"Shown: k = {shown.n_clusters}, {what}."
+    return Section(heading, explains=[caption], figures=figures, tables=tables)
+
+
+def tabulate_sizes(report: Any) -> Table:
+    """Return the cluster sizes for each number of clusters."""
+    rows = []
+    for k, labels in report.partitions.items():
+        sizes = np.sort(np.unique(labels, return_counts=True)[1])[::-1].tolist()
+        more = f" and {len(sizes) - MAX_SIZES} more" if len(sizes) > MAX_SIZES else ""
+        rows.append((str(k), ", ".join(map(str, sizes[:MAX_SIZES])) + more))
+    return Table(
+        "Samples in each cluster, the largest first.",
+        ["k", "sizes"],
+        rows,
+        quoted={str(report.n_clusters)},
+        beside=True,
+        n_in_text=0,
+    )
+
+
+def show_rules(report: Any) -> Section:
+    """Return the section of the number of clusters by each rule."""
+    rows = [
+        (RULE_NAMES[name], str(choice.n_clusters), _write_evidence(choice))
+        for name, choice in report.choices.items()
+    ]
+    table = Table("Number of clusters by each rule.", ["rule", "k", "evidence"], rows, left=(2,))
+    figure = Figure(
+        report.plot,
+        f"The data were split into random halves {report.stability.replicates.shape[1]} "
+        "times; both halves were clustered, and the clusters of one half predicted from "
+        "the other. 1 is perfect agreement. Gray: data without structure, and the limit "
+        "of the rule.",
+        label="Stability by number of clusters; see the table.",
+        height=3.2,
+    )
+    notes = [
+        f"{RULE_NAMES[name]}: {note}"
+        for name, choice in report.choices.items()
+        for note in choice.notes
+    ]
+    return Section(
+        "How many clusters?", sentences=notes, explains=[PRESUMES], figures=[figure], tables=[table]
+    )
+
+
+def tabulate_numbers(report: Any) -> Table:
+    """Return the table of all numbers, one row per number of clusters."""
+    columns = list(make_columns(report))
+    chosen = report.choice.candidates == report.n_clusters
+    columns.append((("", "", "choice"), ["chosen" if this else "" for this in chosen]))
+    heads, cells = zip(*columns, strict=True)
+    return Table(
+        "The better direction is below each name; k is the number of clusters.",
+        ["\n".join(filter(None, head)) for head in heads],
+        list(zip(*cells, strict=True)),
+        quoted={str(report.n_clusters)},
+        left=(len(columns) - 1,),
+    )
+
+
+def make_columns(report: Any) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """Yield the header of each column, in up to three lines, and its cells."""
+    stability, comparison = report.stability, report.comparison
+    yield ("k",), [str(k) for k in stability.candidates]
+    for place, name in enumerate(comparison.indices):
+        first, _, last = name.partition("_")
+        up = "larger" if comparison.greater_is_better[place] else "smaller"
+        yield (first, last.replace("_", " "), up), _write_alike(comparison.values[:, place])
+    means = zip(stability.values, stability.standard_errors, strict=True)
+    yield (*MEASURES[stability.method], "larger"), [write_with_spread(*mean) for mean in means]
+    reference = [f"{value:.3f}" for value in stability.reference_values]
+    yield ("the same", "without", "structure"), reference
+    single = [f"{value:.4f}" for value in report.choice.reference_values]
+    yield ("silhouette", "of a single", "cluster"), single
+    yield ("Pareto", "front"), ["yes" if this else "no" for this in comparison.front]
+    if report.external is not None:
+        values = np.array([indices["adjusted_rand"] for indices in report.external])
+        yield ("adjusted", "Rand with", "classes"), _write_alike(values)
+
+
+def show_indices(report: Any) -> Section:
+    """Return the section of the indices by number of clusters, and of the first two."""
+    comparison = report.comparison
+    n_panels = len(comparison.indices)
+    figures = [
+        Figure(
+            comparison.plot,
+            "Internal indices of the clustering of all samples.",
+            label=f"{n_panels} internal indices against the number of clusters, as in the table.",
+            height=0.5 + 1.45 * n_panels,
+            n_panels=n_panels,
+        )
+    ]
+    if n_panels > 1:
+        first, second = (name.replace("_", " ") for name in comparison.indices[:2])
+        figures.append(
+            Figure(
+                partial(ParetoDisplay.from_result, comparison),
+                f"{first.capitalize()} against {second}; the front is that of these two "
+                "indices alone.",
+                label=f"Each number of clusters by {first} and {second}.",
+                height=3.4,
+            )
+        )
+    return Section("Internal indices", figures=figures)
+
+
+def list_rows(report: Any) -> list[dict[str, Any]]:
+    """Return one row per number of clusters, as plain Python objects.
+
+    Returns
+    -------
+    list of dict
+        Requested and actual number of clusters, internal indices, stability of the data and of
+        data without structure with standard errors and the limit of its rule, mean silhouette
+        of data from a single cluster and the limit of the test, whether the row is on the
+        Pareto front and whether it is the choice, and with known classes the external indices.
     """
-
-    comparison: ClusteringComparison
-    choices: Mapping[str, NClustersChoice]
-    stability: NClustersChoice
-    external: tuple[Results, ...] | None
-    partitions: dict[int, np.ndarray]
-    shown: ShownClusters | None
-    n_samples: int
-    n_features: int
-    clusterer: str
-
-    _title, _before = "Clustering report", "Warnings"
-    _main_part, _row_name = "rows", "n_clusters"
-    _listed = ("clusterer", "n_samples", "n_features", "n_clusters")
-
-    @property
-    def choice(self) -> NClustersChoice:
-        """The number of clusters by the sequential tests."""
-        return self.choices[SEQUENTIAL]
-
-    @property
-    def n_clusters(self) -> int:
-        """The chosen number of clusters; 1 if there is no evidence of more."""
-        return self.choice.n_clusters
-
-    @property
-    def verdict(self) -> str:
-        """Serious problems of the table, the choice, its P-value, and which rules agree."""
-        grave = list_grave(self.warnings)
-        start = f"Do not rely on these clusters: {'; '.join(grave)}. " if grave else ""
-        return start + write_verdict(self.choices)
-
-    @property
-    def _facts(self) -> list[str]:
-        """The clusterer and the size of the data."""
-        clusterer = shorten(self.clusterer, MAX_FACT, placeholder=" …")
-        return [clusterer, f"{self.n_samples} samples, {self.n_features} features"]
-
-    @property
-    def _about(self) -> dict[str, Any]:
-        """The first entries of `to_dict`, before the results of the sections."""
-        stability = self.stability
-        return super()._about | {
-            "rule": self.choice.rule,
-            "pvalue": self.choice.pvalue,
-            "pvalue_more": self.choice.pvalue_more,
-            "choices": {name: choice.n_clusters for name, choice in self.choices.items()},
-            "stability": stability.method,
-            "threshold": stability.threshold,
-            "reference": stability.reference,
-            "n_repeats": stability.replicates.shape[1],
+    comparison, choice, stability = report.comparison, report.choice, report.stability
+    rows = []
+    for row, k in enumerate(stability.candidates.tolist()):
+        cells = {
+            "n_clusters": k,
+            "n_found": int(comparison.n_clusters[row]),
+            **dict(zip(comparison.indices, comparison.values[row].tolist(), strict=True)),
+            stability.method: float(stability.values[row]),
+            "standard_error": float(stability.standard_errors[row]),
+            "reference": float(stability.reference_values[row]),
+            "reference_standard_error": float(stability.reference_standard_errors[row]),
+            "limit": float(stability.limits[row]),
+            "silhouette_reference": float(choice.reference_values[row]),
+            "silhouette_limit": float(choice.limits[row]),
+            "front": bool(comparison.front[row]),
+            "chosen": k == report.n_clusters,
         }
+        if report.external is not None:
+            cells["external"] = report.external[row].to_dict()
+        rows.append(cells)
+    return rows
 
-    @property
-    def _results(self) -> dict[str, Any]:
-        """The results by their names in `to_dict` and `to_frame`, after the warnings."""
-        return {"rows": self._rows()}
 
-    def _make_sections(self) -> Iterator[Section]:
-        """Yield the sections of samples, rules, all numbers and indices."""
-        yield self._show_samples()
-        yield self._show_rules()
-        sentences = [FRONT] if self.external is None else [FRONT, ORIENTATION]
-        yield Section("All numbers", sentences=sentences, tables=[self._tabulate_numbers()])
-        yield self._show_indices()
-
-    def _show_samples(self) -> Section:
-        """Return the section of the samples in their clusters, if there are at least two."""
-        shown, heading, tables = self.shown, "The clusters", [self._tabulate_sizes()]
-        if shown is None:
-            return Section(heading, tables=tables)
-        figures = [
-            Figure(
-                partial(draw_map, shown),
-                "Samples on the first two principal components; each cluster has its number "
-                "at its mean. Clusters that overlap here may be separated in other "
-                "directions.",
-                label=f"The samples of {shown.n_clusters} clusters on two principal components.",
-            ),
-            Figure(
-                partial(draw_silhouettes, shown),
-                "Silhouette of each sample: near 1 if its own cluster is much nearer than "
-                "any other, below 0 if another cluster is nearer.",
-                label=f"Silhouettes of the samples of {shown.n_clusters} clusters.",
-            ),
-        ]
-        chosen = shown.n_clusters == self.n_clusters
-        what = "the chosen number" if chosen else "the largest silhouette; no number was chosen"
-        caption = f"Shown: k = {shown.n_clusters}, {what}."
-        return Section(heading, explains=[caption], figures=figures, tables=tables)
-
-    def _tabulate_sizes(self) -> Table:
-        """Return the cluster sizes for each number of clusters."""
-        rows = []
-        for k, labels in self.partitions.items():
-            sizes = np.sort(np.unique(labels, return_counts=True)[1])[::-1].tolist()
-            more = f" and {len(sizes) - MAX_SIZES} more" if len(sizes) > MAX_SIZES else ""
-            rows.append((str(k), ", ".join(map(str, sizes[:MAX_SIZES])) + more))
-        return Table(
-            "Samples in each cluster, the largest first.",
-            ["k", "sizes"],
-            rows,
-            quoted={str(self.n_clusters)},
-            beside=True,
-            n_in_text=0,
-        )
-
-    def plot(self, ax: Any = None) -> StabilityDisplay:
-        """Draw the stability of each number of clusters; requires matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        StabilityDisplay
-        """
-        return StabilityDisplay.from_result(self.stability, ax=ax)
-
-    def _show_rules(self) -> Section:
-        """Return the section of the number of clusters by each rule."""
-        rows = [
-            (RULE_NAMES[name], str(choice.n_clusters), _write_evidence(choice))
-            for name, choice in self.choices.items()
-        ]
-        table = Table(
-            "Number of clusters by each rule.", ["rule", "k", "evidence"], rows, left=(2,)
-        )
-        figure = Figure(
-            self.plot,
-            f"The data were split into random halves {self.stability.replicates.shape[1]} "
-            "times; both halves were clustered, and the clusters of one half predicted from "
-            "the other. 1 is perfect agreement. Gray: data without structure, and the limit "
-            "of the rule.",
-            label="Stability by number of clusters; see the table.",
-            height=3.2,
-        )
-        notes = [
-            f"{RULE_NAMES[name]}: {note}"
-            for name, choice in self.choices.items()
-            for note in choice.notes
-        ]
-        return Section(
-            "How many clusters?",
-            sentences=notes,
-            explains=[PRESUMES],
-            figures=[figure],
-            tables=[table],
-        )
-
-    def _tabulate_numbers(self) -> Table:
-        """Return the table of all numbers, one row per number of clusters."""
-        columns = list(self._make_columns())
-        chosen = self.choice.candidates == self.n_clusters
-        columns.append((("", "", "choice"), ["chosen" if this else "" for this in chosen]))
-        heads, cells = zip(*columns, strict=True)
-        return Table(
-            "The better direction is below each name; k is the number of clusters.",
-            ["\n".join(filter(None, head)) for head in heads],
-            list(zip(*cells, strict=True)),
-            quoted={str(self.n_clusters)},
-            left=(len(columns) - 1,),
-        )
-
-    def _make_columns(self) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-        """Yield the header of each column, in up to three lines, and its cells."""
-        stability, comparison = self.stability, self.comparison
-        yield ("k",), [str(k) for k in stability.candidates]
-        for place, name in enumerate(comparison.indices):
-            first, _, last = name.partition("_")
-            up = "larger" if comparison.greater_is_better[place] else "smaller"
-            yield (first, last.replace("_", " "), up), _write_alike(comparison.values[:, place])
-        means = zip(stability.values, stability.standard_errors, strict=True)
-        yield (*MEASURES[stability.method], "larger"), [write_with_spread(*mean) for mean in means]
-        reference = [f"{value:.3f}" for value in stability.reference_values]
-        yield ("the same", "without", "structure"), reference
-        single = [f"{value:.4f}" for value in self.choice.reference_values]
-        yield ("silhouette", "of a single", "cluster"), single
-        yield ("Pareto", "front"), ["yes" if this else "no" for this in comparison.front]
-        if self.external is not None:
-            values = np.array([indices["adjusted_rand"] for indices in self.external])
-            yield ("adjusted", "Rand with", "classes"), _write_alike(values)
-
-    def _show_indices(self) -> Section:
-        """Return the section of the indices by number of clusters, and of the first two."""
-        comparison = self.comparison
-        n_panels = len(comparison.indices)
-        figures = [
-            Figure(
-                comparison.plot,
-                "Internal indices of the clustering of all samples.",
-                label=f"{n_panels} internal indices against the number of clusters, as in the "
-                "table.",
-                height=0.5 + 1.45 * n_panels,
-                n_panels=n_panels,
-            )
-        ]
-        if n_panels > 1:
-            first, second = (name.replace("_", " ") for name in comparison.indices[:2])
-            figures.append(
-                Figure(
-                    partial(ParetoDisplay.from_result, comparison),
-                    f"{first.capitalize()} against {second}; the front is that of these two "
-                    "indices alone.",
-                    label=f"Each number of clusters by {first} and {second}.",
-                    height=3.4,
-                )
-            )
-        return Section("Internal indices", figures=figures)
-
-    def _rows(self) -> list[dict[str, Any]]:
-        """Return one row per number of clusters, as plain Python objects.
-
-        Returns
-        -------
-        list of dict
-            Requested and actual number of clusters, internal indices, stability of the data and of
-            data without structure with standard errors and the limit of its rule, mean silhouette
-            of data from a single cluster and the limit of the test, whether the row is on the
-            Pareto front and whether it is the choice, and with known classes the external indices.
-        """
-        comparison, choice, stability = self.comparison, self.choice, self.stability
-        rows = []
-        for row, k in enumerate(stability.candidates.tolist()):
-            cells = {
-                "n_clusters": k,
-                "n_found": int(comparison.n_clusters[row]),
-                **dict(zip(comparison.indices, comparison.values[row].tolist(), strict=True)),
-                stability.method: float(stability.values[row]),
-                "standard_error": float(stability.standard_errors[row]),
-                "reference": float(stability.reference_values[row]),
-                "reference_standard_error": float(stability.reference_standard_errors[row]),
-                "limit": float(stability.limits[row]),
-                "silhouette_reference": float(choice.reference_values[row]),
-                "silhouette_limit": float(choice.limits[row]),
-                "front": bool(comparison.front[row]),
-                "chosen": k == self.n_clusters,
-            }
-            if self.external is not None:
-                cells["external"] = self.external[row].to_dict()
-            rows.append(cells)
-        return rows
-
-    def to_frame(self, part: str | None = None) -> DataFrame:
-        """Return a data frame with one row per number of clusters; requires pandas.
-
-        Parameters
-        ----------
-        part : str, default=None
-            "rows" (the default), or another key of `to_dict` with rows.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Indexed by `n_clusters`.
-        """
-        if part not in (None, "rows"):
-            return super().to_frame(part)
-        rows = [row | row.pop("external", {}) for row in self._rows()]
-        return make_frame(rows).set_index("n_clusters")
+def show_numbers(report: Any) -> Section:
+    """Return the section of all numbers of clusters."""
+    sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
+    return Section("All numbers", sentences=sentences, tables=[tabulate_numbers(report)])
 
 
 def _write_alike(values: np.ndarray) -> list[str]:
@@ -401,7 +320,7 @@ RULE_NAMES = {
 }
 
 
-def write_verdict(choices: Mapping[str, NClustersChoice]) -> str:
+def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
     """Return the choice, its P-value and the agreement of the other rules in one sentence.
 
     The gap statistic does not count if it still increases at the largest candidate.
@@ -468,7 +387,7 @@ def find_shown(choice: NClustersChoice) -> int:
     return int(choice.candidates[np.argmax(choice.values)])
 
 
-def show_clusters(
+def find_clustering(
     X: Any,
     partitions: Mapping[int, np.ndarray],
     choice: NClustersChoice,
@@ -529,48 +448,20 @@ class ShownClusters:
     silhouettes: np.ndarray
 
 
-MOST_POINTS = 2000
-MARKERS = "o^sDvP*X"
-BACKGROUND = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-
-
-def draw_map(shown: ShownClusters, ax: Any) -> None:
-    """Draw the samples on two principal components, with a marker and number for each cluster.
-
-    Large samples are thinned, because dense points cannot be distinguished.
-    """
-    step = -(-len(shown.labels) // MOST_POINTS)
-    drawn, labels = shown.components[::step], shown.labels[::step]
-    for place, label in enumerate(np.unique(shown.labels)):
-        style = {"marker": MARKERS[place % len(MARKERS)], "color": f"C{place % 2}"}
-        ax.scatter(*drawn[labels == label].T, s=14, alpha=0.6, linewidths=0, **style)
-    for label in np.unique(shown.labels):
-        center = shown.components[shown.labels == label].mean(axis=0)
-        ax.text(*center, str(label), ha="center", va="center", weight="bold", bbox=BACKGROUND)
-    for axis, name, share in zip("xy", ("first", "second"), shown.shares, strict=True):
-        share_text = f", {100 * share:.0f} % of the variance" if np.isfinite(share) else ""
-        ax.set(**{f"{axis}label": f"{name} component{share_text}"})
-
-
-def draw_silhouettes(shown: ShownClusters, ax: Any) -> None:
-    """Draw the silhouettes of each cluster from the lowest to the highest, stacked."""
-    start, gap, ticks = 0.0, 0.02 * len(shown.labels), []
-    for place, label in enumerate(np.unique(shown.labels)):
-        silhouettes = np.sort(shown.silhouettes[shown.labels == label])
-        rows = start + np.arange(len(silhouettes) + 1)
-        ax.fill_betweenx(
-            rows,
-            np.append(silhouettes, silhouettes[-1]),
-            step="post",
-            color=f"C{place % 2}",
-            alpha=0.7,
-        )
-        ticks.append((start + len(silhouettes) / 2, f"{label} ({len(silhouettes)})"))
-        start += len(silhouettes) + gap
-    ax.axvline(0, color="0.5", linewidth=0.8)
-    mean = shown.silhouettes.mean()
-    ax.axvline(mean, color="0.5", linestyle="--", label=f"mean {mean:.3f}")
-    ax.set_yticks(*zip(*ticks, strict=True))
-    ax.set_ylim(start, 0)
-    ax.set(xlabel="silhouette (larger is better)", ylabel="cluster (samples)")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0)
+CLUSTERING = Layout(
+    title="Clustering report",
+    verdict=_write_verdict,
+    facts=_write_facts,
+    sections=(show_clusters, show_rules, show_numbers, show_indices),
+    about=(
+        "clusterer", "n_samples", "n_features", "n_clusters", "rule", "pvalue", "pvalue_more",
+        "choices", "stability", "threshold", "reference", "n_repeats",
+    ),
+    records=("rows",),
+    computed={"choices": _count_clusters, "stability": _name_stability, "rows": list_rows},
+    main_part="rows",
+    row_name="n_clusters",
+    plot=_plot,
+    predictions=_frame_partitions,
+    methods=_refuse_methods,
+)  # fmt: skip

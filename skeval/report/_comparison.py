@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.estimate import ConfidenceInterval
+from skeval._inference.estimate import ConfidenceInterval, Results
 from skeval._resampling.sampling_units import UnitKind
 from skeval.model_selection import Comparison, EstimatesDisplay
 from skeval.model_selection._comparison import JointComparison, SplitComparison
 from skeval.model_selection._pair_tests import correct, corrected_t, time_blocks
-from skeval.report import _sections
+from skeval.report._findings import judge
 from skeval.report._parts import SCORINGS
-from skeval.report._report import EvaluationReport, draw_quoted, in_target_unit
-from skeval.report._sections import Caution, Figure, ReportsByName, Section, Table
+from skeval.report._report import Layout, Report
+from skeval.report._scored import Drawn, find_main_metrics, in_target_unit, write_level
+from skeval.report._sections import Caution, Figure, Section, Table, list_few, list_grave
 from skeval.report._sentences import name_error, name_metric, write_amount
 from skeval.utils._checks import ignored_warnings
-from skeval.utils._text import count, say_pvalue, write_estimate, write_pvalue
+from skeval.utils._text import DataFrame, count, say_pvalue, write_estimate, write_pvalue
 
 USUAL = (
     "balanced_accuracy",
@@ -53,320 +54,352 @@ COMPARED = {
 """Display names of compared scores, and -1 for negative errors."""
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class EvaluationComparison(ReportsByName):
-    """Reports of several estimators, or systems, and the comparison of all pairs.
+def join_reports(
+    reports: Mapping[str, Report], comparison: Comparison | None, run: Mapping[str, Any]
+) -> Report:
+    """Return the report of several systems, and of the comparison of all pairs."""
+    first = next(iter(reports.values()))
+    answers = Results({name: report.answer for name, report in reports.items()})
+    results = {
+        "answer": comparison,
+        "estimates": answers,
+        "metrics": {name: report.metrics for name, report in reports.items()},
+        "reports": dict(reports),
+        "comparison": comparison,
+        "confidence_level": first.confidence_level,
+        "n_samples": first.n_samples,
+    }
+    return Report(COMPARISON, results, tuple(collect_cautions(reports)), **run)
 
-    It is a mapping: ``comparison["svm"]`` is the report of one estimator. It has the `warnings` of
-    all reports, and the `seed`, `settings`, `versions`, `call` and `date` of every report.
 
-    Attributes
-    ----------
-    reports : dict of str to EvaluationReport or PredictionsReport
-        One report per estimator, on the same folds and resamples, or per system.
-    comparison : Comparison or None
-        All pairs on the test sets of the repeated folds, by the corrected resampled t; None if
-        the folds keep the order of the samples, or fits failed. For predictions, all pairs on the
-        same samples, by the largest t.
+def _find_first(report: Any) -> Any:
+    """Return the first of the reports; the others have the same layout and options."""
+    return next(iter(report.reports.values()))
+
+
+def _name_system(report: Any) -> str:
+    """Return the noun for a compared object."""
+    return "estimator" if _find_first(report).out_of_fold.n_fits else "system"
+
+
+def _write_title(report: Any) -> str:
+    """Return the heading of the page."""
+    return f"Comparison of {_name_system(report)}s"
+
+
+# --- the verdict
+
+
+def _write_verdict(report: Any) -> list[str]:
+    """Return which system is better, and which beat the baseline; or the serious warnings."""
+    comparison, first = report.comparison, _find_first(report)
+    if comparison is None:
+        reason = "there is a single test set" if first.out_of_fold.n_fits == 1 else ""
+        compared = [f"The systems were not compared, because {reason or 'some fits failed'}."]
+    else:
+        compared = _compare_two(report) if len(report) == 2 else _compare_many(report)
+        compared = [*(compared or [comparison.conclusion]), comparison.scope]
+    if grave := list_grave(report.warnings):
+        return [f"Do not report these errors: {'; '.join(grave)}.", *filter(None, compared)]
+    return [*filter(None, compared), *_judge_baselines(report)]
+
+
+def _judge_baselines(report: Any) -> list[str]:
+    """Return which systems are better than the baseline, each by the metric that decides."""
+    findings = {name: judge(one) for name, one in report.reports.items()}
+    known = [one for one in findings.values() if one.reference]
+    if not known:
+        return []
+    everyone = "Both" if len(findings) == 2 else f"All {len(findings)}"
+    better: dict[tuple[str, str], list[str]] = {}
+    for name, one in findings.items():
+        if one.better:
+            better.setdefault((one.metric, one.reference), []).append(name)
+    first, texts = _find_first(report), []
+    for (metric, reference), names in better.items():
+        who = everyone if len(names) == len(findings) else " and ".join(names)
+        beat = "beats" if len(names) == 1 else "beat"
+        if reference != "chance":
+            reference += f" ({write_amount(first.baseline.error, first.loss)})"
+        by = f" by the {name_metric(metric)}" if metric else ""
+        texts.append(f"{who} {beat} {reference}{by}")
+    poor = [name for name, one in findings.items() if not one.better]
+    if poor:
+        deciding = {findings[name].metric for name in poor} - {""}
+        by = f" by the {name_metric(deciding.pop())}" if len(deciding) == 1 else ""
+        no = "no" if texts else "No"
+        texts.append(f"{no} evidence that {' or '.join(poor)} beats chance{by}")
+    return [f"{'; '.join(texts)}."]
+
+
+def _find_compared_metric(report: Any) -> tuple[str, float]:
+    """Return the display name of the compared metric, and -1 if the scores are its negative."""
+    scoring = report.comparison.scoring
+    if scoring.startswith("minus the "):
+        return scoring.removeprefix("minus the "), -1.0
+    return COMPARED.get(scoring, (name_metric(scoring), 1.0))
+
+
+def _find_difference(report: Any, pair: tuple[str, str]) -> tuple[float, ConfidenceInterval]:
+    """Return the difference of a pair in the unit of the target, with its interval.
+
+    The difference of two mean squared errors is divided by the sum of their roots, which makes
+    it the difference of the roots. The interval treats this sum as fixed. Intervals of normal
+    errors covered .947 to .999 in 18 cells of 4,000 data sets, with 60 to 1,000 samples and
+    one root up to three times the other: they are too wide if the roots differ much
+    (``tests/validity/test_rmse_difference.py``).
     """
+    difference = report.comparison.differences[pair]
+    name, scale = _find_compared_metric(report)
+    if name == ROOT:
+        scale /= sum(in_target_unit(report.reports[one].answer)[0] for one in pair) or 1.0
+    ends = scale * difference.interval.low, scale * difference.interval.high
+    interval = replace(difference.interval, low=min(ends), high=max(ends))
+    return scale * difference.value, interval
 
-    comparison: Comparison | None
 
-    _main_part = "estimators"
+def _compare_two(report: Any) -> list[str]:
+    """Return which of two systems is better, with the difference; empty without an interval."""
+    comparison = report.comparison
+    (pair, difference), *_ = comparison.differences.items()
+    name, sign = _find_compared_metric(report)
+    value, interval = _find_difference(report, pair)
+    shown = difference.pvalue <= difference.level
+    if not np.isfinite([interval.low, interval.high]).all():
+        return []
+    if shown and interval.low <= 0 <= interval.high:
+        return []
+    lower_is_better = sign < 0 or not comparison.greater_is_better
+    better, worse = pair if (value < 0) == lower_is_better else pair[::-1]
+    ends = [value, interval.low, interval.high]
+    if shown:
+        ends = [abs(value), *sorted((abs(interval.low), abs(interval.high)))]
+    scale = 100.0 if name == "error rate" else 1.0
+    spread = scale * (interval.high - interval.low) / 4
+    amount, low, high = (write_estimate(scale * end, spread) for end in ends)
+    unit = " percentage points" if name == "error rate" else ""
+    level = f"{100 * interval.confidence_level:g} % CI"
+    ends_text, chance = f"{level} {low} to {high}", say_pvalue(difference.pvalue)
+    if shown:
+        order = "lower" if lower_is_better else "higher"
+        text = f"{better} has a significantly {order} {name} than {worse} ({chance}): "
+        return [f"{text}the difference is {amount}{unit} ({ends_text}).", difference.scope]
+    return [
+        f"No significant difference in {name} ({chance}): {pair[0]} minus {pair[1]} is "
+        f"{amount}{unit} ({ends_text}).",
+        "This is not evidence that they are equal.",
+        difference.scope,
+    ]
 
-    @property
-    def _title(self) -> str:  # type: ignore[override]
-        """Heading of the page."""
-        return f"Comparison of {self._noun}s"
 
-    @property
-    def _noun(self) -> str:
-        """Noun for a compared object: estimator or system."""
-        noun: str = self._first._compared.split()[0]
-        return noun[:-1]
+def _compare_many(report: Any) -> list[str]:
+    """Return the best of many systems with the evidence; empty if errors and tests disagree."""
+    comparison, names = report.comparison, report.comparison.best
+    drawn = Drawn.of(report.estimates, _find_first(report))
+    values = {name: value for name, (value, *_) in drawn.rows.items()}
+    best = values[names[0]]
+    if abs(best - drawn.best) > min(abs(value - drawn.best) for value in values.values()):
+        return []
+    text = f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} the best "
+    text += f"{drawn.quantity}, {drawn.write(best, names[0])}"
+    matrix = comparison.to_matrix("pvalue")[comparison.names.index(names[0])]
+    pvalues = dict(zip(comparison.names, matrix, strict=True))
+    others = [name for name in report if name not in names]
+    beaten = [name for name in others if pvalues[name] <= comparison.level]
+    left = [name for name in others if name not in beaten]
+    judged = [f"significantly better than {list_few(beaten)}"] if beaten else []
+    judged += [f"not significantly different from {list_few(left)}"] if left else []
+    text = ": ".join([text, *([", and ".join(judged)] if judged else [])])
+    n_found = sum(one.pvalue <= comparison.level for one in comparison.differences.values())
+    return [
+        f"{text} ({comparison.title}, {comparison._describe_level()}).",
+        f"{n_found} of {len(comparison.differences)} pairs differ significantly.",
+    ]
 
-    @property
-    def _scored_reports(self) -> dict[str, Any]:
-        """All reports by name."""
-        return self.reports
 
-    def to_methods(self) -> str:
-        """Return a paragraph for the methods section, and one on the comparison.
+# --- figure, facts and records
 
-        Returns
-        -------
-        str
-        """
-        compared = "" if self.comparison is None else self.comparison.to_methods()
-        return "\n\n".join(filter(None, [super().to_methods(), compared]))
 
-    @property
-    def verdict(self) -> str:
-        """Return which estimator is better, and serious warnings."""
-        reason = "there is a single test set" if self._first.out_of_fold.n_fits == 1 else ""
-        result = f"The systems were not compared, because {reason or 'some fits failed'}."
-        if self.comparison is not None:
-            result = self._compare_two() if len(self) == 2 else self._compare_many()
-            result = result or self.comparison.conclusion
-        grave = _sections.forbid_quoting(self.warnings)
-        poor = [
-            name for name, report in self.items() if report.baseline and not report.baseline.better
-        ]
-        beaten = f"No evidence that {' or '.join(poor)} beats the baseline." if poor else ""
-        return " ".join(filter(None, [grave, result, beaten]))
+def _draw(report: Any, caption: str = "") -> Figure | None:
+    """Return a forest plot of the main estimates."""
+    return Drawn.of(report.estimates, _find_first(report)).make_figure(caption)
 
-    @property
-    def _compared_metric(self) -> tuple[str, float]:
-        """Display name of the compared metric, and -1 if the scores are its negative."""
-        assert self.comparison is not None
-        scoring = self.comparison.scoring
-        if scoring.startswith("minus the "):
-            return scoring.removeprefix("minus the "), -1.0
-        return COMPARED.get(scoring, (name_metric(scoring), 1.0))
 
-    def _find_difference(self, pair: tuple[str, str]) -> tuple[float, ConfidenceInterval]:
-        """Return the difference of a pair in the unit of the target, with its interval.
+def _draw_main(report: Any) -> Figure | None:
+    """Return the main estimates on one axis; None for many systems, which a section shows."""
+    return _draw(report) if len(report) <= MAX_DRAWN else None
 
-        The difference of two mean squared errors is divided by the sum of their roots, which makes
-        it the difference of the roots. The interval treats this sum as fixed. Intervals of normal
-        errors covered .947 to .999 in 18 cells of 4,000 data sets, with 60 to 1,000 samples and
-        one root up to three times the other: they are too wide if the roots differ much
-        (``tests/validity/test_rmse_difference.py``).
-        """
-        assert self.comparison is not None
-        difference, (name, scale) = self.comparison.differences[pair], self._compared_metric
-        if name == ROOT:
-            scale /= sum(in_target_unit(self[one].answer)[0] for one in pair) or 1.0
-        ends = scale * difference.interval.low, scale * difference.interval.high
-        interval = replace(difference.interval, low=min(ends), high=max(ends))
-        return scale * difference.value, interval
 
-    def _compare_two(self) -> str:
-        """Return which of two systems is better, with the difference; "" without an interval."""
-        assert self.comparison is not None
-        (pair, difference), *_ = self.comparison.differences.items()
-        (name, sign), (value, interval) = self._compared_metric, self._find_difference(pair)
-        shown = difference.pvalue <= difference.level
-        if not np.isfinite([interval.low, interval.high]).all():
-            return ""
-        if shown and interval.low <= 0 <= interval.high:
-            return ""
-        lower_is_better = sign < 0 or not self.comparison.greater_is_better
-        better, worse = pair if (value < 0) == lower_is_better else pair[::-1]
-        ends = [value, interval.low, interval.high]
-        if shown:
-            ends = [abs(value), *sorted((abs(interval.low), abs(interval.high)))]
-        scale = 100.0 if name == "error rate" else 1.0
-        spread = scale * (interval.high - interval.low) / 4
-        amount, low, high = (write_estimate(scale * end, spread) for end in ends)
-        unit = " percentage points" if name == "error rate" else ""
-        level = f"{100 * interval.confidence_level:g} % CI"
-        ends_text, chance = f"{level} {low} to {high}", say_pvalue(difference.pvalue)
-        text = (
-            f"No significant difference in {name} ({chance}): {pair[0]} minus {pair[1]} is "
-            f"{amount}{unit} ({ends_text}). This is not evidence that they are equal."
-        )
-        if shown:
-            order = "lower" if lower_is_better else "higher"
-            text = f"{better} has a significantly {order} {name} than {worse} ({chance}): "
-            text += f"the difference is {amount}{unit} ({ends_text})."
-        return " ".join(filter(None, [text, difference.scope]))
+def _plot(report: Any, ax: Any) -> EstimatesDisplay:
+    """Draw the error of each system with its interval."""
+    first = _find_first(report)
+    baseline = None if first.baseline is None else first.baseline.error
+    return EstimatesDisplay.from_result(report.estimates, guess=baseline, ax=ax)
 
-    def _compare_many(self) -> str:
-        """Return the best of many systems with the evidence; "" if errors and tests disagree."""
-        comparison, text = self.comparison, self._name_best()
-        if comparison is None or not text:
-            return ""
-        n_found = sum(one.pvalue <= comparison.level for one in comparison.differences.values())
-        text += f" ({comparison.title}, {comparison._describe_level()}). {n_found} of "
-        text += f"{len(comparison.differences)} pairs differ significantly."
-        return f"{text} {comparison.scope}".rstrip()
 
-    @property
-    def _headline(self) -> str:
-        """Return the best estimator with the evidence, or the reason not to report it."""
-        if grave := _sections.list_grave(self.warnings):
-            return f"Do not report these errors: {_sections.write_gravest(grave)}."
-        text = self._name_best()
-        return f"{text}{self._judge_baseline()}." if text else self.verdict
+def _write_facts(report: Any) -> list[str]:
+    """Return the size of the data, the estimators, and how they were evaluated."""
+    first, noun = _find_first(report), _name_system(report)
+    steps = [
+        f"{name}: {evaluated[0]}"
+        for name, one in report.reports.items()
+        if (evaluated := one.layout.evaluated(one))
+    ]
+    on = "on the same folds" if noun == "estimator" else "on the same samples"
+    size = f"{first.layout.facts(first)[0]}; {len(report)} {noun}s {on}"
+    return [size, *([list_few(steps)] if steps else []), *first.layout.basis(first)[:1]]
 
-    def _name_best(self) -> str:
-        """Return the best estimators, and the others that differ significantly.
 
-        "" without a comparison, or if the comparison of test sets orders the estimators differently
-        from their main estimates.
-        """
-        comparison = self.comparison
-        if comparison is None:
-            return ""
-        best, names = self[comparison.best[0]]._quote(), comparison.best
-        quoted = [report._quote() for report in self.values()]
-        if abs(best.value - best.best) > min(abs(one.value - best.best) for one in quoted):
-            return ""
-        text = f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} the best "
-        text += f"{best.quantity}, {best.write(best.value)}"
-        pvalues = dict(
-            zip(
-                comparison.names,
-                comparison.to_matrix("pvalue")[comparison.names.index(names[0])],
-                strict=True,
-            )
-        )
-        others = [name for name in self if name not in names]
-        beaten = [name for name in others if pvalues[name] <= comparison.level]
-        left = [name for name in others if name not in beaten]
-        judged = [f"significantly better than {_sections.list_few(beaten)}"] if beaten else []
-        judged += [f"not significantly different from {_sections.list_few(left)}"] if left else []
-        return ": ".join([text, *([", and ".join(judged)] if judged else [])])
+def _list_systems(report: Any) -> list[dict[str, Any]]:
+    """Return a row for each system: its error and its metrics."""
+    rows = []
+    for name, one in report.reports.items():
+        low, high = one.answer.interval
+        row = {"name": name, "error": one.answer.value, "low": low, "high": high}
+        rows.append(row | {key: each.value for key, each in find_main_metrics(one).items()})
+    return rows
 
-    def _judge_baseline(self) -> str:
-        """Return which of the estimators beat the baseline, as the end of a sentence."""
-        if any(report.baseline is None for report in self.values()):
-            return ""
-        poor = [name for name, report in self.items() if not report.baseline.better]
-        baseline = self._first.baseline
-        amount = write_amount(baseline.error, self._first.answer.loss)
-        both = "both" if len(self) == 2 else f"all {len(self)}"
-        who = f"only {_sections.list_few([name for name in self if name not in poor])} beats"
-        if not poor or len(poor) == len(self):
-            who = f"{'none' if poor else both} beat{'s' * bool(poor)}"
-        elif len(self) - len(poor) > 1:
-            who = f"{_sections.list_few(poor)} {'does' if len(poor) == 1 else 'do'} not beat"
-        return f"; {who} {baseline} ({amount})"
 
-    @property
-    def _figure(self) -> Figure | None:
-        """The main estimates on one axis; None for many systems, which a section shows."""
-        return self._draw_quoted() if len(self) <= MAX_DRAWN else None
+def _list_differences(report: Any) -> list[dict[str, Any]]:
+    """Return a row for each pair of systems."""
+    comparison = report.comparison
+    return [] if comparison is None else [one.to_dict() for one in comparison.differences.values()]
 
-    def _draw_quoted(self, caption: str = "") -> Figure | None:
-        """Return a forest plot of the main estimates."""
-        return draw_quoted({name: report._quote() for name, report in self.items()}, caption)
 
-    @property
-    def _facts(self) -> list[str]:
-        """The size of the data, the estimators, and how they were evaluated."""
-        steps = [
-            f"{name}: {report._evaluated[0]}" for name, report in self.items() if report._evaluated
-        ]
-        size = f"{self._first._facts[0]}; {len(self)} {self._first._compared}"
-        return [size, *([_sections.list_few(steps)] if steps else []), *self._first._basis[:1]]
+def _list_ranks(report: Any) -> list[dict[str, Any]]:
+    """Return a row for the rank of each system."""
+    ranks = {} if report.comparison is None else report.comparison.ranks
+    return [{"name": name, **rank.to_dict()} for name, rank in ranks.items()]
 
-    @property
-    def _results(self) -> dict[str, Any]:
-        """The results by their names in `to_dict` and `to_frame`, after the warnings."""
-        rows = []
-        for name, report in self.items():
-            low, high = report.answer.interval
-            row = {"name": name, "error": report.answer.value, "low": low, "high": high}
-            rows.append(row | {key: one.value for key, one in report._main_metrics.items()})
-        results: dict[str, Any] = {"estimators": rows, "comparison": []}
-        if self.comparison is not None:
-            differences, ranks = self.comparison.differences.values(), self.comparison.ranks
-            results["comparison"] = [difference.to_dict() for difference in differences]
-            results["ranks"] = [{"name": name, **rank.to_dict()} for name, rank in ranks.items()]
-        return results | {"subgroups": self._subgroups or None}
 
-    @property
-    def _subgroups(self) -> dict[str, Any]:
-        """The main estimate in each subgroup, by system."""
-        reports = self.items()
-        return {name: one.subgroups for name, one in reports if one.subgroups is not None}
+def _find_subgroups(report: Any) -> dict[str, Any] | None:
+    """Return the main estimate in each subgroup, by system; None without subgroups."""
+    reports = report.reports.items()
+    return {name: one.subgroups for name, one in reports if one.subgroups is not None} or None
 
-    def _make_sections(self) -> Iterator[Section]:
-        """Yield the sections of all estimators side by side, of pairs, and of each estimator."""
-        yield self._show_side_by_side()
-        if self.comparison is not None:
-            yield self._show_pairs(self.comparison)
-        if self._subgroups:
-            yield self._show_subgroups()
-        verdicts = [f"{name}: {report.verdict}" for name, report in self.items()]
-        yield Section("Individual results", explains=verdicts)
 
-    def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw the error of each estimator with its interval; requires matplotlib.
+def _frame_predictions(report: Any) -> DataFrame:
+    """Return the predictions of all systems, with a column of their names."""
+    import pandas as pd
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None creates a figure.
+    frames = {name: one.predictions for name, one in report.reports.items()}
+    return pd.concat(frames, names=["name"]).reset_index("name").reset_index(drop=True)
 
-        Returns
-        -------
-        EstimatesDisplay
-        """
-        baseline = None if self._first.baseline is None else self._first.baseline.error
-        quoted = {name: report.answer for name, report in self.items()}
-        return EstimatesDisplay.from_result(quoted, guess=baseline, ax=ax)
 
-    def _show_side_by_side(self) -> Section:
-        """Return the section of errors and metrics, with one row per estimator."""
-        available = {name for report in self.values() for name in report._main_metrics}
-        metrics = [name for name in USUAL if name in available]
-        level, named = self._first._level, self._first._headline_metric
-        if getattr(self._first.answer, "loss", "") == "squared":
-            named = metrics.pop(metrics.index("root_mean_squared_error")).replace("_", " ")
-        rows = []
-        for name, report in self.items():
-            values = report._main_metrics
-            cells = [values[metric].value if metric in values else "--" for metric in metrics]
-            value, _, interval = in_target_unit(report.answer)
-            rows.append((name, value, interval, *cells))
-        figure = self._draw_quoted(
+def _list_reports(report: Any) -> tuple[Mapping[str, Any], Any]:
+    """Return the reports for the methods paragraph, and the comparison."""
+    return report.reports, report.comparison
+
+
+# --- sections
+
+
+def show_side_by_side(report: Any) -> Section:
+    """Return the section of errors and metrics, with one row per system."""
+    first, noun, level = _find_first(report), _name_system(report), write_level(report)
+    available = {name for one in report.reports.values() for name in find_main_metrics(one)}
+    metrics = [name for name in USUAL if name in available]
+    named = "error" if noun == "estimator" else first.answer.name
+    if first.answer.loss == "squared":
+        named = metrics.pop(metrics.index("root_mean_squared_error")).replace("_", " ")
+    rows = []
+    for name, one in report.reports.items():
+        values = find_main_metrics(one)
+        cells = [values[metric].value if metric in values else "--" for metric in metrics]
+        value, _, interval = in_target_unit(one.answer)
+        rows.append((name, value, interval, *cells))
+    figure = None
+    if len(report) > MAX_DRAWN:
+        figure = _draw(
+            report,
             f"{named} of each system with {level}s. Overlapping intervals do not rule out a "
-            "significant difference: the pairs below are compared on the same samples."
+            "significant difference: the pairs below are compared on the same samples.",
         )
-        head = [self._noun, named, level, *map(name_metric, metrics)]
-        poor = sum(bool(report.baseline and not report.baseline.better) for report in self.values())
-        heading = f"{len(self) - poor} of {len(self)} beat the baseline significantly"
-        return Section(
-            heading if self._first.baseline else "Side by side",
-            figures=[figure] if figure and len(self) > MAX_DRAWN else [],
-            tables=[Table("In numbers.", head, rows, left=(0, 2))],
-        )
+    findings = [judge(one) for one in report.reports.values()]
+    heading = "Side by side"
+    if any(one.reference for one in findings):
+        n_better = sum(one.better for one in findings)
+        heading = f"{n_better} of {len(findings)} are significantly better than chance"
+    head = [noun, named, level, *map(name_metric, metrics)]
+    table = Table("In numbers.", head, rows, left=(0, 2))
+    return Section(heading, figures=[figure] if figure else [], tables=[table])
 
-    def _show_subgroups(self) -> Section:
-        """Return the section of the main estimate of each system in each subgroup."""
-        by_system, first = self._subgroups, self._first
-        rows = [
-            (str(name), f"{estimate.n_samples}", system, estimate.value, estimate.interval)
-            for name in next(iter(by_system.values()))
-            for system, estimate in ((system, one[name]) for system, one in by_system.items())
-        ]
-        head = ["subgroup", "samples", self._noun, first.answer.name, first._level]
-        caption = f"The {first.answer.name} of each in each subgroup."
-        table = Table(caption, head, rows, left=(0, 2, 4))
-        return Section("By subgroup", tables=[table], in_summary=True)
 
-    def _show_pairs(self, comparison: Comparison) -> Section:
-        """Return the section of the differences of all pairs."""
-        differences = comparison.differences
-        n_found = sum(one.pvalue <= comparison.level for one in differences.values())
-        verb = "differs" if 1 in (n_found, len(differences)) else "differ"
-        heading = f"{n_found} of {count(len(differences), 'pair')} {verb} significantly"
-        if isinstance(comparison, JointComparison) and len(self) > MAX_TABULATED:
-            caption = "Ranks, 1 for the best, with simultaneous intervals."
-            head = [self._noun, "rank", self._first._level]
-            ranks = sorted(comparison.ranks.items(), key=lambda item: item[1].value)
-            of_systems = [
-                (name, f"{rank.value:g}", f"{rank.interval.low:g} to {rank.interval.high:g}")
-                for name, rank in ranks
-            ]
-            table = Table(caption, head, of_systems, left=(0, 2))
-            return Section(heading, tables=[table])
-        rows = [
-            (" - ".join(pair), *self._find_difference(pair), write_pvalue(difference.pvalue))
-            for pair, difference in differences.items()
+def show_pairs(report: Any) -> Section | None:
+    """Return the section of the differences of all pairs, or of the ranks of many systems."""
+    comparison, level = report.comparison, write_level(report)
+    if comparison is None:
+        return None
+    differences, noun = comparison.differences, _name_system(report)
+    n_found = sum(one.pvalue <= comparison.level for one in differences.values())
+    verb = "differs" if 1 in (n_found, len(differences)) else "differ"
+    heading = f"{n_found} of {count(len(differences), 'pair')} {verb} significantly"
+    if isinstance(comparison, JointComparison) and len(report) > MAX_TABULATED:
+        ranks = sorted(comparison.ranks.items(), key=lambda item: item[1].value)
+        ranked = [
+            (name, f"{rank.value:g}", f"{rank.interval.low:g} to {rank.interval.high:g}")
+            for name, rank in ranks
         ]
-        name, _ = self._compared_metric
-        table = Table(
-            f"Differences in {name} on the same test sets, by {comparison.title}; "
-            f"simultaneous intervals, {CORRECTED[comparison.correction]}.",
-            ["pair", f"difference in {name}", self._first._level, "P"],
-            rows,
-            left=(0, 2),
-        )
+        caption = "Ranks, 1 for the best, with simultaneous intervals."
+        table = Table(caption, [noun, "rank", level], ranked, left=(0, 2))
         return Section(heading, tables=[table])
+    rows = [
+        (" - ".join(pair), *_find_difference(report, pair), write_pvalue(difference.pvalue))
+        for pair, difference in differences.items()
+    ]
+    name, _ = _find_compared_metric(report)
+    table = Table(
+        f"Differences in {name} on the same test sets, by {comparison.title}; "
+        f"simultaneous intervals, {CORRECTED[comparison.correction]}.",
+        ["pair", f"difference in {name}", level, "P"],
+        rows,
+        left=(0, 2),
+    )
+    return Section(heading, tables=[table])
+
+
+def show_subgroups(report: Any) -> Section | None:
+    """Return the section of the main estimate of each system in each subgroup."""
+    by_system, first = _find_subgroups(report), _find_first(report)
+    if not by_system:
+        return None
+    rows = [
+        (str(name), f"{estimate.n_samples}", system, estimate.value, estimate.interval)
+        for name in next(iter(by_system.values()))
+        for system, estimate in ((system, one[name]) for system, one in by_system.items())
+    ]
+    head = ["subgroup", "samples", _name_system(report), first.answer.name, write_level(report)]
+    caption = f"The {first.answer.name} of each in each subgroup."
+    table = Table(caption, head, rows, left=(0, 2, 4))
+    return Section("By subgroup", tables=[table], in_summary=True)
+
+
+def list_verdicts(report: Any) -> Section:
+    """Return the section of the verdict of each system."""
+    verdicts = [f"{name}: {one.verdict}" for name, one in report.reports.items()]
+    return Section("Individual results", explains=verdicts)
+
+
+COMPARISON = Layout(
+    title=_write_title,
+    verdict=_write_verdict,
+    figure=_draw_main,
+    facts=_write_facts,
+    sections=(show_side_by_side, show_pairs, show_subgroups, list_verdicts),
+    about=("reports",),
+    records=("estimators", "comparison", "ranks", "subgroups"),
+    computed={
+        "estimators": _list_systems,
+        "comparison": _list_differences,
+        "ranks": _list_ranks,
+        "subgroups": _find_subgroups,
+    },
+    main_part="estimators",
+    row_name="name",
+    plot=_plot,
+    predictions=_frame_predictions,
+    methods=_list_reports,
+)
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
@@ -382,7 +415,7 @@ def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
         yield Caution(code, text, headline)
 
 
-def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
+def compare_reports(reports: Mapping[str, Report]) -> Comparison | None:
     """Compare all pairs by the mean losses of the test sets; None if not possible."""
     first = next(iter(reports.values()))
     loss, level = first.answer.loss, first.confidence_level
@@ -407,7 +440,7 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
         )
 
 
-def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comparison | None:
+def _compare_in_time(reports: Mapping[str, Report], scoring: str) -> Comparison | None:
     """Compare all pairs by blocks of time; None if a fit failed."""
     predictions = [report.out_of_fold for report in reports.values()]
     tests = np.array(
@@ -432,7 +465,7 @@ def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comp
         )
 
 
-def _score_test_sets(report: EvaluationReport) -> np.ndarray:
+def _score_test_sets(report: Report) -> np.ndarray:
     """Return the score of each test set, nan if the fit failed; larger is better."""
     predictions, n_fits = report.out_of_fold, report.out_of_fold.n_fits
     sizes = np.bincount(predictions.fit, minlength=n_fits)

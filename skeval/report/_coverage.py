@@ -82,11 +82,13 @@ def write_coverage(
     folds = answer.extra.parameters["n_folds"]
     repeats = (answer.extra.n_fits or 0) // folds  # 1 if one unit is left out at a time
     fixed_folds = answer.method == GIVEN_FOLDS
-    design = count(folds, "fold") if fixed_folds else f"{folds}-fold cross-validation"
+    design = f"{answer.method}: {folds}-fold cross-validation"
+    if fixed_folds:
+        design = count(folds, "fold") if folds > 1 else "a single test set"
     if repeats > 1:
         design += f", repeated {repeats} times"
     in_time, n = cases.kind is UnitKind.TIME_BLOCK, answer.n_samples or 0
-    described = f"{TARGET} ({answer.method}: {design})."
+    described = f"{TARGET} ({design})."
     if in_time:
         if cases.n_units == 1:
             return []

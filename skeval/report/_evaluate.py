@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -34,7 +34,7 @@ from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO
 from skeval.report import _findings, _predictions, _sentences
 from skeval.report._budget import check_rows_in_time, choose_folds_in_time
-from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
+from skeval.report._comparison import compare_reports, join_reports
 from skeval.report._data_checks import (
     check_split_order,
     name_columns,
@@ -43,8 +43,9 @@ from skeval.report._data_checks import (
     write_data_warnings,
 )
 from skeval.report._estimate_checks import check_estimates
+from skeval.report._estimator import ESTIMATOR
 from skeval.report._model_checks import check_fitted_before, check_least_squares
-from skeval.report._outputs import OutputsReport, evaluate_outputs
+from skeval.report._outputs import evaluate_outputs
 from skeval.report._parts import (
     INTERRUPTED,
     PARTS,
@@ -55,7 +56,7 @@ from skeval.report._parts import (
     find_earlier,
     run_parts,
 )
-from skeval.report._report import EvaluationReport
+from skeval.report._report import Report
 from skeval.report._run import RUN_OPTIONS, describe_run, name_steps, write_estimator
 from skeval.report._sections import Caution, list_grave
 from skeval.svm import PerturbationResamplingSVC
@@ -63,7 +64,6 @@ from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._options import ErrorScore
 
-AnyReport = EvaluationReport | EvaluationComparison | OutputsReport
 Parts = str | Iterable[str]
 """Estimates to run: "auto", "all" or names."""
 
@@ -78,38 +78,6 @@ TOO_ALIKE = (
 )
 
 
-class Options(TypedDict, total=False):
-    """Types of the options of `evaluate`, for type checkers and editors."""
-
-    cv: Any
-    include: Parts
-    budget: float | None
-    n_bootstraps: int
-    n_permutations: int
-    n_perturbations: int
-    confidence_level: float
-    loss: LossLike
-    scoring: Any
-    groups: Any
-    by: Any
-    params: Params
-    sample_weight: Any
-    feature_names: Sequence[str] | None
-    left_out: Any
-    pos_label: Any
-    random_state: RandomStateLike
-    n_jobs: int | None
-    verbose: int
-    memory: Any
-    error_score: ErrorScore
-
-
-@overload
-def evaluate(
-    estimator: Mapping[str, Any], X: Any, y: Any, **options: Unpack[Options]
-) -> EvaluationComparison: ...
-@overload
-def evaluate(estimator: Any, X: Any, y: Any, **options: Unpack[Options]) -> EvaluationReport: ...
 def evaluate(
     estimator: Any,
     X: Any,
@@ -136,7 +104,7 @@ def evaluate(
     verbose: int = 0,
     memory: Any = None,
     error_score: ErrorScore = "raise",
-) -> AnyReport:
+) -> Report:
     """Evaluate an estimator: error with a confidence interval, metrics, tests and warnings.
 
     A dict of estimators is evaluated on the same folds and compared.
@@ -238,9 +206,8 @@ def evaluate(
 
     Returns
     -------
-    EvaluationReport
-        For a dict, an `EvaluationComparison` with one report for each estimator. For several
-        columns of `y`, an `OutputsReport`.
+    Report
+        For a dict, a comparison with one report for each estimator.
 
     Raises
     ------
@@ -274,14 +241,9 @@ def evaluate(
     >>> round(report["leave_one_out"].value, 4)
     0.02
     """
-    options: dict[str, Any] = {"cv": cv, "include": include, "budget": budget}
-    options |= {"n_bootstraps": n_bootstraps, "n_permutations": n_permutations}
-    options |= {"n_perturbations": n_perturbations, "confidence_level": confidence_level}
-    options |= {"loss": loss, "scoring": scoring, "groups": groups, "by": by, "params": params}
-    options |= {"sample_weight": sample_weight, "feature_names": feature_names}
-    options |= {"left_out": left_out, "pos_label": pos_label}
-    options |= {"random_state": random_state, "n_jobs": n_jobs}
-    options |= {"verbose": verbose, "memory": memory, "error_score": error_score}
+    options = dict(locals())
+    for name in ("estimator", "X", "y"):
+        del options[name]
     _checks.refuse_no_target(estimator, y)
     if isinstance(estimator, Mapping):
         return _evaluate_each(estimator, X, y, options)
@@ -303,7 +265,7 @@ class Task(NamedTuple):
 
 def _evaluate_all(
     estimators: Mapping[str, Any], X: Any, y: Any, options: dict[str, Any]
-) -> dict[str, EvaluationReport]:
+) -> dict[str, Report]:
     """Return the reports of estimators on the same folds, chosen once."""
     # validate all arguments before the first fit
     clock = Clock(check_budget(options["budget"]))
@@ -317,7 +279,7 @@ def _evaluate_all(
         )
         for name, task in tasks.items()
     }
-    reports: dict[str, EvaluationReport] = {}
+    reports: dict[str, Report] = {}
     with tallied_warnings():
         mains = estimate_mains(
             {name: (task.evaluation, task.request) for name, task in tasks.items()},
@@ -329,22 +291,23 @@ def _evaluate_all(
                 begin_step(f"evaluating {name}", options["verbose"])
             # each estimator gets an equal part of the remaining time
             part = clock.share(len(tasks) - len(reports))
-            results = _run_all(task, main, part, options["verbose"])
+            results, warned = _run_all(task, main, part, options["verbose"])
             clock.stopped = part.stopped
             evaluation, one = task.evaluation, estimators[name]
-            reports[name] = EvaluationReport(
-                **results,
-                feature_names=evaluation.feature_names,
-                confidence_level=float(evaluation.confidence_level),
-                n_samples=len(evaluation.target),
-                class_sizes=_predictions.count_classes(evaluation.target),
-                n_features=_predictions.count_columns(evaluation.inputs.X),
-                estimator=write_estimator(one),
-                estimator_name=name_steps(one),
-                **describe_run(
-                    "skeval.evaluate", {"estimator": one, "X": X, "y": y} | options, seed
-                ),
-            )
+            results |= {
+                "loss": evaluation.inputs.loss.name,
+                "feature_names": evaluation.feature_names,
+                "confidence_level": float(evaluation.confidence_level),
+                "n_samples": len(evaluation.target),
+                "n_groups": results["out_of_fold"].cases.n_groups,
+                "class_sizes": _predictions.count_classes(evaluation.target),
+                "n_features": _predictions.count_columns(evaluation.inputs.X),
+                "estimator": write_estimator(one),
+                "estimator_name": name_steps(one),
+            }
+            arguments = {"estimator": one, "X": X, "y": y} | options
+            run = describe_run("skeval.evaluate", arguments, seed)
+            reports[name] = Report(ESTIMATOR, results, warned, **run)
             if clock.stopped:
                 stop = KeyboardInterrupt(f"interrupted {clock.stopped}")
                 vars(stop)["report"] = reports[name]
@@ -384,8 +347,10 @@ def _validate(estimator: Any, X: Any, y: Any, options: dict[str, Any], seed: int
     return Task(evaluation, request, by, left_out, notes)
 
 
-def _run_all(task: Task, main: MainEstimate, clock: Clock, verbose: int) -> dict[str, Any]:
-    """Return the fields of a report that are computed from fits."""
+def _run_all(
+    task: Task, main: MainEstimate, clock: Clock, verbose: int
+) -> tuple[dict[str, Any], tuple[Caution, ...]]:
+    """Return the results of a report that are computed from fits, and the warnings."""
     evaluation, request, by, left_out, cautions = task
     inputs, target = evaluation.inputs, evaluation.target
     loss, level, X = inputs.loss.name, evaluation.confidence_level, inputs.X
@@ -445,7 +410,7 @@ def _run_all(task: Task, main: MainEstimate, clock: Clock, verbose: int) -> dict
         n_classes = 1 if target.classes is None else len(target.classes)
         other, _ = _findings.find_better_metric(metrics, n_classes)
         first.append(Caution("baseline", _sentences.write_baseline(baseline, loss, other)))
-    return {
+    every_result = {
         "answer": estimate,
         "estimates": Results({one.method: one for one in estimates}),
         "rare_class": rare,
@@ -456,8 +421,8 @@ def _run_all(task: Task, main: MainEstimate, clock: Clock, verbose: int) -> dict
         "permutation": results.get("permutation"),
         "baseline": baseline,
         "omitted": omitted,
-        "warnings": (*first, *cautions),
     }
+    return every_result, (*first, *cautions)
 
 
 NOTHING_SELECTED = dict.fromkeys(("selection_bias", "selection_stability", "candidate_names"))
@@ -494,7 +459,7 @@ def _check_table(
 
 def _evaluate_each(
     estimators: Mapping[str, Any], X: Any, y: Any, options: dict[str, Any]
-) -> EvaluationComparison:
+) -> Report:
     """Return the reports of several estimators under one seed, and their comparison."""
     if len(estimators) < 2:
         raise ValueError(f"estimator must hold at least two estimators, got {len(estimators)}.")
@@ -512,12 +477,8 @@ def _evaluate_each(
     named = {str(name): model for name, model in estimators.items()}
     reports = _evaluate_all(named, X, y, options | {"random_state": seed})
     arguments = {"estimator": dict(estimators), "X": X, "y": y} | options
-    return EvaluationComparison(
-        reports=reports,
-        comparison=compare_reports(reports),
-        warnings=tuple(collect_cautions(reports)),
-        **describe_run("skeval.evaluate", arguments, seed),
-    )
+    run = describe_run("skeval.evaluate", arguments, seed)
+    return join_reports(reports, compare_reports(reports), run)
 
 
 def _refuse_single_members(target: Target) -> None:

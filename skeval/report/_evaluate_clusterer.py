@@ -27,8 +27,8 @@ from skeval.cluster._stability import (
 )
 from skeval.metrics.cluster import external_indices
 from skeval.report import _clustering
-from skeval.report._clustering import ClusteringReport
 from skeval.report._data_checks import warn_of_points
+from skeval.report._report import Report
 from skeval.report._run import describe_run, write_estimator
 from skeval.utils._checks import (
     RandomStateLike,
@@ -66,7 +66,7 @@ def evaluate_clusterer(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> ClusteringReport:
+) -> Report:
     """Evaluate a clusterer at several numbers of clusters.
 
     The report chooses the number of clusters by sequential tests, and compares the choice with the
@@ -110,7 +110,7 @@ def evaluate_clusterer(
 
     Returns
     -------
-    ClusteringReport
+    Report
 
     Raises
     ------
@@ -141,16 +141,12 @@ def evaluate_clusterer(
     >>> report.n_clusters, report.comparison.front_names
     (3, ('k = 3',))
     """
-    options: dict[str, Any] = {"n_clusters": n_clusters, "labels_true": labels_true}
-    options |= {"indices": indices, "stability": stability, "reference": reference}
-    options |= {"n_repeats": n_repeats, "param_name": param_name, "random_state": random_state}
-    options |= {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    arguments = dict(locals())
     if isinstance(clusterer, Mapping):
         raise TypeError(
             f"clusterer must be one clusterer, got a {type(clusterer).__name__}. Evaluate each "
             "with the same random_state, so that all are clustered on the same halves."
         )
-    arguments = {"clusterer": clusterer, "X": X} | options
     check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     check_option("stability", stability, AGREEMENTS)
     check_option("reference", reference, REFERENCES)
@@ -185,26 +181,34 @@ def evaluate_clusterer(
             n_clusters=candidates.tolist(),
             method=methods,
             random_state=seed,
-            **{name: options[name] for name in HALVING_OPTIONS},
+            **{name: arguments[name] for name in HALVING_OPTIONS},
         )
-    return ClusteringReport(
-        comparison=comparison,
-        choices=choices,
-        stability=choices[stability],
-        external=external,
-        partitions=partitions,
-        shown=_clustering.show_clusters(X, partitions, choices[SEQUENTIAL], seed, n_jobs),
-        warnings=(
-            *table_warnings,
-            *_clustering.write_warnings(
-                comparison, choices[SEQUENTIAL], choices[stability], X.shape[0]
-            ),
-        ),
-        n_samples=X.shape[0],
-        n_features=X.shape[1],
-        clusterer=write_estimator(clusterer),
-        **describe_run("skeval.report.evaluate_clusterer", arguments, seed),
-    )
+    choice = choices[SEQUENTIAL]
+    results: dict[str, Any] = {
+        "answer": choice,
+        "estimates": choices,
+        "metrics": comparison,
+        "comparison": comparison,
+        "choice": choice,
+        "choices": choices,
+        "n_clusters": choice.n_clusters,
+        "rule": choice.rule,
+        "pvalue": choice.pvalue,
+        "pvalue_more": choice.pvalue_more,
+        "threshold": choices[stability].threshold,
+        "reference": choices[stability].reference,
+        "n_repeats": n_repeats,
+        "stability": choices[stability],
+        "external": external,
+        "partitions": partitions,
+        "shown": _clustering.find_clustering(X, partitions, choice, seed, n_jobs),
+        "n_samples": X.shape[0],
+        "n_features": X.shape[1],
+        "clusterer": write_estimator(clusterer),
+    }
+    warned = _clustering.write_warnings(comparison, choice, choices[stability], X.shape[0])
+    run = describe_run("skeval.report.evaluate_clusterer", arguments, seed)
+    return Report(_clustering.CLUSTERING, results, (*table_warnings, *warned), **run)
 
 
 def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray:

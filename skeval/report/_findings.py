@@ -1,10 +1,16 @@
-"""Findings about the predictions: baseline, rare class, missing classes, tests against chance."""
+"""Findings about the predictions: baseline, rare class, missing classes, tests against chance.
+
+`judge` decides by one metric whether a system is better than chance. Two tests decide that: the
+interval of the difference from the baseline on the same samples (for a rare class, of the metric
+that replaces the error), and the permutation test. Both use a level of 5 %, whatever the level of
+the intervals; a permutation test with too few permutations cannot decide.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -13,6 +19,7 @@ from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import MAX_LEVEL
 from skeval._resampling.predictions import Predictions
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
+from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.utils._text import name_label
 
@@ -291,3 +298,69 @@ def is_above_zero(estimate: Estimate) -> bool:
     if np.isnan(estimate.interval.low):
         return False
     return estimate.confidence_interval(level).low > 0
+
+
+class Judgment(NamedTuple):
+    """Whether a system is better than the baseline, by the one metric that decides.
+
+    Attributes
+    ----------
+    relation : {"better", "worse", "same", "open", "untested"}
+        "open" is no evidence: the interval includes the baseline.
+    metric : str
+        Name of the metric that decides; "" for the main estimate.
+    reference : str
+        What the system is compared with: "always predicting 1", "chance"; "" if nothing is.
+    at : float
+        The value of the metric for this reference, nan without one.
+    permutation : {"", "shown", "denied", "undecided", "powerless"}
+        Result of the permutation test.
+    counted : str
+        P-value and number of permutations as text.
+    """
+
+    relation: str
+    metric: str
+    reference: str
+    at: float
+    permutation: str = ""
+    counted: str = ""
+
+    @property
+    def better(self) -> bool:
+        """Whether the system is better, and not contradicted by the permutation test."""
+        return self.relation == "better" and self.permutation != "denied"
+
+
+def judge(report: Any) -> Judgment:
+    """Return whether the predictions of a report are better than the baseline."""
+    test = judge_permutation(report.results.get("permutation"))
+    rare, baseline, answer = report.rare_class, report.baseline, report.answer
+    if rare is not None:
+        relation = _relate(rare.low, rare.high, rare.chance)
+        return Judgment(relation, rare.metric, "chance", rare.chance, *test)
+    if answer.name == REPORTED["roc_auc"].label:
+        low, high = answer.confidence_interval(1 - ALPHA)
+        return Judgment(_relate(low, high, 0.5), "", "chance", 0.5, *test)
+    relation, reference, at = "untested", "", np.nan
+    if baseline is not None:
+        reference, at = str(baseline), baseline.error
+        relation = _relate(-baseline.high, -baseline.low, 0.0)
+        if baseline.low == baseline.high == 0:
+            relation = "same"
+    elif test[0]:
+        relation = {"shown": "better", "denied": "open"}.get(test[0], "untested")
+        return Judgment(relation, "", "chance", np.nan, *test)
+    if relation not in ("better", "untested"):
+        n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
+        other, chance = find_better_metric(report.metrics, n_classes)
+        if other:  # the permutation test is of the error, which does not decide
+            return Judgment("better", other, "chance", chance)
+    return Judgment(relation, "", reference, at, *test)
+
+
+def _relate(low: float, high: float, chance: float) -> str:
+    """Return the relation of an interval, in which larger is better, to the value of chance."""
+    if not np.isfinite(low):
+        return "untested"
+    return "better" if low > chance else "worse" if high < chance else "open"

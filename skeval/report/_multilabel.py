@@ -6,7 +6,7 @@ Samples are the units of every interval, because the labels of a sample are not 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,23 +18,20 @@ from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.target import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
-from skeval.model_selection import metric_interval
+from skeval.model_selection import EstimatesDisplay, metric_interval
 from skeval.model_selection._fold_metrics import measure_loss, settle
+from skeval.report import _scored, _systems
 from skeval.report._findings import make_baseline
-from skeval.report._parsed_predictions import (
-    SystemReport,
-    collect_predictions,
-    measure_slices,
-    read_units,
-)
+from skeval.report._parsed_predictions import collect_predictions, measure_slices, read_units
 from skeval.report._predictions import HardSamples, name_rows, warn_of_few_groups
+from skeval.report._report import Layout, Report
 from skeval.report._run import describe_run
 from skeval.report._sections import Caution, Figure, Section, Table
-from skeval.report._sentences import write_chance, write_headline, write_rate
+from skeval.report._sentences import write_rate, write_verdict
 from skeval.utils._checks import check_data, ignored_warnings, small_seed
 from skeval.utils._text import count, write_number
 
-MIN_POSITIVES, MAX_DRAWN, MAX_ROWS = 10, 30, 20
+MIN_POSITIVES, MAX_DRAWN = 10, 30
 AVERAGED = {
     "precision": ("precision", sk.precision_score),
     "recall": ("recall", sk.recall_score),
@@ -194,7 +191,7 @@ def _read_columns(name: str, values: Any) -> np.ndarray:
     return columns
 
 
-def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -> MultilabelReport:
+def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -> Report:
     """Return the report of `evaluate_predictions` for several labels per sample."""
     if options["scoring"] is not None:
         raise ValueError(
@@ -222,25 +219,28 @@ def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -
         if parsed.proba is not None
         else "the majority value of each label"
     )
-    return MultilabelReport(
-        answer=answer,
-        kind=parsed.kind,
-        threshold=parsed.threshold,
-        labels=parsed.names,
-        metrics=metrics,
-        confusion=None,
-        hard_samples=find_worst_samples(parsed, name_rows(y_true)),
-        subgroups=subgroups,
-        out_of_fold=scored,
-        baseline=make_baseline(scored, baseline, constant),
-        rare_class=None,
-        never_predicted=tuple(np.array(parsed.names)[~parsed.predicted.any(axis=0)].tolist()),
-        confidence_level=float(level),
-        n_samples=n,
-        class_sizes=dict(zip(parsed.names, parsed.true.sum(axis=0).tolist(), strict=True)),
-        warnings=tuple(warn_of_labels(parsed, scored)),
-        **describe_run("skeval.evaluate_predictions", arguments | dict(options), seed),
-    )
+    results: dict[str, Any] = {
+        "answer": answer,
+        "loss": "brier" if parsed.kind == "probabilities" else "zero_one",
+        "estimates": Results({"all samples": answer, **(subgroups or {})}),
+        "n_groups": scored.cases.n_groups,
+        "kind": parsed.kind,
+        "threshold": parsed.threshold,
+        "labels": parsed.names,
+        "metrics": metrics,
+        "confusion": None,
+        "hard_samples": find_worst_samples(parsed, name_rows(y_true)),
+        "subgroups": subgroups,
+        "out_of_fold": scored,
+        "baseline": make_baseline(scored, baseline, constant),
+        "rare_class": None,
+        "never_predicted": tuple(np.array(parsed.names)[~parsed.predicted.any(axis=0)].tolist()),
+        "confidence_level": float(level),
+        "n_samples": n,
+        "class_sizes": dict(zip(parsed.names, parsed.true.sum(axis=0).tolist(), strict=True)),
+    }
+    run = describe_run("skeval.evaluate_predictions", arguments | dict(options), seed)
+    return Report(LABELS, results, tuple(warn_of_labels(parsed, scored)), **run)
 
 
 def measure_labels(
@@ -337,163 +337,118 @@ def warn_of_labels(parsed: Labels, predictions: Predictions) -> Iterator[Caution
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class MultilabelReport(SystemReport):
-    """Report of predictions of several labels per sample.
+# --- the report
 
-    It has the `warnings`, `seed`, `settings`, `versions`, `call` and `date` of every report.
 
-    Attributes
-    ----------
-    answer : Estimate
-        The main estimate: the share of wrong labels or, for probabilities, the mean of the
-        Brier scores of the labels.
-    kind : {"labels", "probabilities"}
-        Kind of the predictions.
-    threshold : float or None
-        Probability from which a label is predicted.
-    labels : tuple of str
-        Their names.
-    metrics : dict of str to Estimate
-        Averages over labels ("macro" weights labels equally, "micro" decisions), metrics of all
-        labels together, and of each label.
-    hard_samples : HardSamples
-        Samples with a wrong label, the largest loss (`wrong`) first.
-    subgroups : dict of Estimate, or None
-        Main metric in each subgroup; its attribute `less_the_rest` has the differences.
-    baseline : Baseline
-        Best constant prediction, with the difference from it on the same samples.
-    out_of_fold : Predictions
-        The samples with their losses, by the number of their labels.
-    never_predicted : tuple of str
-        Labels that are never predicted.
-    class_sizes : dict
-        Number of samples with each label.
-    n_samples, confidence_level, confusion, rare
-        As in every report of scores; there is no confusion matrix of several labels.
-    """
+def _write_verdict(report: Any) -> list[str]:
+    """Return the sentences of the verdict: the main metric, and two averages."""
+    labels = {"f1_macro": "Macro F1", "f1_micro": "micro F1"}
+    averages = [
+        f"{label} {report.metrics[name].value:.2f}"
+        for name, label in labels.items()
+        if name in report.metrics
+    ]
+    exact = f"all labels are correct for {write_rate(report.metrics['exact_match'].value)}"
+    headline, *others = write_verdict(report)
+    return [headline, f"{', '.join([*averages, exact])} of the samples.", *others]
 
-    labels: tuple[str, ...]
 
-    _listed = (*SystemReport._listed, "labels", "never_predicted")
+def _describe_basis(report: Any) -> list[str]:
+    """Return the target of the intervals."""
+    return [_systems.describe_target(report, "; labels of the same sample may be correlated")]
 
-    @property
-    def verdict(self) -> str:
-        """The main metric with its interval, the baseline, two averages, and whether it is
-        better."""
-        labels = {"f1_macro": "Macro F1", "f1_micro": "micro F1"}
-        averages = [
-            f"{label} {self.metrics[name].value:.2f}"
-            for name, label in labels.items()
-            if name in self.metrics
-        ]
-        exact = f"all labels are correct for {write_rate(self.metrics['exact_match'].value)}"
-        text = f"{self._write_beside_baseline()}. {', '.join([*averages, exact])} of the samples."
-        return f"{text} {write_chance(self.baseline, None, None)}".rstrip()
 
-    @property
-    def _headline(self) -> str:
-        """The main metric with its interval, compared with the baseline."""
-        return write_headline(
-            self._write_answer(), self._loss, baseline=self.baseline, width=self._width
-        )
+def _write_facts(report: Any) -> list[str]:
+    """Return the predictions, and the labels."""
+    n_labels = count(len(report.labels), "label")
+    facts = [f"{report.n_samples} samples with {report.kind} of {n_labels}"]
+    if report.threshold is not None:
+        facts.append(f"predicted at a threshold of {report.threshold:g}")
+    per_sample = sum(report.class_sizes.values()) / report.n_samples
+    facts.append(f"{per_sample:.3g} labels a sample")
+    return facts if report.n_groups is None else [*facts, f"{report.n_groups} groups"]
 
-    @property
-    def _basis(self) -> list[str]:
-        """The target of the intervals."""
-        return [self._describe_target("; labels of the same sample may be correlated")]
 
-    @property
-    def _facts(self) -> list[str]:
-        """The predictions, and the labels."""
-        facts = [f"{self.n_samples} samples with {self.kind} of {count(len(self.labels), 'label')}"]
-        if self.threshold is not None:
-            facts.append(f"predicted at a threshold of {self.threshold:g}")
-        per_sample = sum((self.class_sizes or {}).values()) / self.n_samples
-        facts.append(f"{per_sample:.3g} labels a sample")
-        return facts if self.n_groups is None else [*facts, f"{self.n_groups} groups"]
+def show_metrics(report: Any) -> Section:
+    """Return the section of averages over labels, metrics of all labels, and each label."""
+    metrics, level = _scored.find_main_metrics(report), _scored.write_level(report)
+    named = {
+        f"{name}_{average}": f"{label}, {average}"
+        for name, (label, _) in AVERAGED.items()
+        for average in ("macro", "micro")
+    } | WHOLE
+    rows = [
+        (label, metrics[name].value, metrics[name].interval)
+        for name, label in named.items()
+        if name in metrics
+    ]
+    explained = (
+        '"Macro" averages give all labels equal weight; "micro" averages give all decisions equal '
+        "weight, so frequent labels count more."
+    )
+    tables = [
+        Table("All labels.", ["metric over all labels", "estimate", level], rows, left=(0, 2))
+    ]
+    for table in _scored.tabulate_classes(report):
+        head = ["label", "samples", *(SHORT.get(name, name) for name in table.head[1:])]
+        by_label = [(row[0], f"{report.class_sizes[row[0]]}", *row[1:]) for row in table.rows]
+        tables.append(replace(table, caption="By label.", head=head, rows=by_label))
+    return Section("By other measures", explains=[explained], tables=tables)
 
-    def _make_sections(self) -> Iterator[Section]:
-        """Yield the sections of metrics, subgroups and samples."""
-        yield self._show_metrics()
-        yield self._show_labels()
-        if self.subgroups is not None:
-            yield self._show_subgroups(self.subgroups)
-        if len(self.hard_samples.sample):
-            yield self._show_hard_samples()
 
-    def _explain_metrics(self) -> str:
-        """Describe the averages."""
-        return (
-            '"Macro" averages give all labels equal weight; "micro" averages give all '
-            "decisions equal weight, so frequent labels count more."
-        )
+def find_drawn(report: Any) -> dict[str, Estimate]:
+    """Return the mean F1, and the F1 of the most frequent labels."""
+    defined = [name for name in report.labels if f"f1, {name}" in report.metrics]
+    commonest = sorted(defined, key=lambda name: -report.class_sizes[name])[:MAX_DRAWN]
+    drawn = {name: report.metrics[f"f1, {name}"] for name in defined if name in commonest}
+    if "f1_macro" in report.metrics:
+        drawn = {"mean of the labels": report.metrics["f1_macro"], **drawn}
+    return {name: replace(estimate, name="F1") for name, estimate in drawn.items()}
 
-    def _tabulate_metrics(self) -> Table:
-        """Return macro and micro averages over labels, and metrics of all labels together."""
-        metrics = self._main_metrics
-        named = {
-            f"{name}_{average}": f"{label}, {average}"
-            for name, (label, _) in AVERAGED.items()
-            for average in ("macro", "micro")
-        } | WHOLE
-        rows = [
-            (label, metrics[name].value, metrics[name].interval)
-            for name, label in named.items()
-            if name in metrics
-        ]
-        head = ["metric over all labels", "estimate", self._level]
-        return Table("All labels.", head, rows, left=(0, 2))
 
-    def _tabulate_classes(self) -> list[Table]:
-        """Return the metrics of each label."""
-        sizes = self.class_sizes or {}
-        tables = super()._tabulate_classes()
-        return [
-            replace(
-                table,
-                caption="By label.",
-                head=["label", "samples", *(SHORT.get(name, name) for name in table.head[1:])],
-                rows=[(row[0], f"{sizes[row[0]]}", *row[1:]) for row in table.rows],
-                n_in_text=0,
-            )
-            for table in tables
-        ]
+def _plot(report: Any, ax: Any) -> EstimatesDisplay:
+    """Draw the F1 of each label and their mean."""
+    return EstimatesDisplay.from_result(find_drawn(report), quoted=0, ax=ax)
 
-    def _show_labels(self) -> Section:
-        """Return the section of the F1 of each label."""
-        shown = self._drawn
-        f1 = {name: estimate.value for name, estimate in shown.items() if name in self.labels}
-        if not f1:
-            return Section("Label by label")
-        lowest = min(f1, key=lambda name: f1[name])
-        figure = Figure(
-            self.plot,
-            "F1 of "
-            f"{'the commonest labels' if len(shown) < len(self.labels) else 'each label'} and "
-            f"their mean, with {self._level}s.",
-            label=f"Forest plot of the F1 of {len(shown)} labels.",
-            height=1.2 + 0.3 * len(shown),
-        )
-        return Section(f"F1 is lowest for {lowest}: {f1[lowest]:.2f}", figures=[figure])
 
-    @property
-    def _drawn(self) -> dict[str, Estimate]:
-        """The mean F1, and the F1 of the most frequent labels."""
-        sizes = self.class_sizes or {}
-        defined = [name for name in self.labels if f"f1, {name}" in self.metrics]
-        commonest = sorted(defined, key=lambda name: -sizes[name])[:MAX_DRAWN]
-        drawn = {name: self.metrics[f"f1, {name}"] for name in defined if name in commonest}
-        if "f1_macro" in self.metrics:
-            drawn = {"mean of the labels": self.metrics["f1_macro"], **drawn}
-        return {name: replace(estimate, name="F1") for name, estimate in drawn.items()}
+def show_labels(report: Any) -> Section | None:
+    """Return the section of the F1 of each label."""
+    shown = find_drawn(report)
+    f1 = {name: estimate.value for name, estimate in shown.items() if name in report.labels}
+    if not f1:
+        return None
+    lowest = min(f1, key=lambda name: f1[name])
+    of = "the commonest labels" if len(shown) < len(report.labels) else "each label"
+    figure = Figure(
+        report.plot,
+        f"F1 of {of} and their mean, with {_scored.write_level(report)}s.",
+        label=f"Forest plot of the F1 of {len(shown)} labels.",
+        height=1.2 + 0.3 * len(shown),
+    )
+    return Section(f"F1 is lowest for {lowest}: {f1[lowest]:.2f}", figures=[figure])
 
-    def _show_hard_samples(self) -> Section:
-        """Return the section of the worst predictions."""
-        head = ["sample", "has", "predicted", self.answer.name]
-        rows = [
-            (row["name"], row["truth"], row["prediction"], write_number(row["wrong"]))
-            for row in self.hard_samples.to_records()[:MAX_ROWS]
-        ]
-        table = Table("Samples with most errors.", head, rows, n_in_text=0)
-        return Section("Samples to look at", tables=[table])
+
+def show_hard_samples(report: Any) -> Section | None:
+    """Return the section of the worst predictions."""
+    if not len(report.hard_samples.sample):
+        return None
+    head, last = ["sample", "has", "predicted"], (report.answer.name, write_number)
+    table = _scored.tabulate_samples(report, "Samples with most errors.", head, last)
+    return Section("Samples to look at", tables=[table])
+
+
+LABELS = Layout(
+    title="Evaluation of predictions",
+    verdict=_write_verdict,
+    figure=_scored.draw_main,
+    facts=_write_facts,
+    basis=_describe_basis,
+    sections=(show_metrics, show_labels, _scored.show_subgroups, show_hard_samples),
+    about=_systems.ABOUT,
+    records=_systems.RECORDS,
+    computed=_systems.COMPUTED,
+    main_part="metrics",
+    row_name="name",
+    plot=_plot,
+    predictions=_scored.frame_predictions,
+)

@@ -7,7 +7,7 @@ Samples are the units of every interval, because the outputs of a sample are not
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -39,12 +39,14 @@ from skeval.model_selection._score_interval import (
     score_of_error,
     take_score,
 )
+from skeval.report import _scored
 from skeval.report._findings import Baseline, find_median, make_baseline
 from skeval.report._multilabel import Labels, warn_of_labels
 from skeval.report._predictions import take_groups, warn_of_few_groups
-from skeval.report._run import RUN_OPTIONS, describe_run, write_estimator
-from skeval.report._sections import Caution, Figure, Report, Section, Table
-from skeval.report._sentences import find_width, write_amount, write_chance, write_interval
+from skeval.report._report import Layout, Report
+from skeval.report._run import RUN_OPTIONS, describe_run, name_steps, write_estimator
+from skeval.report._sections import Caution, Figure, Section, Table
+from skeval.report._sentences import write_verdict
 from skeval.utils import _checks
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import count, mean_loss_name
@@ -66,10 +68,10 @@ BASELINES = {
 }
 LOSS_LABELS = {name: mean_loss_name(name) for name in BASELINES}
 LOSS_LABELS["zero_one"] = "samples with a wrong label"
-MAX_ROWS, MAX_DRAWN = 30, 30
+MAX_ROWS = 30
 
 
-def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any]) -> OutputsReport:
+def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any]) -> Report:
     """Return the report of `skeval.evaluate` for several columns in `y`."""
     for name, default in NOT_SUPPORTED.items():
         if options[name] is not default:
@@ -117,18 +119,27 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
         loss.name: judge(folds, outputs, loss).answer
         for loss in (inputs.loss, resolve_loss(other, inputs.target))
     }
-    return OutputsReport(
-        answer=overall.answer,
-        metrics=Results(metrics | scores),
-        outputs={name: judge(folds, outputs, loss) for name, loss in own.items()},
-        baseline=overall.baseline,
-        out_of_fold=overall.predictions,
-        warnings=tuple(warn_of_outputs(folds.inputs, outputs, overall.predictions)),
-        confidence_level=float(inputs.confidence_level),
-        n_samples=len(inputs.target),
-        estimator=write_estimator(estimator),
-        **describe_run("skeval.evaluate", arguments, seed),
-    )
+    single = {name: judge(folds, outputs, loss) for name, loss in own.items()}
+    results: dict[str, Any] = {
+        "answer": overall.answer,
+        "loss": "zero_one" if overall.answer.loss in SHARES else "",
+        "estimates": Results({"all": overall.answer, **{k: o.answer for k, o in single.items()}}),
+        "metrics": Results(metrics | scores),
+        "outputs": single,
+        "baseline": overall.baseline,
+        "rare_class": None,
+        "never_predicted": (),
+        "subgroups": None,
+        "out_of_fold": overall.predictions,
+        "confidence_level": float(inputs.confidence_level),
+        "n_samples": len(inputs.target),
+        "n_groups": overall.predictions.cases.n_groups,
+        "class_sizes": None,
+        "estimator": write_estimator(estimator),
+        "estimator_name": name_steps(estimator),
+    }
+    warned = tuple(warn_of_outputs(folds.inputs, outputs, overall.predictions))
+    return Report(OUTPUTS, results, warned, **describe_run("skeval.evaluate", arguments, seed))
 
 
 class JudgedOutput(NamedTuple):
@@ -245,159 +256,101 @@ def warn_of_outputs(
     )
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class OutputsReport(Report):
-    """Report of a procedure that predicts several labels or numbers for each sample.
+# --- the report
 
-    It has the `warnings`, `seed`, `settings`, `versions`, `call` and `date` of every report.
 
-    Attributes
-    ----------
-    answer : Estimate
-        The main estimate: the share of wrong labels, or the squared error averaged over outputs.
-    metrics : dict of Estimate
-        Losses of all outputs together and scores, by name; "zero_one" is the share of samples with
-        a wrong label.
-    outputs : dict of JudgedOutput
-        For each column of `y` its error (`answer`) and the best constant prediction (`baseline`).
-    baseline : Baseline or None
-        Best constant prediction of all outputs.
-    out_of_fold : Predictions
-        Out-of-fold predictions of all outputs.
-    n_samples : int
-    confidence_level : float
-    estimator : str
-        The estimator as source text.
-    """
+def _describe_basis(report: Any) -> list[str]:
+    """Return the target of the intervals, and the steps that were left out."""
+    folds, units = report.answer.extra.parameters, report.out_of_fold.cases
+    return [
+        f"Intervals are for the model trained on all samples ({report.answer.method}: "
+        f"{count(folds['n_folds'], 'fold')}, {count(folds['n_repeats'], 'repeat')}). The units "
+        f"are {units.kind.label}; outputs of the same sample may be correlated.",
+        "Not run: the checks of the data, which need a single column of y.",
+    ]
 
-    answer: Estimate
-    metrics: Results
-    outputs: dict[str, JudgedOutput]
-    baseline: Baseline | None
-    out_of_fold: Predictions
-    n_samples: int
-    confidence_level: float
-    estimator: str
 
-    _title = "Evaluation"
-    _main_part, _row_name = "outputs", "output"
-    _listed = ("answer", "n_samples", "confidence_level", "estimator")
+def _write_facts(report: Any) -> list[str]:
+    """Return the size of the data."""
+    return [f"{report.n_samples} samples with {len(report.outputs)} outputs"]
 
-    @property
-    def _level(self) -> str:
-        """Name of the intervals."""
-        return f"{100 * self.confidence_level:g} % CI"
 
-    @property
-    def verdict(self) -> str:
-        """The error with its interval, compared with the baseline."""
-        answer = self.answer
-        loss, width = "zero_one" if answer.loss in SHARES else "", find_width(answer, "")
-        value = write_interval(answer, loss)
-        if not np.isfinite(answer.interval.low):
-            value = write_amount(answer.value, loss)
-        text = f"Estimated {answer.name} on new samples: {value}."
-        if self.baseline is not None:
-            amount = write_amount(self.baseline.error, loss, width)
-            text += f" Predicting {self.baseline.prediction} gives {amount}."
-        return f"{text} {write_chance(self.baseline, None, None)}".rstrip()
+def _describe_outputs(report: Any) -> list[dict[str, Any]] | None:
+    """Return a row for each output: its error, the best constant, and which is better."""
+    rows = []
+    for name, (answer, baseline, _) in report.outputs.items():
+        assert baseline is not None
+        better = "yes" if baseline.better else "worse" if baseline.worse else "not shown"
+        low, high = answer.interval
+        row = {"output": name, "error": answer.value, "low": low, "high": high}
+        rows.append(row | {"constant": baseline.error, "better": better})
+    return rows or None
 
-    @property
-    def _evaluated(self) -> tuple[str, str]:
-        """The estimator."""
-        return self.estimator, self.estimator
 
-    @property
-    def _basis(self) -> list[str]:
-        """The target of the intervals, and the steps that were left out."""
-        folds, units = self.answer.extra.parameters, self.out_of_fold.cases
-        return [
-            f"Intervals are for the model trained on all samples ({self.answer.method}: "
-            f"{count(folds['n_folds'], 'fold')}, {count(folds['n_repeats'], 'repeat')}). The units "
-            f"are {units.kind.label}; outputs of the same sample may be correlated.",
-            "Not run: the checks of the data, which need a single column of y.",
-        ]
+def show_metrics(report: Any) -> Section:
+    """Return the section of all outputs together."""
+    rows = [
+        (LOSS_LABELS.get(name, name), one.value, one.interval)
+        for name, one in report.metrics.items()
+    ]
+    head = ["over all outputs", "estimate", _scored.write_level(report)]
+    return Section("All outputs together", tables=[Table("All outputs.", head, rows, left=(0, 2))])
 
-    @property
-    def _facts(self) -> list[str]:
-        """The size of the data."""
-        return [f"{self.n_samples} samples with {len(self.outputs)} outputs"]
 
-    def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw the error of all outputs and of each output; requires matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        EstimatesDisplay
-        """
-        first = list(self.outputs.items())[:MAX_DRAWN]
-        drawn = {"all": self.answer, **{name: one.answer for name, one in first}}
-        named = {key: replace(one, name=self.answer.name) for key, one in drawn.items()}
-        return EstimatesDisplay.from_result(named, quoted=0, ax=ax)
-
-    @property
-    def _results(self) -> dict[str, Any]:
-        """The results by their names in `to_dict` and `to_frame`, after the warnings."""
-        records = [self._describe_output(name, one) for name, one in self.outputs.items()]
-        return {"metrics": self.metrics} | ({"outputs": records} if records else {})
-
-    def _make_sections(self) -> Iterator[Section]:
-        """Yield the metrics of all outputs, and the error of each output."""
-        rows = [
-            (LOSS_LABELS.get(name, name), one.value, one.interval)
-            for name, one in self.metrics.items()
-        ]
-        head = ["over all outputs", "estimate", self._level]
-        yield Section(
-            "All outputs together", tables=[Table("All outputs.", head, rows, left=(0, 2))]
+def show_outputs(report: Any) -> Section | None:
+    """Return the section of the error of each output."""
+    records, level = _describe_outputs(report), _scored.write_level(report)
+    if not records:
+        return None
+    rows = [
+        (
+            row["output"],
+            row["error"],
+            report.outputs[row["output"]].answer.interval,
+            row["constant"],
+            row["better"],
         )
-        if self.outputs:
-            yield self._show_outputs()
+        for row in records
+    ]
+    worst = max(records, key=lambda row: row["error"] / row["constant"] if row["constant"] else 0)
+    figure = Figure(
+        report.plot,
+        f"{report.answer.name.capitalize()}: all outputs and each, with {level}s.",
+        label=f"Forest plot of {len(records)} outputs.",
+        height=1.2 + 0.3 * min(len(records), _scored.MAX_DRAWN),
+    )
+    head = ["output", "error", level, "best constant", "better"]
+    return Section(
+        f"Least gain over a constant: {worst['output']}",
+        figures=[figure],
+        tables=[Table("By output.", head, rows, n_in_text=MAX_ROWS, left=(0, 2, 4))],
+    )
 
-    def _show_outputs(self) -> Section:
-        """Return the section of the error of each output."""
-        records = self._results["outputs"]
-        head = ["output", "error", self._level, "best constant", "better"]
-        rows = [
-            (
-                row["output"],
-                row["error"],
-                self.outputs[row["output"]].answer.interval,
-                row["constant"],
-                row["better"],
-            )
-            for row in records
-        ]
-        worst = max(
-            records, key=lambda row: row["error"] / row["constant"] if row["constant"] else 0
-        )
-        figure = Figure(
-            self.plot,
-            f"{self.answer.name.capitalize()}: all outputs and each, with {self._level}s.",
-            label=f"Forest plot of {len(records)} outputs.",
-            height=1.2 + 0.3 * min(len(records), MAX_DRAWN),
-        )
-        return Section(
-            f"Least gain over a constant: {worst['output']}",
-            figures=[figure],
-            tables=[Table("By output.", head, rows, n_in_text=MAX_ROWS, left=(0, 2, 4))],
-        )
 
-    def _describe_output(self, name: str, one: JudgedOutput) -> dict[str, Any]:
-        """Return the table row of an output."""
-        assert one.baseline is not None
-        better = "yes" if one.baseline.better else "worse" if one.baseline.worse else "not shown"
-        low, high = one.answer.interval
-        return {
-            "output": name,
-            "error": one.answer.value,
-            "low": low,
-            "high": high,
-            "constant": one.baseline.error,
-            "better": better,
-        }
+def _describe_estimator(report: Any) -> tuple[str, str]:
+    """Return the estimator as a short text and as source text."""
+    return report.estimator, report.estimator
+
+
+def _plot(report: Any, ax: Any) -> EstimatesDisplay:
+    """Draw the error of all outputs and of each output."""
+    drawn = dict(list(report.estimates.items())[: _scored.MAX_DRAWN + 1])
+    named = {key: replace(one, name=report.answer.name) for key, one in drawn.items()}
+    return EstimatesDisplay.from_result(named, quoted=0, ax=ax)
+
+
+OUTPUTS = Layout(
+    title="Evaluation",
+    verdict=write_verdict,
+    facts=_write_facts,
+    evaluated=_describe_estimator,
+    basis=_describe_basis,
+    sections=(show_metrics, show_outputs),
+    about=("answer", "n_samples", "confidence_level", "estimator"),
+    records=("metrics", "outputs"),
+    computed={"outputs": _describe_outputs},
+    main_part="outputs",
+    row_name="output",
+    plot=_plot,
+    predictions=_scored.frame_predictions,
+)

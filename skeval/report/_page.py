@@ -1,4 +1,4 @@
-"""Templates of a page, and drawings in its colors.
+"""Pages from templates, and drawings in their colors.
 
 Drawings are inline SVG that uses the colors of the page and unique ids.
 """
@@ -6,7 +6,7 @@ Drawings are inline SVG that uses the colors of the page and unique ids.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from io import StringIO
 from typing import Any
@@ -15,10 +15,12 @@ from xml.etree import ElementTree
 from skeval.utils._checks import ignored_warnings
 
 
-def load_template(name: str) -> Any:
-    """Return the template "page.html", a document, or "fragment.html", for a notebook.
+def render(
+    report: Any, template: str, title: str | None, before: Any, sections: Sequence[Any]
+) -> str:
+    """Return the page of a report, or with "fragment.html" the page for a notebook.
 
-    ``render`` fills it with a report, its title and its sections; every value is escaped except the
+    The section `before` the others stands beside the verdict. Every value is escaped except the
     SVG of figures.
     """
     check_extra()
@@ -32,7 +34,21 @@ def load_template(name: str) -> Any:
         lstrip_blocks=True,
     )
     environment.filters["join_units"] = _join_units
-    return environment.get_template(name)
+    layout, heading = report.layout, report.layout.title
+    headline, *verdict = layout.verdict(report)
+    html: str = environment.get_template(template).render(
+        title=title or (heading if isinstance(heading, str) else heading(report)),
+        headline=headline,
+        verdict=verdict,
+        figure=layout.figure(report),
+        facts=layout.facts(report),
+        evaluated=layout.evaluated(report),
+        basis=layout.basis(report),
+        before=before,
+        sections=[section for section in sections if not section.is_empty],
+        beside=[table for section in sections for table in section.tables if table.beside],
+    )
+    return html
 
 
 def _join_units(text: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Mapping
+from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score, root_mean_squared_error
@@ -19,24 +19,19 @@ from skeval.metrics._curves import CurveSample
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import find_row, unwrap
 from skeval.metrics._validation import measure_calibration
-from skeval.model_selection import EstimatesDisplay, metric_interval
+from skeval.model_selection import metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._subgroups import compare_with_rest, describe_slices
+from skeval.model_selection._subgroups import compare_with_rest
 from skeval.model_selection._threshold import read_rule
 from skeval.report._predictions import mirror, resolve_scorers
-from skeval.report._report import ScoredReport
-from skeval.report._sections import Section, Table
-from skeval.report._sentences import name_metric, write_amount, write_interval
+from skeval.report._sentences import name_metric
 from skeval.utils import _checks
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
-from skeval.utils._text import write_number
 
 KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
 MAX_CLASSES = 20
 """Whole numbers with more distinct values are numbers rather than classes."""
-SHARES = ("error rate", "share of wrong labels")
-"""Metrics that are printed in percent."""
 ANSWERS = {
     "labels": "accuracy",
     "probabilities": "brier_score",
@@ -601,131 +596,3 @@ def measure_some(
     part = parsed.collect(chosen, None if alone else some, weight[chosen])
     answer = parsed.measure_answer(part, confidence_level)
     return replace(answer, standard_error=np.nan, limits={}) if alone else answer
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SystemReport(ScoredReport):
-    """Base class of reports on existing predictions of a system."""
-
-    kind: str
-    threshold: float | None
-    within: Results | None = None
-    units: str = "random"
-
-    _title = "Evaluation of predictions"
-    _main_part = "metrics"
-    _compared = "systems on the same samples"
-    _listed: ClassVar[Sequence[str]] = (
-        *ScoredReport._listed,
-        "kind",
-        "threshold",
-        "n_groups",
-        "baseline",
-    )
-
-    @property
-    def _headline_metric(self) -> str:  # type: ignore[override]
-        """Name of the main metric."""
-        return self.answer.name
-
-    @property
-    def n_groups(self) -> int | None:
-        """Number of groups of samples."""
-        return self.out_of_fold.cases.n_groups
-
-    @property
-    def _loss(self) -> str:
-        """Loss that is compared with the baseline."""
-        return {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
-
-    def _describe_target(self, more: str) -> str:
-        """Describe the target of the intervals."""
-        units = "samples" if self.n_groups is None else f"groups of samples ({self.n_groups} here)"
-        return (
-            f"Intervals are for the same system on new {units} from the same "
-            f"population{more}. Variation from retraining is not included."
-        )
-
-    def _write_answer(self) -> str:
-        """Return the main metric with its interval, as the start of a sentence."""
-        answer, interval = self.answer, self.answer.interval
-        loss = "zero_one" if answer.name in SHARES else ""
-        start = f"{answer.name[0].upper()}{answer.name[1:]}"
-        if not np.isfinite(interval.low):
-            value = write_amount(answer.value, loss) if loss else write_number(answer.value)
-            return f"{start} {value} (no confidence interval)"
-        return f"{start} {write_interval(answer, loss)}"
-
-    @property
-    def _width(self) -> float:
-        """Width of the interval of the main metric."""
-        return self.answer.interval.high - self.answer.interval.low
-
-    def _write_beside_baseline(self) -> str:
-        """Return the main metric and the baseline, as the start of a sentence."""
-        text = self._write_answer()
-        if self.baseline is None or self.answer.name == name_metric("roc_auc"):
-            return text
-        baseline = str(self.baseline)
-        amount = write_amount(self.baseline.error, self._loss, self._width)
-        return f"{text}. {baseline[0].upper()}{baseline[1:]} gives {amount}"
-
-    @property
-    def _drawn(self) -> dict[str, Estimate]:
-        """Estimates that `plot` draws."""
-        return {"all samples": self.answer, **(self.subgroups or {})}
-
-    def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw the main metric, for all samples and in each subgroup; requires matplotlib.
-
-        With several labels per sample it draws the F1 of each label and their mean.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        EstimatesDisplay
-        """
-        return EstimatesDisplay.from_result(self._drawn, quoted=0, ax=ax)
-
-    _parts: ClassVar[Sequence[str]] = ("metrics", "confusion")
-    """Attributes among the results."""
-
-    @property
-    def _results(self) -> dict[str, Any]:
-        """The results by their names in `to_dict` and `to_frame`, after the warnings."""
-        subgroups = self.subgroups
-        return {name: getattr(self, name) for name in self._parts} | {
-            "subgroups": subgroups,
-            "less_the_rest": None if subgroups is None else subgroups.less_the_rest,
-            "hard_samples": self.hard_samples.to_records(),
-        }
-
-    def _show_subgroups(self, estimates: Results) -> Section:
-        """Return the section of the main metric in each subgroup, and the differences from the
-        rest."""
-        less, level = estimates.less_the_rest, self._level
-        rows = [
-            (
-                str(subgroup),
-                f"{estimate.n_samples}",
-                estimate.value,
-                estimate.interval,
-                less[subgroup].value,
-                less[subgroup].interval,
-                write_number(less[subgroup].details["pvalue_adjusted"]),
-            )
-            for subgroup, estimate in estimates.items()
-        ]
-        name, rest = self.answer.name, "less the rest"
-        head = ["subgroup", "samples", name, level, rest, level, "adjusted P"]
-        sentence = describe_slices(estimates)
-        return Section(
-            sentence.partition(" (")[0].rstrip("."),
-            sentences=[sentence],
-            tables=[Table("Error by subgroup.", head, rows, left=(0, 3, 5))],
-            in_summary=True,
-        )

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import PredictionErrorDisplay
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
@@ -181,7 +180,7 @@ def summarize_predictions(
     by: Any,
     confidence_level: float,
 ) -> dict[str, Any]:
-    """Return the fields of an `EvaluationReport` that are computed from predictions."""
+    """Return the results of a report that are computed from predictions."""
     metrics = measure_metrics(predictions, confidence_level)
     if answer.loss == "zero_one":
         metrics["accuracy"] = mirror(metrics["accuracy"], answer)
@@ -553,21 +552,3 @@ def make_predictions_frame(predictions: Predictions) -> DataFrame:
         shown = [target.positive_code] if len(target.classes) == 2 else range(len(target.classes))
         columns |= {f"score_{target.classes.tolist()[k]}": scores[:, k] for k in shown}
     return make_frame(columns)
-
-
-MAX_POINTS = 2000
-"""Maximum number of samples drawn in the plot of residuals."""
-
-
-def draw_residuals(predictions: Predictions, ax: Any = None) -> Any:
-    """Draw the residual of samples against their mean prediction, of at most `MAX_POINTS`."""
-    n = len(predictions.target)
-    counts = np.bincount(predictions.row, minlength=n)
-    tested = counts > 0
-    means = (
-        np.bincount(predictions.row, predictions.predicted, minlength=n)[tested] / counts[tested]
-    )
-    true = predictions.target.y[tested].astype(float)
-    return PredictionErrorDisplay.from_predictions(
-        true, means, kind="residual_vs_predicted", ax=ax, subsample=MAX_POINTS, random_state=0
-    )

@@ -1,19 +1,13 @@
-"""Sentences of a report on an estimator: the verdict first, then its parts.
+"""Sentences of reports: the verdict first, then the parts.
 
-A verdict begins with "Do not report" if a check found a serious problem, and with the classes that
-are never predicted. Next come the error with its interval and, because the error means little by
-itself, the error of the baseline. The last part states whether the model is better than chance.
-
-Two tests decide that: the interval of the difference from the baseline on the same samples (for a
-rare class, of the metric that replaces the error), and the permutation test. Both use a level of 5
-%, whatever the level of the intervals; a permutation test with too few permutations cannot decide.
-The model is "better than chance" if the interval shows it and the permutation test does not
-contradict it; if they disagree, the sentence states both.
+The first sentence of a verdict is the headline: the main estimate with its interval, and its
+relation to the baseline by the metric that decides, as `judge` found it; or "Do not report" if a
+check found a serious problem. No other function writes whether a system is better than chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,17 +16,18 @@ from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.splitters import DEFAULT_FOLDS
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
-from skeval.report._exports import describe_exchange
 from skeval.report._findings import (
     ALPHA,
     Baseline,
+    Judgment,
     RareClass,
     find_better_metric,
     is_above_zero,
-    judge_permutation,
+    judge,
 )
+from skeval.report._methods import describe_exchange
 from skeval.report._predictions import HardSamples
-from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, write_gravest
+from skeval.report._sections import list_few, list_grave
 from skeval.utils._text import count, mean_loss_name, say_pvalue, write_estimate, write_figures
 
 MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
@@ -79,95 +74,125 @@ def write_metric(name: str, estimate: Estimate) -> str:
     return f"{article}{label} is {value}{ends}"
 
 
-def write_verdict(report: Any) -> str:
-    """Return the verdict: serious warnings, the error with its interval, baseline and chance."""
-    grave = forbid_quoting(report.warnings)
-    loss, other = report.answer.loss, write_better_metric(report)
-    by = name_deciding_loss(report, loss)
-    chance = write_chance(report.baseline, report.rare_class, report.permutation, loss, other, by)
-    if grave and chance:
-        chance = "With this problem we cannot say whether the model beats chance."
-    explained = report._main_metrics["r2"].value if "r2" in report._main_metrics else None
-    error = write_error(report.answer, report.baseline, explained, report.selection_bias)
-    never = write_never_predicted(report.never_predicted)
-    return " ".join(filter(None, [grave, never, error, chance]))
+def write_verdict(report: Any) -> list[str]:
+    """Return the sentences of the verdict of scored predictions.
 
-
-def write_never_predicted(classes: tuple[str, ...]) -> str:
-    """Return a sentence about the classes that the model never predicts, or ""."""
-    return f"The model never predicts {list_few(classes, MAX_LISTED)}." if classes else ""
-
-
-def write_headline(
-    amount: str,
-    loss: str,
-    *,
-    warnings: Iterable[Caution] = (),
-    baseline: Baseline | None = None,
-    rare_class: RareClass | None = None,
-    never_predicted: tuple[str, ...] = (),
-    permutation: Test | None = None,
-    width: float = np.nan,
-    other: str = "",
-) -> str:
-    """Return the error and the most important finding in one sentence.
-
-    The `amount` is the error with its interval, which has this `width`. The `other` metric decides
-    if the error is not better than the baseline. Only the verdict reports if the tests disagree.
+    After a serious problem, nothing is said about chance.
     """
-    if grave := list_grave(warnings):
-        quoted = amount.removeprefix("Estimated ").replace(" on new samples:", " of")
-        return f"Do not report the {quoted}: {write_gravest(grave)}."
-    never = (
-        f", and it never predicts {list_few(never_predicted, MAX_LISTED)}"
-        if never_predicted
-        else ""
-    )
-    read, counted = judge_permutation(permutation)
-    if rare_class is not None:
-        rare = rare_class
-        ends = f" (95 % CI {rare.low:.2f} to {rare.high:.2f})" * bool(np.isfinite(rare.low))
-        text = f"{name_metric(rare.metric)} {rare.estimate:.2f}{ends} with the rare class"
-        shown = "better than chance" if rare.better else "no evidence that it beats chance"
-        if rare.better and read == "denied":
-            shown = "no evidence that it beats shuffled labels"
-        found = ", ".join(list_rates(rare))
-        text = f"{text[0].upper()}{text[1:]} {rare.label}{f' ({found})' * bool(found)}"
-        text += f": {shown} ({rare.chance:.2g})"
-        return f"{text}{never}."
-    if baseline is None or not np.isfinite(baseline.low):
-        shown = {
-            "shown": ": better than chance",
-            "denied": ": no evidence that it beats chance",
-            "undecided": ": whether it beats chance is undecided",
-        }.get(read, "")
-        return f"{amount}{shown}{never}."
-    shown = "better than" if baseline.better else "no evidence that it beats"
-    shown = "worse than" if baseline.worse else shown
-    if baseline.better and read == "denied":
-        shown = f"no evidence that it beats shuffled labels ({counted}), only that it beats"
-    if other and not baseline.better:
-        shown = f"better than chance by the {other}, but not better than"
-    return f"{amount}: {shown} {baseline} ({write_amount(baseline.error, loss, width)}){never}."
-
-
-def write_error(
-    quoted: Estimate,
-    baseline: Baseline | None,
-    explained: float | None = None,
-    selection_bias: Estimate | None = None,
-) -> str:
-    """Return sentences on the error and its baseline; the root of squared errors is given."""
-    loss = quoted.loss
-    sentences = [write_answer(quoted) + (f"; R2 {explained:.2f}" if explained is not None else "")]
+    amount, finding, baseline = write_main(report), judge(report), report.baseline
+    never = list_few(report.never_predicted, MAX_LISTED)
+    error, against = f"{amount}.", finding.reference
     if baseline is not None:
-        start = str(baseline)
-        amount = write_amount(baseline.error, loss, find_width(quoted, loss))
-        sentences.append(f"{start[0].upper()}{start[1:]} gives {amount}")
-    if selection_bias and is_above_zero(selection_bias):
-        claimed = write_amount(selection_bias.extra.cv1_error, "zero_one")
-        sentences.append(f"Selecting features on all samples would have given {claimed}")
-    return ". ".join(sentences) + "."
+        given = write_amount(baseline.error, report.loss, find_main_width(report))
+        error, against = f"{amount}; {baseline} gives {given}.", f"{baseline} ({given})"
+    if grave := list_grave(report.warnings):
+        sentences = [f"Do not report this error: {'; '.join(grave)}.", error]
+        sentences += [f"The model never predicts {never}."] if never else []
+        return [*sentences, "With this problem we cannot say whether the model beats chance."]
+    details = [*_write_test(finding), *_write_claim(report)]
+    if report.rare_class is not None:
+        chance = f"chance ({finding.at:.2g})"
+        start = f"{_write_rare(report.rare_class)}: {_write_relation(finding, chance)}"
+        details = [_explain_rare(report), error, *details]
+    elif finding.metric:
+        shown = _write_with_interval(report, finding.metric)
+        start = f"{amount}: better than chance by the {shown}, but not better than {against}"
+    else:
+        if finding.reference == "chance" and np.isfinite(finding.at):
+            against = f"chance ({finding.at:.2g})"
+        start = f"{amount}: {_write_relation(finding, against)}" if against else amount
+        details = [*_write_second_metric(report, finding), *details]
+    return [f"{start}{f', and it never predicts {never}' * bool(never)}.", *details]
+
+
+def _write_relation(finding: Judgment, reference: str) -> str:
+    """Return how a system compares with the reference, for the end of a sentence."""
+    if finding.relation == "better" and not finding.better:
+        return (
+            f"no evidence that it beats shuffled labels ({finding.counted}), only that it beats "
+            f"{reference}"
+        )
+    if finding.relation == "untested" and finding.permutation == "undecided":
+        return f"whether it beats {reference} is undecided"
+    return f"{RELATIONS[finding.relation]} {reference}"
+
+
+RELATIONS = {
+    "better": "better than",
+    "worse": "worse than",
+    "same": "the same as",
+    "open": "no evidence that it beats",
+    "untested": "not compared with",
+}
+
+
+def _write_test(finding: Judgment) -> list[str]:
+    """Return what the permutation test adds, in a sentence."""
+    counted, better = finding.counted, finding.relation == "better"
+    return {
+        "shown": [f"{counted}." if better else f"It is better than shuffled labels ({counted})."],
+        "denied": [] if better else [f"Shuffled labels do as well ({counted})."],
+        "undecided": [f"The permutation test is undecided ({counted})."],
+        "powerless": [f"There are too few permutations for a test: {counted}."],
+    }.get(finding.permutation, [])
+
+
+def _write_second_metric(report: Any, finding: Judgment) -> list[str]:
+    """Return R2 or the area beside the main estimate, and which of the two decides."""
+    second = SECOND.get(report.loss, "")
+    if second not in report.metrics or finding.reference == "chance":
+        return []
+    text = _write_with_interval(report, second)
+    text = f"{text[0].upper()}{text[1:]}."
+    n_classes = len(report.class_sizes or {})
+    excludes = find_better_metric(report.metrics, n_classes, 1 - ALPHA)[0]
+    if excludes and finding.relation not in ("better", "untested"):
+        level = f"{100 * (1 - ALPHA / 2):g} %"
+        text += f" The {mean_loss_name(report.loss)} decides, because the {level} interval of this "
+        return [f"{text}second metric includes chance."]
+    return [text] if second == "r2" or report.out_of_fold.n_fits == 0 else []
+
+
+SECOND = {"squared": "r2", "absolute": "r2", "brier": "roc_auc", "zero_one": "roc_auc"}
+"""Metric beside the main estimate, by loss."""
+
+
+def _write_with_interval(report: Any, name: str) -> str:
+    """Return a metric with its 95 % interval: area under the ROC curve 0.91 (95 % CI ...)."""
+    estimate = report.metrics[name]
+    label, value = name_metric(name).split(",")[0], f"{estimate.value:.2f}"
+    if not np.isfinite(estimate.interval.low):
+        return f"{label} {value}"
+    low, high = estimate.confidence_interval(1 - ALPHA)
+    return f"{label} {value} (95 % CI {low:.2f} to {high:.2f})"
+
+
+def _write_rare(rare: RareClass) -> str:
+    """Return the metric of a rare class with its interval, and recall and precision."""
+    ends = f" (95 % CI {rare.low:.2f} to {rare.high:.2f})" * bool(np.isfinite(rare.low))
+    rates = {"recall": rare.recall, "precision": rare.precision}
+    listed = [f"{name} {write_rate(rate)}" for name, rate in rates.items() if np.isfinite(rate)]
+    name = name_metric(rare.metric)
+    text = f"{name[0].upper()}{name[1:]} {rare.estimate:.2f}{ends} with the rare class {rare.label}"
+    return f"{text} ({', '.join(listed)})" if listed else text
+
+
+def _explain_rare(report: Any) -> str:
+    """Return why a metric replaces the error."""
+    rare = report.rare_class
+    return (
+        f"Class {rare.label} is rare ({write_rate(rare.share)} of the samples), so the "
+        f"{name_metric(rare.metric)} decides, and not the error."
+    )
+
+
+def _write_claim(report: Any) -> list[str]:
+    """Return the error that selection on all samples would have claimed, if it is too low."""
+    bias = report.results.get("selection_bias")
+    if bias is None or not is_above_zero(bias):
+        return []
+    claimed = write_amount(bias.extra.cv1_error, "zero_one")
+    return [f"Selecting features on all samples would have given {claimed}."]
 
 
 NO_INTERVAL: dict[str, str] = {
@@ -177,17 +202,37 @@ NO_INTERVAL: dict[str, str] = {
 }
 
 
-def write_answer(quoted: Estimate) -> str:
-    """Return the error with its interval, as the start of a sentence."""
-    interval, loss = quoted.interval, quoted.loss
-    amount = write_amount(quoted.value, loss)
-    text = f"Estimated {name_error(loss)} on new samples: {amount}"
-    if quoted.n_groups == 1:
-        return f"{text} (no confidence interval: errors of neighboring samples are too correlated)"
-    if not np.isfinite(interval.low):
-        why = NO_INTERVAL.get(quoted.extra.no_interval, "the losses do not vary")
-        return f"{text} (no confidence interval: {why})"
-    return f"Estimated {name_error(loss)} on new samples: {write_interval(quoted, loss)}"
+def write_main(report: Any) -> str:
+    """Return the main estimate with its interval, as the start of a sentence."""
+    answer, unit = report.answer, find_unit(report)
+    if report.out_of_fold.n_fits:
+        name = answer.name if report.results.get("outputs") else name_error(answer.loss)
+        start, why = f"Estimated {name} on new samples:", NO_INTERVAL.get(answer.extra.no_interval)
+        if answer.n_groups == 1:
+            why = "errors of neighboring samples are too correlated"
+        why = why or "the losses do not vary"
+    else:
+        start = f"{answer.name[0].upper()}{answer.name[1:]}"
+        why = "the losses do not vary"
+    if np.isfinite(answer.interval.low) and answer.n_groups != 1:
+        return f"{start} {write_interval(answer, unit)}"
+    return f"{start} {write_amount(answer.value, unit)} (no confidence interval: {why})"
+
+
+def find_unit(report: Any) -> str:
+    """Return the loss in whose unit the main estimate is written: "zero_one" for a share."""
+    if report.answer.name in SHARES:
+        return "zero_one"
+    return "squared" if report.answer.loss == "squared" and report.loss == "squared" else ""
+
+
+def find_main_width(report: Any) -> float:
+    """Return the width of the interval of the main estimate, in the unit that is written."""
+    return find_width(report.answer, find_unit(report))
+
+
+SHARES = ("error rate", "share of wrong labels")
+"""Quantities that are written in percent."""
 
 
 def name_error(loss: str) -> str:
@@ -237,112 +282,6 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
     """Return values and limits as text, with the digits that the width of the interval supports."""
     low, high = estimate.interval.low, estimate.interval.high
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
-
-
-def write_chance(
-    baseline: Baseline | None,
-    rare: RareClass | None,
-    test: Test | None,
-    loss: str = "zero_one",
-    other: str = "",
-    by: str = "",
-) -> str:
-    """Return whether the model is better than chance, by the interval and the permutation test.
-
-    If the error does not show it, the `other` metric, with its interval, decides; otherwise `by`
-    may name the error.
-    """
-    if rare is not None:
-        start = (
-            f"Class {rare.label} is rare ({write_rate(rare.share)} of the samples), so use the "
-            f"{name_metric(rare.metric)}: {rare.estimate:.2f}"
-        )
-        if not np.isfinite(rare.low):
-            return f"{start} (no confidence interval, so no comparison with chance)."
-        start += f" (95 % CI {rare.low:.2f} to {rare.high:.2f})"
-        if rates := list_rates(rare):
-            start += f", together with its {' and its '.join(rates)}"
-        start += ". "
-        where = "is below" if rare.high < rare.chance else "includes"
-        doubt = f"the interval {where} {rare.chance:.2g}"
-        above = f"the interval is above {rare.chance:.2g}"
-        return start + _join_tests(rare.better, above, doubt, test, by=" by this metric")
-    if baseline is not None and np.isfinite(baseline.low):
-        doubt = "the difference from this baseline is not significant"
-        if baseline.worse:
-            doubt = "it is significantly worse than this baseline"
-        if baseline.low == baseline.high == 0:
-            doubt = "it does the same as this baseline"
-        shown = "significantly lower error on the same samples"
-        if baseline.better or not other:
-            return _join_tests(baseline.better, shown, doubt, test, "" if baseline.better else by)
-        read, counted = judge_permutation(test)
-        denied = f" and that of shuffled labels ({counted})" if read == "denied" else ""
-        return (
-            f"Better than chance by the {other}, although the {mean_loss_name(loss)} is not below "
-            f"that of this baseline{denied}."
-        )
-    read, counted = judge_permutation(test)
-    return {
-        "shown": f"Better than chance ({counted}).",
-        "denied": f"No evidence that it beats chance ({counted}).",
-        "undecided": f"Whether it beats chance is undecided ({counted}).",
-        "powerless": f"Too few permutations to show that it beats chance: {counted}.",
-    }.get(read, "" if baseline is None else "The difference from this baseline was not tested.")
-
-
-def write_better_metric(report: Any) -> str:
-    """Return the metric that is better than chance where the error may not be, or ""."""
-    n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
-    name, chance = find_better_metric(report.metrics, n_classes)
-    if not name:
-        return ""
-    value, (low, high) = report.metrics[name].value, report.metrics[name].confidence_interval(0.95)
-    return (
-        f"{name_metric(name)}: {value:.2f} (95 % CI {low:.2f} to {high:.2f}; chance gives "
-        f"{chance:.2g})"
-    )
-
-
-def name_deciding_loss(report: Any, loss: str) -> str:
-    """Return " by the error rate" if the 95 % interval of another metric excludes chance."""
-    n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
-    excludes = find_better_metric(report.metrics, n_classes, 1 - ALPHA)[0]
-    return f" by the {mean_loss_name(loss)}" if excludes else ""
-
-
-def list_rates(rare: RareClass) -> list[str]:
-    """Return a text on recall and precision of the rare class, if they are defined."""
-    rates = {"recall": rare.recall, "precision": rare.precision}
-    return [f"{name} {write_rate(rate)}" for name, rate in rates.items() if np.isfinite(rate)]
-
-
-def _join_tests(better: bool, shown: str, doubt: str, test: Test | None, by: str = "") -> str:
-    """Combine the interval and the permutation test in one sentence.
-
-    A metric other than the error is named in `by`.
-    """
-    read, counted = judge_permutation(test)
-    if better and read == "denied":
-        return (
-            f"No evidence that it beats chance{by}: {shown}, but not better than shuffled labels "
-            f"({counted})."
-        )
-    if better:
-        more = {
-            "shown": f"; {counted}",
-            "undecided": f"; the permutation test is undecided ({counted})",
-            "powerless": f"; too few permutations for a test ({counted})",
-        }
-        return f"Better than chance{by}: {shown}{more.get(read, '')}."
-    if read == "shown":
-        return f"Better than shuffled labels ({counted}), but {doubt}."
-    more = {
-        "denied": f", and shuffled labels do as well ({counted})",
-        "undecided": f", and the permutation test is undecided ({counted})",
-        "powerless": f", and there are too few permutations for a test ({counted})",
-    }
-    return f"No evidence that it beats chance{by}: {doubt}{more.get(read, '')}."
 
 
 def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:

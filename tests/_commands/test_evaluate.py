@@ -60,7 +60,7 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
         random_state=7,
     )
     assert status == 0
-    assert report._write_text(full=True) in capsys.readouterr().out
+    assert report.to_text(full=True) in capsys.readouterr().out
     assert json.loads(path.read_text()) == report.to_dict()
     line = shlex.join(["skeval", *words])
     assert page.read_text() == report.to_html(title="wine: linear-svm, seed 7", command=line)
@@ -221,7 +221,7 @@ def test_what_was_found_is_printed_even_if_it_cannot_be_written(tmp_path, capsys
     def full(self, path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(skeval.report.EvaluationReport, "to_json", full)
+    monkeypatch.setattr(skeval.report.Report, "to_json", full)
     assert main(["evaluate", "iris", "--json", str(tmp_path / "out.json"), *QUICK]) == 2
     captured = capsys.readouterr()
     assert ".632+" in captured.out

@@ -16,7 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Curve, Estimate
 from skeval.cluster import NClustersChoice
-from skeval.report import ClusteringReport
+from skeval.report import Report
 
 # The estimates, by name and method, whose docstring says that they have no standard error.
 NO_STANDARD_ERROR = {
@@ -133,14 +133,10 @@ def without_documented(result):
         for name in undefined:
             assert np.isnan(getattr(result, name)).all(), f"documented to be nan: {name}, {result}"
         return [getattr(result, each.name) for each in fields(result) if each.name not in undefined]
-    if isinstance(result, ClusteringReport):
-        choices = [
-            without_documented(each) for each in (*result.choices.values(), result.stability)
-        ]
-        left_out = {"choices", "stability"}
-        others = [
-            getattr(result, each.name) for each in fields(result) if each.name not in left_out
-        ]
+    if isinstance(result, Report) and "choices" in result.results:
+        choices = [without_documented(each) for each in result.choices.values()]
+        left_out = {"answer", "estimates", "choice", "choices", "stability", "pvalue_more"}
+        others = [value for name, value in result.results.items() if name not in left_out]
         return [*others, choices]
     if isinstance(result, Estimate):
         left_out = {"interval"} if not result.limits else set()

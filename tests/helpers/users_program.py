@@ -7,14 +7,14 @@ from skeval._inference.estimate import Estimate, Results
 from skeval.feature_selection import selection_bias
 from skeval.metrics.cluster import silhouette_score
 from skeval.model_selection import bootstrap_error, holdout_error, score_interval
-from skeval.report import EvaluationReport
+from skeval.report import Report
 
 
 def check_types() -> None:
     """Read by mypy, and never run."""
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
     report = evaluate(object(), X, y, n_bootstraps=10)
-    assert_type(report, EvaluationReport)
+    assert_type(report, Report)
     assert_type(error_interval(object(), X, y).interval.low, float)
     assert_type(metric_interval("accuracy", y, y), Estimate)
     assert_type(compare_classifiers([object(), object()], X, y).difference.pvalue, float)
@@ -30,7 +30,7 @@ def check_types() -> None:
     assert_type(holdout_error(y, y).value, float)
     assert_type(selection_bias(object(), object(), X, y).value, float)
     assert_type(permutation_test(object(), X, y).n_exceedances, int | None)
-    evaluate(object(), X, y, n_bootstraps="many")  # type: ignore[call-overload]
+    evaluate(object(), X, y, n_bootstraps="many")  # type: ignore[arg-type]
     # misspelled options
     error_interval(object(), X, y, method="repeated-cv")  # type: ignore[arg-type]
     metric_interval("accuracy", y, y, units="randm")  # type: ignore[call-overload]

@@ -113,7 +113,7 @@ def test_time_order_is_reported_whatever_the_budget(budget):
     assert "time-order" in [text.code for text in report.warnings if text.headline]
 
 
-@pytest.mark.parametrize("n_columns", [1000, 12_000, 60_000])
+@pytest.mark.parametrize("n_columns", [1000, 12_000])
 def test_tables_with_too_many_columns_for_the_budget_are_not_checked(n_columns):
     X, y = np.random.default_rng(0).normal(size=(120, n_columns)), np.arange(120) % 2
     report = skeval.evaluate(RidgeClassifier(), X, y, cv=3, budget=1e-3, random_state=0)
@@ -139,10 +139,9 @@ class Paced(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.majority_)
 
 
-@pytest.mark.parametrize("n_samples", [200, N])
 @pytest.mark.parametrize("order", [1, -1], ids=["fast first", "slow first"])
-def test_estimators_share_folds_and_the_budget(table, n_samples, order):
-    X, y = (part[:n_samples] for part in table)
+def test_estimators_share_folds_and_the_budget(table, order):
+    X, y = table
     models = {"fast": Paced(), "slow": Paced(0.02, 1e-5)}
     start = monotonic()
     reports = skeval.evaluate(dict(list(models.items())[::order]), X, y, budget=1.5, random_state=0)

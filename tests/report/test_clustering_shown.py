@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_samples
 
-from skeval.report._clustering import show_clusters
+from skeval.report._clustering import find_clustering
 
 X = np.random.default_rng(0).normal(size=(40, 3)) * [3, 2, 0.1]
 PARTITIONS = {2: (X[:, 0] > 0).astype(int), 3: np.arange(40) % 3}
@@ -26,7 +26,7 @@ def choice(clustering_report):
 
 @pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "sparse"])
 def test_silhouettes_and_components(choice, make):
-    shown = show_clusters(make(X), PARTITIONS, choice, 0, None)
+    shown = find_clustering(make(X), PARTITIONS, choice, 0, None)
     assert shown.n_clusters == 3
     np.testing.assert_array_equal(shown.labels, PARTITIONS[3])
     np.testing.assert_allclose(shown.silhouettes, silhouette_samples(X, PARTITIONS[3]))
@@ -36,20 +36,20 @@ def test_silhouettes_and_components(choice, make):
 
 
 def test_without_a_choice_the_largest_silhouette_is_shown(choice):
-    assert show_clusters(X, PARTITIONS, replace(choice, n_clusters=1), 0, None).n_clusters == 2
+    assert find_clustering(X, PARTITIONS, replace(choice, n_clusters=1), 0, None).n_clusters == 2
 
 
 @pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "sparse"])
 def test_one_feature_has_one_component(choice, make):
-    shown = show_clusters(make(X[:, :1]), PARTITIONS, choice, 0, None)
+    shown = find_clustering(make(X[:, :1]), PARTITIONS, choice, 0, None)
     np.testing.assert_allclose(np.abs(shown.components[:, 0]), np.abs(X[:, 0] - X[:, 0].mean()))
     assert shown.shares.tolist() == [1, 0]
     assert not shown.components[:, 1].any()
 
 
 def test_nothing_varies_and_one_cluster(choice):
-    shown = show_clusters(np.ones((40, 2)), PARTITIONS, choice, 0, None)
+    shown = find_clustering(np.ones((40, 2)), PARTITIONS, choice, 0, None)
     assert np.isnan(shown.shares).all()
     assert not shown.silhouettes.any()
     one = {2: np.zeros(40, int), 3: np.zeros(40, int)}
-    assert show_clusters(X, one, choice, 0, None) is None
+    assert find_clustering(X, one, choice, 0, None) is None

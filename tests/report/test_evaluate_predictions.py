@@ -1,13 +1,11 @@
 """A report of predictions: kinds, metrics, intervals, subgroups, warnings, and what is refused."""
 
-import json
 import warnings
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.crossed import each_value
 from sklearn import metrics as sk
 
 import skeval
@@ -121,20 +119,6 @@ def test_intervals_are_those_of_metric_interval(data, given):
         assert (got.low, got.high) == pytest.approx((one.interval.low, one.interval.high), abs=2e-6)
 
 
-def test_the_answer_is_held_against_the_best_constant_on_the_same_samples(data, report):
-    y, p = data["y"], data["p"]
-    share = y.mean()
-    constant = np.mean((y - share) ** 2)
-    assert report.baseline.error == pytest.approx(constant)
-    assert report.baseline.difference == pytest.approx(sk.brier_score_loss(y, p) - constant)
-    assert report.baseline.better
-    assert "significantly lower error on the same samples" in report.verdict
-    labels = evaluate(y, (p > 0.5).astype(int))
-    assert labels.answer.value == pytest.approx(np.mean(y != (p > 0.5)))
-    assert labels.answer.name == "error rate"
-    assert evaluate(y, data["score"]).baseline is None
-
-
 def test_names_and_the_order_of_samples_change_nothing(data):
     y, p, order = data["y"], data["p"], np.random.default_rng(0).permutation(N)
     one = evaluate(y, p, groups=data["groups"])
@@ -155,7 +139,7 @@ def test_the_positive_class_is_said(data):
     assert right.metrics["roc_auc"].value == pytest.approx(1 - wrong.metrics["roc_auc"].value)
     assert "reversed" in [one.code for one in wrong.warnings]
     assert "reversed" not in [one.code for one in right.warnings]
-    assert "probabilities of class sick" in right._facts[0]
+    assert right.positive == "sick"
     frame = pd.DataFrame({"well": 1 - p, "sick": p})
     assert evaluate(names, frame, pos_label="sick").answer.value == pytest.approx(
         right.answer.value
@@ -214,13 +198,6 @@ def test_subgroups_are_held_against_the_rest_with_few_false_discoveries(data):
     assert list(frame["pvalue_adjusted"]) == pytest.approx(list(adjusted))
 
 
-def test_a_subgroup_of_one_group_has_no_interval(data):
-    by = np.where(data["groups"] == 3, "one", "other")
-    found = evaluate(data["y"], data["p"], groups=data["groups"], by=by).subgroups
-    assert np.isnan(found["one"].interval.low)
-    assert np.isfinite(found["other"].interval.low)
-
-
 def test_scoring_takes_names_and_functions(data):
     y, p = data["y"], data["p"]
     scoring = {
@@ -254,13 +231,6 @@ def test_what_a_reader_should_know_is_said(data, report):
     assert "few-samples" in codes(rare, p)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", bool, object])
-def test_the_type_of_labels_says_nothing(dtype):
-    y, predicted = np.arange(40) % 2, np.arange(40) % 3 // 2
-    expected = evaluate(y, predicted, kind="labels")
-    assert str(evaluate(y, predicted.astype(dtype), kind="labels")) == str(expected)
-
-
 @pytest.mark.parametrize("classes", [1, 2])
 def test_a_class_that_is_only_predicted_is_not_rare(classes):
     """Nothing is measured of it, so it changes neither chance nor what counts."""
@@ -273,9 +243,7 @@ def test_a_class_that_is_only_predicted_is_not_rare(classes):
     assert f"Classes without samples: {classes} are predicted" in found.warnings[0]
     beaten = classes == 2  # one answer is right for all samples of one class
     assert found.baseline.better == beaten
-    assert (
-        "Better than chance" if beaten else "it is significantly worse than this baseline"
-    ) in found.verdict
+    assert ("better than" if beaten else "worse than") in found.verdict
 
 
 @pytest.mark.parametrize(
@@ -307,33 +275,6 @@ def test_a_broken_rule_is_named(data, change, message):
         evaluate(**arguments)
 
 
-def test_another_order_of_the_index_is_refused(data):
-    y, p = pd.Series(data["y"]), pd.Series(data["p"])
-    with pytest.raises(ValueError, match="in the order of y_true"):
-        evaluate(y, p.sort_values())
-
-
-def test_the_report_is_text_json_frames_and_a_page(data, three):
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("jinja2")
-    by = np.where(np.arange(N) % 2, "<i>odd</i>", "even")
-    for truth, predictions, drawn in (
-        (data["y"], data["p"], True),
-        (*three, False),
-        (data["score"], data["number"], False),
-    ):
-        report = evaluate(truth, predictions, by=by)
-        if drawn:
-            page = report.to_html()
-            assert "could not be drawn" not in page
-            assert "<i>odd" not in page
-        assert report.verdict in str(report)
-        found = json.loads(report.to_json())
-        assert found["answer"]["value"] == pytest.approx(report.answer.value)
-        assert len(report.to_frame()) == len(report.metrics)
-        assert len(report.to_frame("hard_samples")) == len(report.hard_samples.sample)
-
-
 def mean_gap(y_true, y_pred):
     return float(np.mean(y_pred) - np.mean(y_true))
 
@@ -357,14 +298,6 @@ def test_the_worst_samples_come_first(data, report):
     assert not hard.suspect.any()
 
 
-def test_no_warning_of_python_reaches_the_user(data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        evaluate(data["y"], np.zeros(N, dtype=int))
-        evaluate(data["y"], np.full(N, 0.5))
-        evaluate(data["score"], np.zeros(N))
-
-
 def test_several_systems_are_compared_on_the_same_samples(data):
     y, p, groups = data["y"], data["p"], data["groups"]
     worse = np.clip(p + np.random.default_rng(5).normal(0, 0.3, N), 0, 1)
@@ -383,9 +316,8 @@ def test_several_systems_are_compared_on_the_same_samples(data):
     assert len(found.to_frame("ranks")) == 3
     assert r"rank of worse" in found.to_latex("ranks", columns=["name", "value", "low", "high"])
     assert r"\begin{tabular}" in found["one"].to_latex()
-    assert "3 systems on the same samples" in found._facts[0]
     many = evaluate(y, {f"system {k}": np.roll(p, k) for k in range(6)}, groups=groups)
-    tables = [table for section in many._sections for table in section.tables]
+    tables = [table for section in many.sections for table in section.tables]
     assert any(table.head[:2] == ["system", "rank"] and len(table.rows) == 6 for table in tables)
     frame = pd.DataFrame({"x": p, "z": worse})
     assert evaluate(y, frame).comparison.names == ("x", "z")
@@ -406,131 +338,6 @@ def test_several_systems_of_three_classes_and_of_numbers(three):
     assert evaluate(number, baselines).comparison.best == ("near",)
 
 
-@pytest.mark.parametrize(
-    ("spread", "shift", "told"),
-    [
-        (20.0, 0.3, "Probabilities are too extreme and worse than"),
-        (1.0, 0.8, "Probabilities are too high on average."),
-        (-1.0, 0.0, "reversed"),
-        (0.3, 0.0, "Probabilities are not extreme enough."),
-    ],
-)
-def test_averages_are_said_to_be_off_where_the_number_of_events_is(spread, shift, told):
-    """Certain and wrong is no wrong average, however far log-odds would have to be shifted."""
-    rng = np.random.default_rng(1)
-    x = rng.normal(size=400)
-    y = (rng.random(400) < 1 / (1 + np.exp(-x))).astype(int)
-    report = evaluate(y, 1 / (1 + np.exp(-spread * x - shift)))
-    ends = report.calibration["observed_expected"].interval
-    assert ("on average" in str(report)) == (not ends.low <= 1 <= ends.high)
-    assert told in str(report)
-
-
-def test_what_is_hardly_known_plans_no_samples():
-    y, p = np.array([0, 1, 0, 0, 1, 1]), np.array([0.2, 0.9, 0.3, 0.6, 0.7, 0.4])
-    assert "To know it to" not in str(evaluate(y, p))
-
-
-def test_scores_by_class_and_the_smooth_calibration_curve_are_drawn(report, three):
-    curve = report.calibration["ici"].details["curve"]
-    assert np.all((curve.low <= curve.y) & (curve.y <= curve.high))
-    assert np.mean(np.abs(curve.y - curve.x)) == pytest.approx(
-        report.calibration["ici"].value, abs=0.02
-    )
-    told = {figure.label: figure.drawn[0] for one in report._sections for figure in one.figures}
-    assert "<svg" in told["Histograms of the probability by class."]
-    assert "<svg" in told["Smooth calibration curve with pointwise confidence intervals."]
-    assert "A margin of +/- 0.1 requires about" in str(report)
-    many = [figure for one in evaluate(*three)._sections for figure in one.figures]
-    assert "<svg" in many[0].drawn[0]
-    assert many[0].label == "Spread of the probability of the true class, by class."
-
-
-@pytest.mark.parametrize(
-    ("classes", "codes", "pos_label"),
-    [
-        (("no", "yes"), (0, 1), None),
-        (("N", "Y"), (0.0, 1.0), None),
-        ((-1, 1), (0, 1), None),
-        ((0, 1), (-1, 1), None),
-        ((False, True), (-1, 1), None),
-        (("ill", "well"), (1, 0), "ill"),
-        (("ill", "well"), (-1, 1), "well"),
-    ],
-)
-def test_labels_in_another_code_are_those_of_the_truth(data, classes, codes, pos_label):
-    y, predicted = data["y"], (data["score"] > 0.7).astype(int)
-    expected = skeval.evaluate_predictions(y, predicted, **SHARED)
-    truth, coded = np.array(classes)[y], np.array(codes)[predicted]
-    found = skeval.evaluate_predictions(truth, coded, pos_label=pos_label, **SHARED)
-    assert found.kind == expected.kind == "labels"
-    assert found.answer.value == expected.answer.value
-    np.testing.assert_array_equal(found.confusion.counts, expected.confusion.counts)
-
-
-def test_codes_of_classes_with_other_names_need_the_positive_class(data):
-    truth, coded = np.array(["ill", "well"])[data["y"]], (data["score"] > 0.7).astype(int)
-    with pytest.raises(ValueError, match="pos_label must be given where y_true holds 'ill' and"):
-        skeval.evaluate_predictions(truth, coded)
-    with pytest.raises(ValueError, match="pos_label must be one of"):
-        skeval.evaluate_predictions(truth, coded, pos_label="dead")
-    as_shares = skeval.evaluate_predictions(truth, coded, kind="probabilities", **SHARED)
-    assert as_shares.kind == "probabilities"
-
-
-@each_value
-@pytest.mark.parametrize(("factor", "named"), [(100, "as percentages do"), (2, "add up to 2;")])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_rows_that_add_up_to_another_number_are_refused(factor, named, n_classes):
-    shares = np.random.default_rng(0).dirichlet(np.ones(n_classes), 60)
-    y = np.arange(60) % n_classes
-    with pytest.raises(ValueError, match=f"predictions must add up to 1 .*{named}"):
-        skeval.evaluate_predictions(y, factor * shares)
-    report = skeval.evaluate_predictions(y, factor * shares, kind="scores", **SHARED)
-    assert report.kind == "scores"
-
-
-def test_scores_that_are_no_probabilities_are_described_as_they_were_given(data):
-    shares = np.column_stack([1 - data["p"], data["p"] ** 2])
-    report = skeval.evaluate_predictions(data["y"], shares, **SHARED)
-    (caution,) = [each for each in report.warnings if each.code == "no-probabilities"]
-    sums = shares.sum(axis=1)
-    assert f"add up to {sums.min():.4g} to {sums.max():.4g}, not to 1" in caution
-    report = skeval.evaluate_predictions(data["y"], 100 * data["p"], **SHARED)
-    (caution,) = [each for each in report.warnings if each.code == "no-probabilities"]
-    assert "If they are percentages, divide them by 100" in caution
-
-
-def test_truth_and_predictions_in_the_other_order_are_refused(data):
-    with pytest.raises(ValueError, match="look swapped"):
-        skeval.evaluate_predictions(data["p"], data["y"])
-
-
-def test_nullable_targets_keep_their_names(data):
-    report = skeval.evaluate_predictions(pd.Series(data["y"]).astype("Int64"), data["p"], **SHARED)
-    assert list(report.class_sizes) == [0, 1]
-    report = skeval.evaluate_predictions(
-        pd.Series(data["y"]).astype("boolean"), data["p"], **SHARED
-    )
-    assert list(report.class_sizes) == [False, True]
-
-
-def test_subgroups_of_a_series_and_of_two_systems(data):
-    site = np.where(np.arange(N) % 3, "A", "B")
-    alone = skeval.evaluate_predictions(data["y"], data["p"], by=site, **SHARED)
-    series = pd.Series(site, index=np.arange(N) + 7, name="site")
-    report = skeval.evaluate_predictions(data["y"], data["p"], by=series, **SHARED)
-    assert str(report).partition("\n")[0] == str(alone).partition("\n")[0]
-    assert dict(report.subgroups.items()).keys() == {"A", "B"}
-    systems = {"ours": data["p"], "theirs": 1 - data["p"]}
-    both = skeval.evaluate_predictions(data["y"], systems, by=series, **SHARED)
-    assert both.to_dict()["subgroups"]["ours"]["A"]["value"] == alone.subgroups["A"].value
-    lines = [line.split() for line in str(both).splitlines()]
-    assert [line[:3] for line in lines if line[:1] in (["A"], ["B"])] == [
-        [group, str(np.sum(site == group)), name] for group in "AB" for name in systems
-    ]
-
-
 def test_a_subgroup_without_errors_need_not_differ_from_the_rest():
     """0 of 20 against 15 of 280 errors: Fisher's P is .61, that of plug-in errors was 7e-5."""
     truth = np.arange(300) % 2
@@ -539,71 +346,3 @@ def test_a_subgroup_without_errors_need_not_differ_from_the_rest():
     for one in less.values():
         assert one.details["pvalue"] > 0.05
         assert one.interval.low < 0 < one.interval.high
-
-
-def count_false_differences(kind, n_sets, n_subgroups):
-    """Return how many sets with equal subgroups of 20 samples have one that differs."""
-    n_different, n = 0, 20 * n_subgroups
-    by = np.repeat(np.arange(n_subgroups), 20)
-    for seed in range(n_sets):
-        rng = np.random.default_rng(seed)
-        y, groups = rng.integers(0, 2, n), None
-        if kind == "labels":
-            predicted = np.where(rng.random(n) < 0.05, 1 - y, y)
-        elif kind == "scores":
-            predicted = 1.5 * y + rng.normal(size=n)
-        else:
-            y, groups = rng.normal(size=n), np.repeat(np.arange(n // 4), 4)
-            predicted = y + rng.normal(size=n // 4)[groups] + 0.5 * rng.normal(size=n)
-        less = evaluate(y, predicted, by=by, groups=groups).subgroups.less_the_rest
-        n_different += any(one.details["pvalue_adjusted"] <= 0.05 for one in less.values())
-    return n_different
-
-
-@pytest.mark.parametrize("kind", ["labels", "numbers", "scores"])
-def test_equal_subgroups_do_not_differ(kind):
-    assert count_false_differences(kind, 1, 6) == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["labels", "numbers", "scores"])
-def test_equal_subgroups_rarely_differ(kind):
-    """Of 12 sets each with 12 or 15 equal subgroups of 20, 1, 0 and 0 had a different one."""
-    assert count_false_differences(kind, 12, 12) <= 3
-
-
-def test_one_column_of_probabilities_is_not_enough_for_many_classes():
-    y, p = np.arange(60) % 3, np.linspace(0, 1, 60)
-    with pytest.raises(ValueError, match="a column of probabilities for each of the 3 classes"):
-        skeval.evaluate_predictions(y, p)
-    assert skeval.evaluate_predictions(y, p, kind="numbers").kind == "numbers"
-    with pytest.raises(ValueError, match="leave these samples out"):
-        skeval.evaluate_predictions(y, np.r_[np.nan, p[1:]], kind="numbers")
-    with pytest.raises(ValueError, match=r"predictions must hold numbers .* got 'a'"):
-        skeval.evaluate_predictions(y + 0.5, np.repeat("a", 60), kind="numbers")
-
-
-def test_the_positive_class_is_named_and_how_to_change_it():
-    y, p = np.array(["ill", "well"] * 20), np.linspace(0, 1, 40)
-    text = "Positive class: well, the second in sorted order; if the probabilities refer to ill, "
-    assert f"{text}pass pos_label='ill' (--pos-label)." in str(skeval.evaluate_predictions(y, p))
-    assert "Positive class: ill." in str(skeval.evaluate_predictions(y, p, pos_label="ill"))
-    answers = np.where(y == "ill", "yes", "no")
-    assert "Positive class: yes." in str(skeval.evaluate_predictions(answers, p))
-    assert "Positive class" not in str(skeval.evaluate_predictions(np.arange(40) % 2, p))
-
-
-def test_a_requested_metric_is_never_left_out_silently():
-    y = np.arange(40) % 2
-    with pytest.raises(ValueError, match="'roc_auc' needs scores or probabilities, got labels"):
-        skeval.evaluate_predictions(y, y[::-1], scoring="roc_auc")
-    plain = skeval.evaluate_predictions(y, np.linspace(0.1, 0.9, 40), random_state=0)
-    scored = skeval.evaluate_predictions(
-        y, np.linspace(0.1, 0.9, 40), scoring="neg_log_loss", random_state=0
-    )
-    assert scored.metrics["log_loss"].interval == plain.metrics["log_loss"].interval
-
-
-def test_constant_scores_are_not_compared_with_chance():
-    verdict = skeval.evaluate_predictions(np.arange(40) % 2, np.full(40, 7.0)).verdict
-    assert verdict.endswith("(no confidence interval): not compared with chance (0.5).")

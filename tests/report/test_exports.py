@@ -46,10 +46,10 @@ def test_methods_say_what_was_done_and_nothing_else(reports):
     assert "false discovery rate" in found["probabilities"]
     assert "Classes were predicted with a threshold of 0.5." in found["probabilities"]
     assert "was chosen on these samples" in found["chosen"]
-    assert f"of {reports['estimator']._evaluated[0]} was estimated from" in found["estimator"]
+    assert "of GaussianNB was estimated from" in found["estimator"]
     for name in ("numbers", "labels", "estimator"):
         assert "hreshold" not in found[name]
-        assert "groups" not in found[name]
+        assert "group" not in found[name]
     for text in found.values():
         cited = set(re.findall(r" \[(\d)\]\.", text))
         listed = set(re.findall(r"^\[(\d)\]", text, re.MULTILINE))

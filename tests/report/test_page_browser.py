@@ -114,7 +114,7 @@ def test_page_is_whole_and_legible(browser, page, report, width, scheme):
     assert {url for url in addresses if not url.startswith("data:")} == {page.as_uri()}
     verdict = browser.find_element("css selector", ".verdict")
     assert verdict.is_displayed()
-    assert verdict.text.replace("\u00a0", " ") == report._headline
+    assert verdict.text.replace("\u00a0", " ") == report.headline
 
     assert seen["width"] == width
     assert seen["scroll_width"] <= width  # nothing to scroll sideways to

@@ -38,11 +38,6 @@ def test_numbers_stand_for_classes_with_usual_names(classes, positive):
     assert set(translate_labels(y, Y, other)[Y == 1]) == {other}
 
 
-def test_other_names_need_the_positive_class():
-    with pytest.raises(ValueError, match="pos_label must be given where y_true holds 'ill'"):
-        translate_labels(np.array(["ill", "well"])[Y], Y, None)
-
-
 def read(y, predictions, kind="auto"):
     return read_predictions(np.array(y), np.array(predictions), kind, None, None, None)
 

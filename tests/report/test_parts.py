@@ -177,5 +177,5 @@ def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):
     assert report._repr_html_().startswith('<div class="skeval">')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        monkeypatch.setattr("skeval.report._sections.load_template", fail)
+        monkeypatch.setattr("skeval.report._report.render", fail)
         assert report._repr_html_() == f"<pre>{report}</pre>".replace("<- ", "&lt;- ")

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
 import skeval
-from skeval.model_selection import EstimatesDisplay, cross_val_error, resubstitution_error
-from skeval.report._clustering import MOST_POINTS, ShownClusters, draw_map, draw_silhouettes
+from skeval.model_selection import EstimatesDisplay
+from skeval.report._clustering import ShownClusters
+from skeval.report._drawings import MAX_POINTS, draw_map, draw_silhouettes
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -64,41 +65,6 @@ def test_squared_errors_are_drawn_in_the_unit_of_the_target():
     assert display.guess == np.sqrt(report.baseline.error)
 
 
-def test_curves_are_of_the_rare_class():
-    rng = np.random.default_rng(0)
-    y = np.where(np.arange(200) < 20, "a case", "none")
-    X = rng.normal(size=(200, 3)) + 1.5 * (y == "a case")[:, None]
-    report = skeval.evaluate(SVC(kernel="linear"), X, y, include=[], random_state=0)
-    assert report.rare_class.label == "a case"
-    figures = list(report._draw_curves())
-    assert len(figures) == 2
-    assert all(figure.caption.endswith("Positive class: a case.") for figure in figures)
-    roc, precision_recall = (figure.draw(ax=plt.subplots()[1]) for figure in figures)
-    one = report.out_of_fold.repeat == 0
-    scores = -report.out_of_fold.class_scores[one, 1]
-    case = y[report.out_of_fold.row[one]] == "a case"
-    area = np.mean(scores[case][:, None] > scores[~case])
-    assert roc.curve.area.value == pytest.approx(area)
-    labels = [text.get_text() for text in precision_recall.ax_.get_legend().get_texts()]
-    assert "prevalence 0.100" in labels
-
-
-def test_estimates_of_one_loss():
-    X, y = load_diabetes(return_X_y=True)
-    estimates = [resubstitution_error(Ridge(), X, y), cross_val_error(Ridge(), X, y)]
-    _, ax = plt.subplots()
-    display = EstimatesDisplay.from_result(estimates, ax=ax)
-    assert display.ax_ is ax
-    assert display.guess_ is None
-    assert len(ax.get_yticklabels()) == 2
-    assert ax.get_xlabel() == "mean squared error, 95 % intervals"
-    mixed = [estimates[0], resubstitution_error(Ridge(), X, y, loss="absolute")]
-    with pytest.raises(ValueError, match="got mean squared error, mean absolute error: draw"):
-        EstimatesDisplay.from_result(mixed)
-    with pytest.raises(TypeError, match=r"result must be an Estimate, .* got \[\]"):
-        EstimatesDisplay.from_result([])
-
-
 @pytest.fixture
 def ax():
     figure, ax = plt.subplots()
@@ -127,9 +93,9 @@ def test_every_sample_is_on_the_map(ax):
 
 
 def test_of_many_samples_some_are_drawn(ax):
-    draw_map(show(MOST_POINTS * 3 + 1), ax)
+    draw_map(show(MAX_POINTS * 3 + 1), ax)
     drawn = sum(len(points.get_offsets()) for points in ax.collections)
-    assert MOST_POINTS / 2 < drawn <= MOST_POINTS
+    assert MAX_POINTS / 2 < drawn <= MAX_POINTS
 
 
 def test_silhouettes_stand_cluster_on_cluster(ax):
@@ -143,15 +109,3 @@ def test_silhouettes_stand_cluster_on_cluster(ax):
         assert {*corners.tolist()} == {*found.tolist(), 0.0}
     (text,) = ax.get_legend().get_texts()
     assert text.get_text() == f"mean {shown.silhouettes.mean():.3f}"
-
-
-def test_squared_errors_of_subgroups_are_in_the_unit_of_the_target():
-    rng = np.random.default_rng(0)
-    X, site = rng.normal(size=(80, 2)), np.repeat(["a", "b"], 40)
-    y = 1000 * X[:, 0] + rng.normal(size=80) * np.where(site == "a", 100, 200)
-    report = skeval.evaluate(LinearRegression(), X, y, by=site, include=(), random_state=0)
-    a, b = (np.sqrt(report.subgroups[name].value) for name in "ab")
-    text = str(report)
-    assert "subgroup  samples  root mean squared error" in text
-    assert f"subgroups is {b - a:.0f}, b minus a" in text
-    assert "differs between subgroups" in report.to_html()

@@ -1,24 +1,17 @@
 """Reports as JSON: numbers that JSON does not have."""
 
 import json
+from dataclasses import replace
 
-from skeval.report._sections import Report
+import numpy as np
 
-MADE = {"warnings": (), "seed": 0, "settings": {}, "versions": {}, "call": "", "date": ""}
-
-
-class Small(Report):
-    """As small as a report can be."""
-
-    def to_dict(self):
-        return {"a": float("nan"), "b": [1.5, float("inf")], "c": {"d": (-float("inf"), "e", 2)}}
+import skeval
 
 
 def test_infinity_is_a_string_and_nan_is_null(tmp_path):
-    text = Small(**MADE).to_json(tmp_path / "report.json")
-    assert json.loads(text) == {
-        "a": None,
-        "b": [1.5, "Infinity"],
-        "c": {"d": ["-Infinity", "e", 2]},
-    }
+    report = skeval.evaluate_predictions(np.arange(20) % 2, np.arange(20) % 3 // 2, random_state=0)
+    baseline = replace(report.baseline, error=np.nan, low=-np.inf, high=np.inf)
+    text = report.with_results(baseline=baseline).to_json(tmp_path / "report.json")
+    written = json.loads(text)["baseline"]
+    assert (written["error"], written["low"], written["high"]) == (None, "-Infinity", "Infinity")
     assert (tmp_path / "report.json").read_text() == text + "\n"

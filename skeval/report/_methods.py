@@ -52,6 +52,9 @@ def _write_source(report: Any, names: list[str]) -> Iterator[str]:
     samples = f"{report.n_samples} samples"
     if units in UNITS:
         samples += f" in {predictions.cases.n_groups} {units.label}"
+    if predictions.target.classes is not None and len(predictions.target.classes) == 2:
+        sizes = (f"{name}: {size}" for name, size in report.class_sizes.items())
+        samples += f" ({', '.join(sizes)})"
     listed = f" of {len(names)} systems ({', '.join(names)})" if several else ""
     if predictions.n_fits == 0:
         yield (
@@ -60,16 +63,23 @@ def _write_source(report: Any, names: list[str]) -> Iterator[str]:
         )
     else:
         repeats = len(predictions.repeats)
-        times = "" if repeats == 1 else f", repeated {repeats} times"
-        rule = listed if several else f" of {report._evaluated[0]}"
+        design = f"cross-validation with {predictions.n_folds} folds"
+        if repeats > 1:
+            design += f", repeated {repeats} times"
+        elif predictions.n_folds == 1:
+            share = len(predictions.row) / report.n_samples
+            design = f"a single hold-out of {100 * share:.3g} % of the samples"
+        if units is UnitKind.GROUP:
+            design += ", in which no group was split"
+        rule = listed if several else f" of {report.estimator_name}"
         ones = (
             "that came after all of its training samples"
             if units is UnitKind.TIME_BLOCK
             else "on which it was not trained"
         )
         yield (
-            f"The {report.answer.name}{rule} was estimated from {samples} by cross-validation with "
-            f"{predictions.n_folds} folds{times}: each model predicted samples {ones}."
+            f"The {report.answer.name}{rule} was estimated from {samples} by {design}: each model "
+            f"predicted samples {ones}."
         )
     if predictions.cases.n_groups is not None:
         yield f"Variances were estimated between {units.label}."

@@ -1,0 +1,466 @@
+"""Sections on scored predictions: metrics, curves, confusion, subgroups, the worst samples.
+
+Each function takes a report and returns a section, or None if the report has nothing to show. The
+predictions are out of fold (of an estimator), or existing ones (of a system).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skeval._inference.estimate import ConfidenceInterval, Estimate
+from skeval.metrics import (
+    NetBenefitDisplay,
+    PrecisionRecallDisplay,
+    ReliabilityDisplay,
+    RocCurveDisplay,
+)
+from skeval.model_selection import EstimatesDisplay
+from skeval.model_selection._subgroups import describe_difference, describe_slices
+from skeval.report import _sentences
+from skeval.report._drawings import MAX_POINTS, draw_residuals, draw_scores, draw_spreads
+from skeval.report._predictions import make_predictions_frame, name_columns
+from skeval.report._sections import Figure, Section, Table, list_few, list_grave
+from skeval.utils._text import DataFrame, count, name_label, write_estimate, write_number
+
+MAX_CLASSES = 6
+"""Maximum number of classes of a confusion matrix beside the verdict; larger ones get their own
+table."""
+MAX_METRICS, MAX_ROWS, FIRST_ROWS, MAX_DRAWN = 12, 20, 5, 30
+"""Maximum number of metrics in the text; maximum number of settings, samples and features on a
+page, and the number of them that is visible without unfolding; maximum number of drawn rows."""
+HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
+"""Metrics in order of preference; the first available one heads the section."""
+SQUARES = ("mean squared error", "root mean squared error")
+N_RESAMPLES = 200
+"""Resamples for the bands of curves; more would not change the drawing visibly."""
+
+
+def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval]:
+    """Return value, standard error and interval; a mean squared error is replaced by its root."""
+    value, spread, interval = estimate.value, estimate.standard_error, estimate.interval
+    if getattr(estimate, "loss", "") != "squared" or not value > 0:
+        return value, spread, interval
+    low, high = np.sqrt(np.maximum([interval.low, interval.high], 0)).tolist()
+    root = float(np.sqrt(value))
+    return root, spread / (2 * root), replace(interval, low=low, high=high)  # delta method
+
+
+def write_level(report: Any) -> str:
+    """Return the header of the intervals."""
+    return f"{100 * report.confidence_level:g} % CI"
+
+
+def find_main_metrics(report: Any) -> dict[str, Estimate]:
+    """Return the metrics of all samples, and requested scores, by name."""
+    metrics = report.metrics.items()
+    return {name: one for name, one in metrics if getattr(one.extra, "label", None) is None}
+
+
+def frame_predictions(report: Any) -> DataFrame:
+    """Return one row for each scored prediction."""
+    return make_predictions_frame(report.out_of_fold)
+
+
+# --- the main estimate, and the figure of estimates
+
+
+class Drawn(NamedTuple):
+    """Estimates of one quantity by name, with the value of the baseline and the best value."""
+
+    quantity: str
+    rows: Mapping[str, tuple[float, float, float]]
+    baseline: float | None
+    best: float
+
+    @classmethod
+    def of(cls, estimates: Mapping[str, Estimate], report: Any) -> Drawn:
+        """Return estimates like the main estimate of a report, in the unit of the target."""
+        answer, baseline = report.answer, None
+        area = answer.name == _sentences.name_metric("roc_auc")
+        squared = answer.loss == "squared" and answer.value > 0
+        if report.baseline is not None:
+            root = np.sqrt if squared or answer.name in SQUARES else float
+            baseline = float(root(report.baseline.error))
+        rows = {}
+        for name, estimate in estimates.items():
+            value, _, interval = in_target_unit(estimate)
+            rows[str(name)] = value, interval.low, interval.high
+        quantity = SQUARES[1] if squared else answer.name
+        return cls(quantity, rows, 0.5 if area else baseline, float(area))
+
+    def write(self, value: float, name: str = "") -> str:
+        """Return a value with the number of decimals that the interval of a row supports."""
+        _, low, high = self.rows[name or next(iter(self.rows))]
+        if self.quantity == "error rate":
+            return _sentences.write_amount(value, loss="zero_one", width=high - low)
+        return write_estimate(value, (high - low) / 4)
+
+    def plot(self, ax: Any = None, *, level: str = "", quoted: int | None = None) -> Any:
+        """Draw a forest plot."""
+        values, lows, highs = zip(*self.rows.values(), strict=True)
+        return EstimatesDisplay(
+            names=list(self.rows),
+            values=values,
+            lows=lows,
+            highs=highs,
+            xlabel=f"{self.quantity}{level}",
+            quoted=quoted,
+            guess=self.baseline,
+        ).plot(ax)
+
+    def draw(self, ax: Any) -> None:
+        """Draw a forest plot whose axis includes the best value."""
+        self.plot(ax)
+        ax.update_datalim([(self.best, 0)])
+        ax.autoscale_view(scaley=False)
+
+    def make_figure(self, caption: str = "") -> Figure | None:
+        """Return the plot as a figure of the page; None if a value is undefined."""
+        if not np.isfinite([value for value, *_ in self.rows.values()]).all():
+            return None
+        read = [
+            f"{name} {self.write(value, name)}, interval {self.write(low, name)} to "
+            f"{self.write(high, name)}"
+            for name, (value, low, high) in self.rows.items()
+        ]
+        if self.baseline is not None:
+            read.append(f"baseline {self.write(self.baseline)}")
+        label = f"{self.quantity}: {'; '.join(read)}."
+        return Figure(self.draw, caption, label, height=0.9 + 0.42 * len(read))
+
+
+def draw_main(report: Any) -> Figure | None:
+    """Return the main estimate with its baseline, or the metric that replaces it."""
+    rare, name = report.rare_class, "main estimate"
+    if rare is None or list_grave(report.warnings):
+        return Drawn.of({name: report.answer}, report).make_figure()
+    rows = {name: (rare.estimate, rare.low, rare.high)}
+    return Drawn(_sentences.name_metric(rare.metric), rows, rare.chance, 1.0).make_figure()
+
+
+def plot_estimates(report: Any, ax: Any) -> Any:
+    """Draw the main estimate, and other estimates of the report."""
+    drawn = dict(list(report.estimates.items())[: MAX_DRAWN + 1])
+    level = f", {100 * report.confidence_level:g} % intervals"
+    return Drawn.of(drawn, report).plot(ax, level=level, quoted=0)
+
+
+def describe_classes(report: Any) -> str:
+    """Return the number of samples, and of samples per class."""
+    if not report.class_sizes:
+        return count(report.n_samples, "sample")
+    sizes = [f"{name_label(name)}: {size}" for name, size in report.class_sizes.items()]
+    return (
+        f"{count(report.n_samples, 'sample')} of {count(len(sizes), 'class')} ({list_few(sizes)})"
+    )
+
+
+# --- metrics and the confusion matrix
+
+
+def find_positive_class(report: Any) -> Any:
+    """Return the positive of two classes."""
+    target = report.out_of_fold.target
+    names = [] if target.classes is None else target.classes.tolist()
+    return names[target.positive_code] if len(names) == 2 else None
+
+
+def show_metrics(report: Any) -> Section:
+    """Return the section with every metric and its interval; of numbers with the residuals."""
+    metrics, numbers = find_main_metrics(report), report.class_sizes is None
+    first = next((name for name in HEADLINERS if name in metrics), None)
+    labels = {name: _sentences.name_metric(name) for name in metrics}
+    if report.out_of_fold.target.classes is not None and "average_precision" in labels:
+        labels["average_precision"] += f", class {name_label(find_positive_class(report))}"
+    rows = [(labels[name], one.value, one.interval) for name, one in metrics.items()]
+    head = ["metric on new samples", "estimate", write_level(report)]
+    # on a page the area of two classes is shown above its curve
+    of_two = not numbers and len(report.class_sizes) == 2
+    stated = {_sentences.name_metric("roc_auc")} if of_two else ()
+    options: dict[str, Any] = {"omitted": stated, "n_in_text": MAX_METRICS, "left": (0, 2)}
+    return Section(
+        _sentences.write_metric(first, metrics[first]) if first else "By other measures",
+        explains=[_explain_metrics(report)],
+        figures=list(draw_curves(report)) if numbers else (),
+        tables=[
+            Table("All samples.", head, rows, **options),
+            *tabulate_classes(report),
+            *_tabulate_confusion(report),
+        ],
+    )
+
+
+def _explain_metrics(report: Any) -> str:
+    """Describe the samples of the metrics, and the target of their intervals."""
+    if report.out_of_fold.n_fits:
+        return (
+            "Based on out-of-fold predictions. The intervals are for the model trained on all "
+            "samples, as is that of the error."
+        )
+    text = "Computed from the given predictions."
+    if report.kind == "scores" and report.threshold is None:
+        text += " Without a threshold, scores have no predicted labels: pass threshold= for the "
+        text += "other metrics."
+    return text
+
+
+def tabulate_classes(report: Any) -> list[Table]:
+    """Return a table of the metrics of each class, if there are any."""
+    by_class: dict[str, dict[str, Estimate]] = {}
+    for estimate in report.metrics.values():
+        label = getattr(estimate.extra, "label", None)
+        if label is not None:
+            by_class.setdefault(label, {})[estimate.extra.metric] = estimate
+    if not by_class:
+        return []
+    names = list(dict.fromkeys(name for estimates in by_class.values() for name in estimates))
+    rows = [
+        (label, *(_write_shortly(estimates.get(name)) for name in names))
+        for label, estimates in by_class.items()
+    ]
+    caption = "By class."
+    if len(by_class) == 2:
+        caption += f" The recall of {name_label(find_positive_class(report))}, the positive class, "
+        caption += "is the sensitivity, of the other the specificity."
+    head = ["class", *map(_sentences.name_metric, names)]
+    return [Table(caption, head, rows, n_on_page=MAX_CLASSES, n_in_text=0)]
+
+
+def _write_shortly(estimate: Estimate | None) -> str:
+    """Return an estimate with its interval on the next line."""
+    if estimate is None:
+        return ""
+    if np.isnan(estimate.interval.low):
+        return write_number(estimate.value)
+    return f"{estimate.value:.3f}\n({estimate.interval.low:.3f}–{estimate.interval.high:.3f})"
+
+
+def _tabulate_confusion(report: Any) -> list[Table]:
+    """Return the confusion matrix: counts, and row shares with their intervals."""
+    confusion = report.confusion
+    if confusion is None:
+        return []
+    rows = [
+        (label, *(confusion.write_cell(k, j) for j in range(len(confusion.labels))))
+        for k, label in enumerate(confusion.labels)
+    ]
+    counted = ", on average over the repeats" if report.out_of_fold.n_fits else ""
+    caption = (
+        f"True classes (rows) and predicted classes (columns){counted}; share of the row, "
+        f"{write_level(report)}."
+    )
+    beside = len(confusion.labels) <= MAX_CLASSES
+    head, shades = name_columns(confusion.labels), np.round(confusion.rates, 3).tolist()
+    return [Table(caption, head, rows, beside=beside, shades=shades, n_in_text=0)]
+
+
+# --- curves and residuals
+
+
+def show_curves(report: Any) -> Section | None:
+    """Return the section with the curves of a classifier."""
+    if report.class_sizes is None:
+        return None
+    metrics = find_main_metrics(report)
+    first = next((name for name in ("roc_auc", "log_loss") if name in metrics), None)
+    heading = _sentences.write_metric(first, metrics[first]) if first else "Curves"
+    return Section(heading, figures=list(draw_curves(report)))
+
+
+def draw_curves(report: Any) -> Iterator[Figure]:
+    """Yield scores by class, ROC, precision-recall and calibration curves, or the residuals."""
+    predictions, classes = report.out_of_fold, report.out_of_fold.target.classes
+    fitted = predictions.n_fits > 0
+    if classes is None:
+        caption = "Residuals: true value minus prediction of each sample. No pattern is best."
+        if fitted:
+            caption = caption.replace("prediction", "mean out-of-fold prediction")
+        if report.n_samples > MAX_POINTS:
+            caption += f" {MAX_POINTS:,} of the samples are drawn, chosen at random."
+        draw, label = partial(draw_residuals, predictions), "Residuals by prediction."
+        yield Figure(draw, caption, label=label, height=3.0)
+        return
+    if predictions.class_scores is None:
+        return
+    if not fitted:
+        yield _draw_scores(report)
+    one = predictions.repeat == 0  # a band counts each sample once
+    true, options = predictions.target.y[predictions.row[one]], dict[str, Any]()
+    options["confidence_level"] = report.confidence_level
+    if np.ptp(predictions.weight):
+        options["sample_weight"] = predictions.weight[predictions.row[one]]
+    if len(classes) > 2:
+        if not fitted and predictions.probabilities is not None:
+            draw = partial(ReliabilityDisplay.from_predictions, true, predictions.probabilities)
+            yield Figure(
+                partial(draw, labels=classes, **options),
+                "Calibration: accuracy of the most probable class at each predicted probability.",
+                label="Calibration curve with the intervals of its bins.",
+            )
+        return
+    yield from _draw_curves_of_two(report, one, true, options)
+
+
+def _draw_curves_of_two(
+    report: Any, one: np.ndarray, true: np.ndarray, options: dict[str, Any]
+) -> Iterator[Figure]:
+    """Yield the curves of one repeat of the predictions of two classes."""
+    predictions = report.out_of_fold
+    positive, fitted = predictions.target.positive_code, predictions.n_fits > 0
+    name = name_label(predictions.target.classes[positive])
+    about, options = (
+        f"Positive class: {name}.",
+        options | {"pos_label": predictions.target.classes[positive]},
+    )
+    group = None if predictions.group is None else predictions.group[one]
+    banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "groups": group}
+    banded["label"] = "scores" if fitted else "predictions"
+    band = "pointwise intervals and a simultaneous band."
+    described = f"curve with {band}"
+    if fitted:
+        described = (
+            f"curve of the out-of-fold scores of one cross-validation, with {band} The curve "
+            "pools the scores of all folds, so its area differs from the AUC above, which is "
+            "computed within folds. The band does not include variation from retraining."
+        )
+    for display, curve in ((RocCurveDisplay, "ROC"), (PrecisionRecallDisplay, "Precision-recall")):
+        scores = predictions.class_scores[one, positive]
+        yield Figure(
+            partial(display.from_predictions, true, scores, **banded),
+            f"{curve} {described} {about}",
+            label=f"{curve} curve with its band. {about}",
+        )
+    if predictions.probabilities is None:
+        return
+    probabilities = predictions.probabilities[one, positive]
+    yield Figure(
+        partial(ReliabilityDisplay.from_predictions, true, probabilities, **options),
+        f"Calibration: observed frequency at each predicted probability. {about}",
+        label="Calibration curve with the intervals of its bins.",
+    )
+    weight = predictions.weight[predictions.row[one]]
+    benefit = partial(NetBenefitDisplay.from_predictions, true, probabilities)
+    yield Figure(
+        partial(benefit, **options | {"sample_weight": weight, "groups": group}),
+        f"Net benefit of treating everyone whose probability of {name} reaches the "
+        "threshold, in true positives per sample; the odds of the threshold are the cost "
+        "of a false positive. The model is useful where its curve is above both lines.",
+        label="Net benefit by threshold, compared with treating all and none.",
+    )
+
+
+def _draw_scores(report: Any) -> Figure:
+    """Return the distribution of the scores of each class."""
+    predictions, target = report.out_of_fold, report.out_of_fold.target
+    scores, classes = predictions.class_scores, target.classes
+    what = "probability" if predictions.probabilities is not None else "score"
+    if len(classes) > 2:
+        own = scores[np.arange(len(scores)), target.codes]
+        return Figure(
+            partial(draw_spreads, own, target, f"{what} of the true class"),
+            f"{what} of the true class, by class: median, middle half and 90 % of its "
+            "samples. Far to the right is best.",
+            label=f"Spread of the {what} of the true class, by class.",
+            height=1.2 + 0.25 * min(len(classes), 30),
+        )
+    label = f"{what} of {classes[1]}"
+    return Figure(
+        partial(draw_scores, scores[:, 1], target, predictions.weight, report.threshold, label),
+        f"The {label}, by true class. The classes are separated where the histograms do not "
+        "overlap.",
+        label=f"Histograms of the {what} by class.",
+    )
+
+
+# --- subgroups
+
+
+def show_subgroups(report: Any) -> Section | None:
+    """Return the section of the main estimate in each subgroup; squared errors by their root.
+
+    Existing predictions are compared with the rest, an estimator by its largest difference. The
+    difference of mean squared errors is divided by the sum of their roots, which makes it a
+    difference of the roots.
+    """
+    estimates, level = report.subgroups, write_level(report)
+    if estimates is None:
+        return None
+    less, largest = estimates.less_the_rest, estimates.largest_difference
+    quantity = next(iter(estimates.values())).name
+    quantity = SQUARES[1] if quantity == SQUARES[0] else quantity
+    head, left = ["subgroup", "samples", quantity, level], [0, 3]
+    rows: list[Any] = []
+    for name, estimate in estimates.items():
+        value, _, interval = in_target_unit(estimate)
+        row = [str(name), f"{estimate.n_samples}", value, interval]
+        if less:
+            adjusted = write_number(less[name].details["pvalue_adjusted"])
+            row += [less[name].value, less[name].interval, adjusted]
+        rows.append(row)
+    if less:
+        head, left = [*head, "less the rest", level, "adjusted P"], [0, 3, 5]
+        sentence = describe_slices(estimates)
+        heading = sentence.partition(" (")[0].rstrip(".")
+    else:
+        pair = (largest.details["first"], largest.details["second"]) if largest else ()
+        squared = report.answer.loss == "squared"
+        scale = sum(in_target_unit(estimates[name])[0] for name in pair) if squared else 1.0
+        sentence = describe_difference(largest, scale or 1.0)
+        differ = largest and (largest.interval.low > 0 or largest.interval.high < 0)
+        shown = "differs between" if differ else "may be the same in all"
+        heading = f"The {quantity} {shown} subgroups"
+    table = Table("Error by subgroup.", head, rows, left=left)
+    return Section(heading, sentences=[sentence], tables=[table], in_summary=True)
+
+
+# --- the worst predictions
+
+
+def show_hard_samples(report: Any) -> Section | None:
+    """Return the section of the worst predictions."""
+    hard, predictions, numbers = report.hard_samples, report.out_of_fold, report.class_sizes is None
+    fitted = predictions.n_fits > 0
+    if not fitted and (not predictions.has_values or not len(hard.sample)):
+        return None
+    n_wrong = hard.always
+    if not fitted and not numbers:
+        n_wrong = int(np.sum(predictions.predicted != predictions.target.codes))
+    heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} misclassified"
+    sentences = _sentences.write_hard_samples(hard, numbers)
+    if len(predictions.repeats) > 1:
+        heading += " in every repeat"
+    if numbers:
+        heading = _sentences.write_large_residuals(n_wrong)
+        if not fitted:
+            sentences = sentences or [f"{heading}."]
+    # what the last column shows, and how
+    last: tuple[str, Callable[[float], str]] | None = None
+    if numbers:
+        last = "residual / RMS", "{:.1f}".format
+    elif fitted:
+        last = "wrong in", lambda wrong: f"{100 * wrong:.0f} %"
+    elif predictions.probabilities is not None:
+        last = "probability of the true class", lambda wrong: f"{1 - wrong:.3f}"
+    head = ["sample", "true", "predicted" if numbers else "predicted as"]
+    caption = "Largest residuals." if numbers else "Misclassified samples."
+    table = tabulate_samples(report, caption, head, last)
+    shown = [table] if n_wrong or not fitted else []
+    return Section(heading, sentences=sentences, tables=shown)
+
+
+def tabulate_samples(
+    report: Any, caption: str, head: Iterable[str], last: tuple[str, Callable[[float], str]] | None
+) -> Table:
+    """Return a table of the worst predictions; `last` names and writes the last column."""
+    rows: list[Any] = []
+    for row in report.hard_samples.to_records()[:MAX_ROWS]:
+        cells = row["name"], row["truth"], row["prediction"]
+        rows.append((*cells, last[1](row["wrong"])) if last else cells)
+    head = [*head, *([last[0]] if last else [])]
+    return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)

@@ -1,0 +1,120 @@
+"""Golden reports, and what no report may say: two opinions about one metric."""
+
+import re
+
+import numpy as np
+import pytest
+import sklearn
+from helpers.golden import FOLDER, GOLDEN, make, write_golden
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import GroupKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.fixes import parse_version
+
+import skeval
+from skeval.metrics._table import REPORTED
+from skeval.report._findings import judge
+
+newest = pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.9"),
+    reason="the numbers in golden reports are those of the newest versions",
+)
+NO_EVIDENCE = re.compile(r"[Nn]o evidence that [^.;]*|not better than|better than shuffled labels")
+
+
+@pytest.fixture(scope="module", params=GOLDEN)
+def golden(request):
+    """A golden report with its name."""
+    return request.param, make(request.param)
+
+
+@newest
+def test_reports_are_golden(golden):
+    """PYTHONPATH=tests python -m helpers.golden writes the files anew; read their diff."""
+    name, report = golden
+    expected = FOLDER.joinpath(f"{name}.txt").read_text(encoding="utf-8")
+    assert write_golden(report) == expected
+
+
+def test_golden_reports_do_not_contradict_themselves(golden):
+    check_consistent(golden[1])
+
+
+def check_consistent(report):
+    """Raise if a report of one or of several systems contradicts itself or its numbers."""
+    for one in report.results.get("reports", {"": report}).values():
+        if "baseline" in one.results:
+            check_verdict(one)
+    if "reports" in report.results and not report.verdict.startswith("Do not report"):
+        for name, one in report.reports.items():
+            poor = re.search(rf"o evidence that [^;.]*\b{name}\b", report.verdict)
+            assert bool(poor) != judge(one).better, report.verdict
+
+
+def check_verdict(report):
+    """Raise if two sentences of a verdict disagree, or a sentence and the numbers."""
+    verdict, finding, text = report.verdict, judge(report), str(report)
+    headline = report.headline
+    assert verdict.startswith(headline)
+    if headline.startswith("Do not report"):
+        assert not re.search("better than|o evidence that", verdict)
+        return
+    claims, doubts = "better than" in NO_EVIDENCE.sub("", verdict), "o evidence that" in verdict
+    assert not (claims and doubts), verdict
+    assert claims == finding.better, verdict
+    denied = finding.relation == "better" and finding.permutation == "denied"
+    assert doubts == (finding.relation == "open" or denied), verdict
+    if finding.metric:
+        assert REPORTED[finding.metric].label.lower() in headline.lower()
+    # an area that excludes chance beside "no evidence": the sentence names what decides
+    area = report.metrics.get("roc_auc")
+    if doubts and area is not None and area.confidence_interval(0.95).low > 0.5:
+        assert "decides" in verdict or report.rare_class is not None
+    # a wide interval is no evidence that nothing is wrong
+    if "No miscalibration" in text:
+        slope = report.calibration["slope"].interval
+        assert 0.8 <= slope.low < slope.high <= 1.25
+
+
+def draw_case(seed):
+    """Return a random table of two or three classes, or numbers, some of them rare or unrelated."""
+    rng = np.random.default_rng(seed)
+    n, share = int(rng.integers(30, 80)), rng.choice([0.12, 0.3, 0.5])
+    y = (rng.random(n) < share).astype(int)
+    y[:4] = 0, 1, 0, 1
+    X = rng.normal(size=(n, 2))
+    X[:, 0] += rng.choice([0, 0.5, 1, 3]) * y
+    return rng, X, y
+
+
+@pytest.mark.parametrize("start", range(0, 80, 20))
+def test_random_evaluations_do_not_contradict_themselves(start):
+    for seed in range(start, start + 20):
+        _, X, y = draw_case(seed)
+        model = DummyClassifier(strategy="stratified", random_state=0)
+        models = {"bayes": GaussianNB(), "dummy": model} if seed % 5 == 0 else GaussianNB()
+        options = {"loss": [None, None, "brier"][seed % 3], "random_state": 0}
+        if seed % 12 == 0:
+            options |= {"cv": 2, "include": "permutation", "n_permutations": 79}
+        else:  # one fit for each fold
+            groups = np.arange(len(y)) // 2
+            folds = list(GroupKFold(2).split(X, y, groups))
+            options |= {"cv": folds, "groups": groups, "include": []}
+        check_consistent(skeval.evaluate(models, X, y, **options))
+
+
+@pytest.mark.parametrize("kind", ["labels", "probabilities", "scores", "numbers"])
+def test_random_predictions_do_not_contradict_themselves(kind):
+    for seed in range(30):
+        rng, X, y = draw_case(seed)
+        score = X[:, 0] * rng.choice([0.3, 1, 3]) - rng.choice([0, 1])
+        predictions = {
+            "labels": (score > 0).astype(int),
+            "probabilities": 1 / (1 + np.exp(-score)),
+            "scores": score,
+            "numbers": score,
+        }[kind]
+        y = y + 0.1 * X[:, 1] if kind == "numbers" else y
+        if seed % 5 == 0:
+            predictions = {"one": predictions, "two": rng.permutation(predictions)}
+        check_consistent(skeval.evaluate_predictions(y, predictions, kind=kind, random_state=0))
