@@ -1,4 +1,4 @@
-"""The command line: ``skeval evaluate DATA`` and ``skeval cluster DATA``.
+"""The command line: ``skeval evaluate DATA``, ``skeval cluster DATA``, ``skeval compare A B``.
 
 ``python -m skeval`` is the same. Slow imports are inside the functions that need them.
 """
@@ -15,6 +15,7 @@ from time import monotonic
 from typing import NoReturn
 
 from skeval._commands.cluster import add_cluster
+from skeval._commands.compare import add_compare
 from skeval._commands.evaluate import add_evaluate
 from skeval._resampling.progress import Progress, show_progress
 from skeval._version import __version__
@@ -44,8 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 on success, 2 for invalid input, or 130 after Ctrl-C. After Ctrl-C, a report of the
-        completed parts is printed if at least one repeat of the folds was completed.
+        0 on success, 1 if `compare` finds the second file worse, 2 for invalid input, or 130 after
+        Ctrl-C. After Ctrl-C, a report of the completed parts is printed if at least one repeat of
+        the folds was completed.
     """
     start = monotonic()
     words = sys.argv[1:] if arguments is None else list(arguments)
@@ -57,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a command prints its own notes
             with show_progress(options.progress):
-                options.run(options)
+                return int(options.run(options) or 0)
     except BrokenPipeError:  # the reader of standard output has ended, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -76,7 +78,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         how = str(stop) or "interrupted"
         print(f"\nskeval: {how}; {done}; {on} goes on where it stopped.", file=sys.stderr)
         return 130
-    return 0
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -86,6 +87,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     add_evaluate(commands)
     add_cluster(commands)
+    add_compare(commands)
     return parser
 
 

@@ -474,7 +474,7 @@ class Test(ResultWithLimits):
     caution : str
         Sentence to read before reporting the P-value; usually empty.
     stopped : bool or None
-        Whether a sequential permutation test stopped at its last exceedance.
+        Whether a sequential permutation test has stopped.
     exchanged : str
         Exchanged units of a permutation test, if not single samples.
     null_hypothesis : str

@@ -29,7 +29,7 @@ from skeval._resampling.splitters import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.target import Target
 from skeval.model_selection import _comparison_methods
 from skeval.model_selection._compare_predictions import check_class_sizes, find_areas
-from skeval.model_selection._comparison import Comparison, SplitComparison
+from skeval.model_selection._comparison import Comparison, SplitComparison, check_margin
 from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._estimates import repeat_folds
 from skeval.model_selection._pair_tests import correct, corrected_t
@@ -69,6 +69,7 @@ def compare_classifiers(
     sample_weight: Any = None,
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
+    margin: float | None = None,
     n_resamples: int = 2000,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -123,6 +124,9 @@ def compare_classifiers(
         two estimators.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1; with more than two estimators, of all intervals together.
+    margin : float, default=None
+        Largest difference of two scores that does not matter. The differences then have P-values of
+        non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
     n_resamples : int, default=2000
         Number of resamples of "bootstrap". Simultaneous intervals use extreme quantiles and need
         about 1,000 resamples for every ten pairs.
@@ -245,6 +249,7 @@ def compare_classifiers(
     1.0
     """
     _checks.check_confidence_level(confidence_level)
+    margin = check_margin(margin)
     _comparison_methods.check_choices(TESTS, method, alternative)
     named = _comparison_methods.name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
@@ -284,6 +289,7 @@ def compare_classifiers(
             n_samples=len(target),
             alternative=alternative,
             confidence_level=confidence_level,
+            margin=margin,
             split_scores=scores,
             test_train_ratio=ratio,
         )
@@ -309,6 +315,7 @@ def compare_classifiers(
         n_samples=len(target),
         alternative=alternative,
         confidence_level=confidence_level,
+        margin=margin,
     )
 
 

@@ -32,7 +32,7 @@ from skeval._resampling.sampling_units import ExchangedUnits, drawing_units
 from skeval.metrics._table import METRICS, Metric, Sample, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums
 from skeval.model_selection import _comparison_methods, _pair_tests
-from skeval.model_selection._comparison import Comparison, JointComparison
+from skeval.model_selection._comparison import Comparison, JointComparison, check_margin
 from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._metric_interval import (
     check_columns,
@@ -79,6 +79,7 @@ def compare_predictions(
     sample_weight: ArrayLike | None = None,
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
+    margin: float | None = None,
     n_resamples: int = 2000,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -155,6 +156,9 @@ def compare_predictions(
         more than two systems are compared "two-sided".
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1; with more than two systems, of all intervals together.
+    margin : float, default=None
+        Largest difference of two scores that does not matter. The differences then have P-values of
+        non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
     n_resamples : int, default=2000
         Number of exchanges or resamples.
     random_state : int, RandomState, Generator or None, default=None
@@ -271,6 +275,7 @@ def compare_predictions(
     18
     """
     _checks.check_confidence_level(confidence_level)
+    margin = check_margin(margin)
     _comparison_methods.check_choices(OPTIONS, method, alternative)
     metric = find_metric(metric) if isinstance(metric, str) else metric
     columns, seeds = read_systems(predictions, y_true, seeds)
@@ -330,6 +335,7 @@ def compare_predictions(
             correction="none",
             confidence_level=confidence_level,
             greater_is_better=greater_is_better,
+            margin=margin,
             standard_errors=errors,
             lows=lows,
             highs=highs,
@@ -361,6 +367,7 @@ def compare_predictions(
         alternative=alternative,
         confidence_level=confidence_level,
         greater_is_better=greater_is_better,
+        margin=margin,
     )
 
 

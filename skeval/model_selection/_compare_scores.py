@@ -20,6 +20,7 @@ from skeval.model_selection._comparison import (
     DatasetComparison,
     JointComparison,
     SplitComparison,
+    check_margin,
 )
 from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._pair_tests import correct
@@ -50,6 +51,7 @@ def compare_scores(
     alternative: Alternative = "two-sided",
     correction: Correction = "holm",
     confidence_level: float = 0.95,
+    margin: float | None = None,
     missing: Missing = "raise",
     groups: str | ArrayLike | None = None,
     seeds: ArrayLike | None = None,
@@ -114,6 +116,9 @@ def compare_scores(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, of the intervals of all differences together. Tests over
         data sets have the level one minus it; tests over splits have a level of at most 5 %.
+    margin : float, default=None
+        Largest difference of two scores that does not matter. The differences then have P-values of
+        non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
     missing : {"raise", "drop"}, default="raise"
         If a classifier has no score on a data set: raise an error that names both, or leave out the
         data set and list it in `dropped`. A missing score of an item always raises.
@@ -243,6 +248,7 @@ def compare_scores(
     {'system 1': (3.0, 3.0), 'system 2': (1.0, 2.0), 'system 3': (1.0, 2.0)}
     """
     _checks.check_confidence_level(confidence_level)
+    margin = check_margin(margin)
     _checks.check_option("over", over, ("splits", "datasets", "items"))
     _checks.check_option("correction", correction, CORRECTIONS)
     _checks.check_option("missing", missing, ("raise", "drop"))
@@ -262,6 +268,7 @@ def compare_scores(
             seeds=owners if seeds is None else seeds,
             alternative=alternative,
             confidence_level=confidence_level,
+            margin=margin,
             random_state=random_state,
         )
         assert isinstance(comparison, JointComparison)
@@ -281,6 +288,7 @@ def compare_scores(
             alternative=alternative,
             correction=correction,
             confidence_level=confidence_level,
+            margin=margin,
             split_scores=values,
             test_train_ratio=ratio,
         )
@@ -306,6 +314,7 @@ def compare_scores(
         alternative=alternative,
         correction=correction,
         confidence_level=confidence_level,
+        margin=margin,
         scores=values,
         datasets=table.datasets,
         dropped=table.dropped,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,8 @@ class Difference(ResultWithValue):
     extra : PairExtra
         Further results of the test: ``extra.only_a`` of McNemar's, ``extra.effect_size`` over data
         sets.
+    margin : float or None
+        Largest difference that does not matter, for `pvalue_noninferior` and `pvalue_equivalent`.
     confidence_level : float
         Nominal coverage of `interval`.
     """
@@ -71,6 +74,7 @@ class Difference(ResultWithValue):
     pvalue: float
     alternative: str = "two-sided"
     greater_is_better: bool = True
+    margin: float | None = None
 
     @property
     def level(self) -> float:
@@ -81,6 +85,47 @@ class Difference(ResultWithValue):
     def scope(self) -> str:
         """Sentence on the conditions of the test, such as fixed predictions."""
         return METHODS[self.method].scope
+
+    @property
+    def pvalue_noninferior(self) -> float:
+        """P-value of the null hypothesis that `a` is worse than `b` by `margin` or more."""
+        above, below = self._test_margin()
+        return above if self.greater_is_better else below
+
+    @property
+    def pvalue_equivalent(self) -> float:
+        """P-value of the null hypothesis that `a` and `b` differ by `margin` or more.
+
+        It is the larger of two one-sided tests (Schuirmann 1987).
+        """
+        return max(self._test_margin())
+
+    def _test_margin(self) -> tuple[float, float]:
+        """Return the P-values of a difference of at most minus the margin, and of at least it."""
+        if self.margin is None or np.isnan(self.interval.low):
+            return np.nan, np.nan
+        reverse, margin = self._reverse(), self.margin
+        drawn = self.extra.replicates
+        least = 0.0 if drawn is None else 1 / (1 + len(drawn))
+        return (
+            max(least, invert_limit(lambda x: self.confidence_interval(x).low, -margin)),
+            max(least, invert_limit(lambda x: reverse.confidence_interval(x).low, -margin)),
+        )
+
+    def _judge_margin(self) -> str:
+        """Return the results of the tests of non-inferiority and of equivalence."""
+        worse, differ = self.pvalue_noninferior, self.pvalue_equivalent
+        if self.margin is None or np.isnan(worse):
+            return ""
+        sign = 1 if self.greater_is_better else -1
+        a, b, by = self.a, self.b, f"by {self.margin:g} or more"
+        better = (self if sign > 0 else self._reverse()).confidence_interval(1 - 2 * self.level)
+        limit = f"{100 * (1 - self.level):g} % limit of its advantage {better.low:.2g}"
+        not_worse = f"{a} is not worse than {b} {by} ({_text.say_pvalue(worse)}, {limit})."
+        if worse > self.level:
+            not_worse = f"It is not shown that {not_worse}"
+        equal = f"{a} and {b} differ by less than {self.margin:g} ({_text.say_pvalue(differ)})."
+        return f"{not_worse} {equal}" if differ <= self.level else not_worse
 
     @property
     def conclusion(self) -> str:
@@ -100,7 +145,7 @@ class Difference(ResultWithValue):
         else:
             sentence = f"{self._deny()} {self._describe_interval()}"
         equal = self._explain_equal_scores() if shown and self._reaches_zero else ""
-        return " ".join(filter(None, [sentence, equal, self.scope]))
+        return " ".join(filter(None, [sentence, equal, self._judge_margin(), self.scope]))
 
     @property
     def _direction(self) -> str:
@@ -183,6 +228,9 @@ class Difference(ResultWithValue):
         dict
         """
         test = {"statistic": self.statistic, "pvalue": self.pvalue}
+        if self.margin is not None:
+            test |= {"margin": self.margin, "pvalue_noninferior": self.pvalue_noninferior}
+            test |= {"pvalue_equivalent": self.pvalue_equivalent}
         return {"a": self.a, "b": self.b, **super().to_dict(), **test}
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -192,6 +240,36 @@ class Difference(ResultWithValue):
 
     def __str__(self) -> str:
         return f"{super().__str__()}\n{_text.fill_text(self.conclusion)}"
+
+
+def invert_limit(limit: Callable[[float], float], bound: float) -> float:
+    """Return the P-value of a value of at most a bound, by inverting lower limits.
+
+    It is the smallest level `alpha` at which the lower limit of the interval at ``1 - 2 alpha``
+    exceeds the bound; 0.5 stands for all levels above `MAX_ALPHA`.
+    """
+    low, high = np.log(MIN_ALPHA), np.log(MAX_ALPHA)
+    if not limit(float(1 - 2 * np.exp(high))) > bound:
+        return 0.5
+    for _ in range(N_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (
+            (low, middle) if limit(float(1 - 2 * np.exp(middle))) > bound else (middle, high)
+        )
+    return float(np.exp(high))
+
+
+def check_margin(margin: Any) -> float | None:
+    """Return a margin; raise unless it is None or a number above 0."""
+    if margin is None:
+        return None
+    if not isinstance(margin, Real) or not 0 < float(margin) < np.inf:
+        raise ValueError(f"margin must be None or a finite number above 0, got {margin!r}.")
+    return float(margin)
+
+
+MIN_ALPHA, MAX_ALPHA, N_HALVINGS = 1e-9, 0.45, 40
+"""Smallest and largest P-value of a margin, and number of steps to compute one."""
 
 
 class LazyDifferences(Mapping[tuple[str, str], Difference]):
@@ -263,6 +341,8 @@ class Comparison(Result):
         Simultaneous coverage of the intervals of differences and ranks.
     greater_is_better : bool
         Whether a larger score is better.
+    margin : float or None
+        Largest difference that does not matter.
 
     Notes
     -----
@@ -284,6 +364,7 @@ class Comparison(Result):
     correction: str = "holm"
     confidence_level: float = 0.95
     greater_is_better: bool = True
+    margin: float | None = None
 
     @property
     def differences(self) -> Mapping[tuple[str, str], Difference]:
@@ -340,6 +421,7 @@ class Comparison(Result):
             method=self.method,
             confidence_level=self.confidence_level,
             greater_is_better=self.greater_is_better,
+            margin=self.margin,
             allow_point=tests.allow_point,
             extra=tests.describe(at),
         )

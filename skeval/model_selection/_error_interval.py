@@ -49,7 +49,7 @@ def error_interval(
 ) -> Estimate:
     r"""Estimate the error of a procedure on new samples, with a confidence interval.
 
-    The default repeats 10-fold cross-validation ten times. Its interval accounts for losses that
+    The default repeats 10-fold cross-validation five times. Its interval accounts for losses that
     share a model.
 
     Parameters
@@ -92,7 +92,7 @@ def error_interval(
         "perturbation", or fewer if the most frequent class has fewer
         members, or is in fewer groups.
     n_repeats : int, default=None
-        Number of repeats; None is 10 for "repeated_cv" and "nested_cv", 50 subsamplings for
+        Number of repeats; None is 5 for "repeated_cv", 10 for "nested_cv", 50 subsamplings for
         "corrected_t" and 15 for "conservative_z".
     n_pairs : int, default=None
         Number `M` of pairs of halves of "conservative_z"; None is 10.
@@ -185,15 +185,15 @@ def error_interval(
     >>> result = error_interval(RidgeClassifier(), X, y, random_state=0)
     >>> print(result)
     error rate (repeated_cv)
-      value              0.0432
-      standard error     0.0094
-      95 % interval      [0.0275, 0.0645] (jeffreys)
+      value              0.0425
+      standard error     0.0095
+      95 % interval      [0.0267, 0.0642] (jeffreys)
       samples            569
       loss               zero_one
-      effective samples  468.7
-      fits               100
+      effective samples  450.1
+      fits               50
     >>> print(result.confidence_interval(0.9))
-    [0.0298, 0.0608] (90 %, jeffreys)
+    [0.0290, 0.0604] (90 %, jeffreys)
     """
     _checks.check_option("method", method, ("auto", *ERROR_METHODS))
     method = AUTO if method == "auto" else method

@@ -381,6 +381,8 @@ def perturbation(
     return replace(estimate, extra=replace(estimate.extra, parameters=parameters))
 
 
+N_REPEATS = 5
+"""Default number of repeats of cross-validation."""
 GIVEN_FOLDS = "given_folds"
 """Name of the method if the folds of `cv` are used as they are."""
 
@@ -433,7 +435,7 @@ def plan_repeats(
     if isinstance(cv, Integral):
         argument, cv, n_folds = "cv", None, check_count("cv", cv, 2)
     n_folds = count_folds(inputs, n_folds, 10, argument=argument)
-    count = check_count("n_repeats", 10 if n_repeats is None else n_repeats)
+    count = check_count("n_repeats", N_REPEATS if n_repeats is None else n_repeats)
     if cv is None:
         # folds of one unit each are always the same
         count = 1 if n_folds == inputs.units.n_units else count

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
@@ -17,6 +18,7 @@ from skeval._inference.estimate import Limits, Results, Test
 from skeval._inference.intervals import exact_interval
 from skeval._inference.ordered import autocorrelation, time_blocks
 from skeval._inference.paired import exceedances
+from skeval._inference.sequential import StoppingRule, stop_after, stop_when_decided
 from skeval._resampling.fit_params import Params
 from skeval._resampling.inputs import FitOptions, Inputs, validate_inputs
 from skeval._resampling.plans import ResamplingPlan
@@ -42,6 +44,7 @@ class PermutationOptions(FitOptions, total=False):
     exchange: ExchangeName
     permutations: Any
     max_exceedances: int | None
+    alpha: float | None
 
 
 @overload
@@ -69,6 +72,7 @@ def permutation_test(
     exchange: ExchangeName = "auto",
     permutations: Any = None,
     max_exceedances: int | None = None,
+    alpha: float | None = None,
     params: Params = None,
     sample_weight: Any = None,
     confidence_level: float = 0.95,
@@ -126,6 +130,9 @@ def permutation_test(
         Stop as soon as this many permutations score at least as well as the observed labels (`h` in
         [2]_), so that a large P-value takes few permutations. With several metrics, each stops
         separately.
+    alpha : float, default=None
+        Stop as soon as it is clear whether the P-value exceeds this level. A P-value far from 0.05
+        then takes 10 to 120 permutations. With several metrics, each stops separately.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples. They stay with the samples when the
@@ -191,8 +198,10 @@ def permutation_test(
     repeated calls use the same permutations; scores that differ by rounding errors are not ties;
     and an undefined null score counts against the null hypothesis.
 
-    A sequential test that stops at permutation `L` has the P-value ``h/L``, and otherwise the
-    P-value above. Both are valid.
+    A test that stops at `max_exceedances` in permutation `L` has the P-value ``h/L``, and otherwise
+    the P-value above. With `alpha`, the P-value is the probability under the null hypothesis of a
+    stop with a share ``(1+b)/(1+L)`` of exceedances that is at most the observed one [3]_. All are
+    valid: ``P(pvalue <= a) <= a`` for every `a`.
 
     A P-value of ``b/P`` instead of ``(1+b)/(1+P)``, as often printed, is too small [1]_.
 
@@ -203,6 +212,10 @@ def permutation_test(
        https://doi.org/10.2202/1544-6115.1585
     .. [2] Besag, J. and Clifford, P. (1991). Sequential Monte Carlo p-values. Biometrika 78,
        301-304. https://doi.org/10.1093/biomet/78.2.301
+    .. [3] Fay, M. P., Kim, H.-J. and Hachey, M. (2007). On using truncated sequential probability
+       ratio test boundaries for Monte Carlo implementation of hypothesis tests. Journal of
+       Computational and Graphical Statistics 16, 946-967.
+       https://doi.org/10.1198/106186007X257025
 
     Examples
     --------
@@ -219,6 +232,13 @@ def permutation_test(
     _checks.check_option("exchange", exchange, EXCHANGES)
     if max_exceedances is not None:
         max_exceedances = _checks.check_count("max_exceedances", max_exceedances)
+    if alpha is not None:
+        if not isinstance(alpha, Real) or not 0 < alpha < 1:
+            raise ValueError(f"alpha must fulfill 0 < alpha < 1, got {alpha!r}.")
+        if max_exceedances is not None:
+            raise ValueError(
+                f"alpha must be None where max_exceedances={max_exceedances!r}, got {alpha!r}."
+            )
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     inputs = validate_inputs(
         estimator,
@@ -236,8 +256,13 @@ def permutation_test(
     chosen, n_permutations = choose_exchange(inputs, exchange, permutations, n_permutations, root)
     in_time = chosen.name in ("given", "blocks", "rotations")
     plan = make_permutation_plan(cv, inputs, chosen.orders, n_permutations, root, in_time=in_time)
-    scores = score_permutations(inputs, plan, scoring, max_exceedances)
-    return evaluate_scores(scores, scoring, chosen, max_exceedances, confidence_level)
+    rule = None
+    if max_exceedances is not None:
+        rule = stop_after(n_permutations, max_exceedances)
+    elif alpha is not None:
+        rule = stop_when_decided(n_permutations, alpha)
+    scores = score_permutations(inputs, plan, scoring, rule)
+    return evaluate_scores(scores, scoring, chosen, rule, confidence_level)
 
 
 class Exchange(NamedTuple):
@@ -419,18 +444,18 @@ def shuffle_within(members: list[np.ndarray], rng: np.random.Generator) -> np.nd
 
 
 def score_permutations(
-    inputs: Inputs, plan: ResamplingPlan, scoring: Any, max_exceedances: int | None
+    inputs: Inputs, plan: ResamplingPlan, scoring: Any, rule: StoppingRule | None
 ) -> dict[str, np.ndarray]:
     """Return the scores by metric, of the observed labels first; a single metric has the name ''.
 
-    A sequential test stops after the block in which every metric reaches `max_exceedances`.
+    A sequential test ends with the block in which the tests of all metrics have stopped.
     """
-    first_block = None if max_exceedances is None else 1 + max_exceedances
+    first_block = None if rule is None else 1 + rule.earliest
     scores: list[Scores] = []
     for part in score_plan(inputs, plan, scoring, first_block=first_block, several=True, pool=True):
         scores += part
-        if max_exceedances is not None and all(
-            exceedances(values[0], values[1:]).sum() >= max_exceedances
+        if rule is not None and all(
+            rule.stop(exceedances(values[0], values[1:]))
             for values in split_by_metric(scores).values()
         ):
             break
@@ -451,15 +476,13 @@ def evaluate_scores(
     scores: dict[str, np.ndarray],
     scoring: Any,
     exchange: Exchange,
-    max_exceedances: int | None,
+    rule: StoppingRule | None,
     confidence_level: float,
 ) -> Test | Results:
     """Return the test of each metric, or of the only one."""
     tests = {}
     for name, values in scores.items():
-        result = evaluate_metric(
-            name or name_metric(scoring), values, max_exceedances, confidence_level
-        )
+        result = evaluate_metric(name or name_metric(scoring), values, rule, confidence_level)
         if exchange.name not in ("samples", "given"):
             exchanged = exchange.name.replace("_", " ")
             result = replace(result, exchanged=exchanged, null_hypothesis=exchange.null)
@@ -476,7 +499,7 @@ def name_metric(scoring: Any) -> str:
 
 
 def evaluate_metric(
-    name: str, scores: np.ndarray, max_exceedances: int | None, confidence_level: float
+    name: str, scores: np.ndarray, rule: StoppingRule | None, confidence_level: float
 ) -> Test:
     """Return the test of one metric: the observed score first, then the null distribution."""
     statistic, null = float(scores[0]), scores[1:]
@@ -488,49 +511,41 @@ def evaluate_metric(
             "count as at least as good as the observed labels.",
             UndefinedMetricWarning,
         )
-    return permutation_result(name, statistic, null, max_exceedances, confidence_level)
+    return permutation_result(name, statistic, null, rule, confidence_level)
 
 
 def permutation_result(
     metric: str,
     statistic: float,
     null: np.ndarray,
-    max_exceedances: int | None,
+    rule: StoppingRule | None,
     confidence_level: float = 0.95,
 ) -> Test:
-    """Return the P-value of Phipson and Smyth (2010), or of Besag and Clifford (1991).
-
-    A sequential test that met its last exceedance at permutation L has P-value h/L; every other
-    has (1 + exceedances) / (1 + permutations).
-    """
+    """Return the P-value of Phipson and Smyth (2010), or of a sequential test."""
     exceeding = exceedances(statistic, null)
-    # h / L of Besag and Clifford, else one is added to numerator and denominator
-    if max_exceedances is not None and exceeding.sum() >= max_exceedances:
-        last = int(np.searchsorted(np.cumsum(exceeding), max_exceedances)) + 1
-        null, pvalue, count = null[:last], max_exceedances / last, max_exceedances
-    else:
-        count = int(exceeding.sum())
-        pvalue = (1 + count) / (1 + len(null))
-    stopped = count == max_exceedances
+    stop = None if rule is None else rule.stop(exceeding)
+    null, exceeding = null[:stop], exceeding[:stop]
+    count, pvalue = int(exceeding.sum()), float((1 + exceeding.sum()) / (1 + len(null)))
+    if rule is not None and stop is not None:
+        pvalue = rule.pvalue(count, stop)
     return Test(
         name=metric,
         statistic=float(statistic),
-        pvalue=float(pvalue),
+        pvalue=pvalue,
         method="permutation test",
         null_distribution=null,
         n_resamples=len(null),
         n_exceedances=count,
-        stopped=stopped,
-        limits={"exact": partial(_pvalue_limits, count, len(null), stopped)},
+        stopped=stop is not None,
+        limits={"exact": partial(_pvalue_limits, exceeding, stop is not None)},
         confidence_level=confidence_level,
     )
 
 
-def _pvalue_limits(
-    n_exceedances: int, n_permutations: int, stopped: bool, confidence_level: float
-) -> Limits:
+def _pvalue_limits(exceeding: np.ndarray, stopped: bool, confidence_level: float) -> Limits:
+    n_permutations, n_exceedances = len(exceeding), int(exceeding.sum())
     low, high = exact_interval(n_exceedances, n_permutations, confidence_level)
-    if stopped:  # h exceedances took L permutations: fewer than h in the first L - 1.
+    if stopped and exceeding[-1]:  # one exceedance fewer in the permutations before
         tail, before = (1 - confidence_level) / 2, n_permutations - n_exceedances
         high = float(beta.isf(tail, n_exceedances, before)) if before else 1.0
     return low, high

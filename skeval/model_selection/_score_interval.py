@@ -209,12 +209,12 @@ def score_interval(
     ... )
     >>> print(results["roc_auc"])
     roc_auc (repeated_cv)
-      value           0.9881
-      standard error  0.0037
-      95 % interval   [0.9779, 0.9936] (score)
+      value           0.9886
+      standard error  0.0038
+      95 % interval   [0.9779, 0.9941] (score)
       samples         569
       undefined       0
-      fits            100
+      fits            50
     """
     held_out = [name for name in ERROR_METHODS if name not in WITHOUT_WEIGHTS + WITHOUT_HOLDOUT]
     _checks.check_option("method", method, held_out)

@@ -140,8 +140,8 @@ def evaluate(
         Parts besides the main estimate, resubstitution and cross-validation: any of "holdout",
         "leave_one_out", "bootstrap", "perturbation", "permutation" and "selection". "auto" runs the
         permutation test if the interval does not show that the model is better than the baseline,
-        and only until P is known to be above 0.05 [1]_, and "selection" if the estimator selects
-        features. The report lists what was not run.
+        and only until it is clear whether P exceeds 0.05 [1]_, and "selection" if the estimator
+        selects features. The report lists what was not run.
     budget : float, default=None
         Time limit in seconds, of all estimators together. The folds of the main estimate are
         repeated as often as time permits, at least once; with fewer repeats, its variance is
@@ -225,8 +225,9 @@ def evaluate(
 
     References
     ----------
-    .. [1] Besag, J. and Clifford, P. (1991). Sequential Monte Carlo p-values. Biometrika 78,
-       301-304. :doi:`10.1093/biomet/78.2.301`
+    .. [1] Fay, M. P., Kim, H.-J. and Hachey, M. (2007). On using truncated sequential probability
+       ratio test boundaries for Monte Carlo implementation of hypothesis tests. Journal of
+       Computational and Graphical Statistics 16, 946-967. :doi:`10.1198/106186007X257025`
 
     Examples
     --------
@@ -237,7 +238,7 @@ def evaluate(
     >>> model = SVC(kernel="linear")
     >>> report = skeval.evaluate(model, X, y, include=["leave_one_out"], random_state=0)
     >>> round(report.answer.value, 4)
-    0.0193
+    0.0187
     >>> round(report["leave_one_out"].value, 4)
     0.02
     """
@@ -558,7 +559,7 @@ def choose_folds(
                 n_folds = int(sizes.min())
                 reason = f"class {target.classes[sizes.argmin()]} has {n_folds} members"
         if n_folds != DEFAULT_FOLDS:
-            text = _sentences.write_few_folds(reason, n_folds, n_main_folds)
+            text = _sentences.write_few_folds(reason, n_main_folds)
             notes = [Caution("few-folds", text)]
     splitter = resolve_splitter(n_folds, target, groups, seed)
     return cv, seed_splitter(splitter, _checks.root_seed(seed)), notes

@@ -25,6 +25,7 @@ from sklearn.svm import SVC
 from skeval._adapters.fits import fit_each, fit_plan
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.ordered import find_season
+from skeval._inference.sequential import stop_when_decided
 from skeval._resampling.fit_loop import NoFitLeftError, Outputs
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import params_of_part, weight_parameters
@@ -32,13 +33,7 @@ from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import begin_step, show_estimate
-from skeval._resampling.splitters import (
-    KeptFolds,
-    fold_plan,
-    keeps_order,
-    make_permutation_plan,
-    split_samples,
-)
+from skeval._resampling.splitters import KeptFolds, fold_plan, keeps_order, make_permutation_plan
 from skeval._resampling.target import Target, TooFewMembersError
 from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
@@ -155,8 +150,12 @@ class Evaluation:
 
     @cached_property
     def folds(self) -> KeptFolds:
-        """Folds of cross-validation, perturbation and selection."""
-        splits = split_samples(self.splitter, self.inputs.X, self.target, self.groups)
+        """Folds of cross-validation, perturbation and selection: the first repeat of the design."""
+        if self.design.splits is not None:
+            return self.design.splits
+        plan = self.design.plan
+        blocks = (plan.draw(fold) for fold in range(plan.n_folds))
+        splits = ((block[0].training_rows, np.flatnonzero(block.test[0])) for block in blocks)
         return KeptFolds(len(self.target), splits)
 
     @cached_property
@@ -169,19 +168,6 @@ class Evaluation:
     def ordered(self) -> bool:
         """Whether the folds keep the order of the samples, which then cannot be exchanged."""
         return keeps_order(self.splitter, self.folds)
-
-    @cached_property
-    def repeats_folds(self) -> bool:
-        """Whether the first fits of the main estimate are those of cross-validation."""
-        if len(self.folds) > self.design.plan.n_fits:
-            return False
-        plan = fold_plan(len(self.target), self.folds)
-        pairs = ((plan.draw(k), self.design.plan.draw(k)) for k in range(len(self.folds)))
-        return all(
-            np.array_equal(a.test, b.test)
-            and np.array_equal(a[0].training_rows, b[0].training_rows)
-            for a, b in pairs
-        )
 
     @property
     def weighs_by_params(self) -> bool:
@@ -240,9 +226,8 @@ def estimate_mains(
                         show_estimate(partial(_write_estimate, design, done))
             n_fits = sum(map(len, outputs))
             clock.seconds_per_fit = (monotonic() - clock.start) / n_fits
-            # another repeat is started only if cross-validation can follow it
-            after = sum(1 + _count_folds(evaluation) for evaluation, _ in tasks.values())
-            if not clock.allows(part.n_folds * len(tasks) + after):
+            # another repeat is started only if the training error can follow it
+            if not clock.allows((part.n_folds + 1) * len(tasks)):
                 break
     except KeyboardInterrupt:
         n_repeats = min(map(len, outputs)) // whole.n_folds
@@ -311,11 +296,10 @@ def _hold_out(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
 
 
 def _cross_validate(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
-    """Return the error over one set of folds, from the fits of the main estimate if they agree."""
-    inputs, folds = evaluation.design.inputs.with_options(method="cross_validation"), None
-    if evaluation.repeats_folds:
-        folds = list(_read_folds(evaluation, main.outputs))
-    inputs = inputs.with_options(finished=folds)
+    """Return the error over one set of folds, from the fits of the main estimate."""
+    inputs = evaluation.design.inputs.with_options(
+        method="cross_validation", finished=list(_read_folds(evaluation, main.outputs))
+    )
     return [cross_validation(inputs, root_seed(evaluation.seed), cv=evaluation.folds)]
 
 
@@ -361,16 +345,16 @@ def _perturb(evaluation: Evaluation, main: MainEstimate) -> tuple[Estimate, ...]
 def _permute(evaluation: Evaluation, main: MainEstimate) -> Test:
     """Return the permutation test of the cross-validated loss, or of the metric of a rare class.
 
-    With ``include="auto"`` it stops as soon as P cannot be `ALPHA` or less.
+    With ``include="auto"`` it stops as soon as it is clear whether P exceeds `ALPHA`.
     """
     inputs, scoring = evaluation.strict, evaluation.find_scoring(main.metric)
     n, root = evaluation.sizes["permutation"], root_seed(evaluation.seed)
-    limit = max(1, int(ALPHA * (1 + n))) if evaluation.include == "auto" else None
+    rule = stop_when_decided(n, ALPHA) if evaluation.include == "auto" else None
     exchange = draw_orders(evaluation.target.y, evaluation.groups, root)
     plan = make_permutation_plan(evaluation.splitter, inputs, exchange.orders, n, root)
-    scores = score_permutations(inputs, plan, scoring, limit)
+    scores = score_permutations(inputs, plan, scoring, rule)
     result: Any = evaluate_scores(  # one metric, so one result
-        scores, scoring, exchange, limit, evaluation.confidence_level
+        scores, scoring, exchange, rule, evaluation.confidence_level
     )
     loss = inputs.loss.name
     named = SCORINGS.get(loss, f"minus the {mean_loss_name(loss)}")
@@ -424,10 +408,6 @@ def _is_linear_svc(evaluation: Evaluation) -> bool:
     return linear and two_classes and evaluation.groups is None and not evaluation.ordered
 
 
-def _count_folds(evaluation: Evaluation) -> int:
-    return 0 if evaluation.repeats_folds else len(evaluation.folds)
-
-
 class Part(NamedTuple):
     """A part of an evaluation besides the main estimate."""
 
@@ -448,7 +428,7 @@ class Part(NamedTuple):
 PARTS = {
     "resubstitution": Part(_resubstitute, lambda _: 1, in_auto=True, required=True),
     "holdout": Part(_hold_out, lambda _: 1, _can_exchange, missing="holdout estimate"),
-    "cross_validation": Part(_cross_validate, _count_folds, in_auto=True, required=True),
+    "cross_validation": Part(_cross_validate, lambda _: 0, in_auto=True, required=True),
     "leave_one_out": Part(
         _leave_one_out,
         lambda evaluation: evaluation.inputs.units.n_units,
@@ -522,7 +502,7 @@ def run_parts(
             reason = SETTLED
         elif clock.stopped and n_fits:  # finished fits can still be read
             reason = INTERRUPTED
-        elif not clock.stopped and not clock.allows(n_fits):
+        elif n_fits and not clock.stopped and not clock.allows(n_fits):
             reason = f"{count(n_fits, 'fit')}, more than the time limit allows"
         else:
             reason = ""

@@ -355,16 +355,12 @@ def _add_article(noun: str) -> str:
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
-def write_few_folds(reason: str, n_folds: int, n_main_folds: int) -> str:
-    """Return the number of folds of the single cross-validation and of the main estimate."""
+def write_few_folds(reason: str, n_folds: int) -> str:
+    """Return the number of folds, and why some do not test a class or there are few."""
     text = f"Few folds: {reason}, too few for {DEFAULT_FOLDS} folds"
-    if n_main_folds == n_folds:
-        return f"{text}; all cross-validations use {n_folds} folds. Collect more for stable folds."
-    return (
-        f"{text} that all test it. The row cross_validation of the estimates uses {n_folds} folds; "
-        f"the main estimate (answer) uses {n_main_folds}, some of which do not test this class. "
-        "Collect more samples of it."
-    )
+    if n_folds < DEFAULT_FOLDS:
+        return f"{text}; there are {n_folds} folds. Collect more for stable folds."
+    return f"{text} that all test it. Collect more samples of it."
 
 
 def write_given_folds(n_units: int) -> str:

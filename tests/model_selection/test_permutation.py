@@ -12,6 +12,7 @@ from reference import permutation as reference
 from scipy.signal import lfilter
 from scipy.sparse import csr_matrix
 from scipy.stats import binomtest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -37,6 +38,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
+from skeval._inference.sequential import stop_after, stop_when_decided
 from skeval.model_selection import cross_val_error, permutation_test
 from skeval.model_selection._permutation import draw_orders, permutation_result
 
@@ -366,6 +368,8 @@ def test_undefined_scores():
         ({"n_permutations": 0}, r"n_permutations must be an integer >= 1, got 0"),
         ({"max_exceedances": 0}, r"max_exceedances must be an integer >= 1, got 0"),
         ({"max_exceedances": 2.5}, r"max_exceedances must be an integer >= 1, got 2.5"),
+        ({"alpha": 5}, r"alpha must fulfill 0 < alpha < 1, got 5"),
+        ({"alpha": 0.1, "max_exceedances": 2}, r"alpha must be None where max_exceedances=2"),
         ({"cv": 20}, r"cv=20 folds need a class of at least 20 members, the largest has 15"),
         ({"random_state": -1}, r"random_state must be >= 0, got -1"),
         ({"scoring": "nothing"}, r"nothing"),
@@ -403,8 +407,41 @@ def test_pvalue_against_its_definition(null, h):
     whole = permutation_result("score", statistic, null, None)
     assert whole.pvalue == reference.pvalue(0.3, null)
     assert 1 / (len(null) + 1) <= whole.pvalue <= 1
-    early = permutation_result("score", statistic, null, h)
+    early = permutation_result("score", statistic, null, stop_after(len(null), h))
     assert (early.pvalue, early.n_resamples) == reference.sequential_pvalue(0.3, null, h)
+
+
+@pytest.mark.parametrize(("n", "level"), [(11, 0.3), (10, 0.5), (12, 0.09)])
+def test_pvalue_of_a_test_that_stops_when_it_is_decided(n, level):
+    rule = stop_when_decided(n, level)
+    stops = reference.list_stops(rule.low, rule.high, n)
+    for (count, used), pvalue in stops.items():
+        share = (1 + count) / (1 + used)
+        assert rule.pvalue(count, used) == pytest.approx(max(pvalue, share), rel=1e-12)
+
+
+def test_the_decision_is_that_of_all_permutations():
+    """The exact size, and mean number of permutations and power by the chance of an exceedance."""
+    rule = stop_when_decided(1000, 0.05)
+    assert 0.0495 < rule.pvalue(rule.low[-1], 1000) <= 0.05
+    for chance, mean in ((0.5, 10), (0.1, 200), (0.02, 300), (1e-9, 110)):
+        exceeding = np.random.default_rng(0).random((200, 1000)) < chance
+        used = np.array([rule.stop(row) for row in exceeding])
+        counts = np.array([row[:n].sum() for row, n in zip(exceeding, used, strict=True)])
+        assert used.mean() <= mean
+        assert np.mean(((1 + counts) / (1 + used) <= 0.05) == (chance < 0.05)) > 0.99
+
+
+@pytest.mark.parametrize(("shift", "few"), [(0, 40), (3, 120)])
+def test_alpha_saves_fits(shift, few):
+    X, y = some_data(shift=shift)
+    options = {"cv": StratifiedKFold(3), "permutations": some_orders(30, 200)}
+    model = LinearDiscriminantAnalysis()
+    test = permutation_test(model, X, y, alpha=0.05, **options)
+    whole = permutation_test(model, X, y, **options)
+    assert test.stopped
+    assert test.n_resamples < few
+    assert (test.pvalue <= 0.05) == (whole.pvalue <= 0.05) == (shift > 0)
 
 
 def test_ties_that_rounding_breaks_are_ties():
@@ -472,7 +509,7 @@ def test_interval_of_the_pvalue():
 @pytest.mark.parametrize(("h", "used"), [(5, 40), (1, 12), (3, 3)])
 def test_interval_after_a_stop(h, used):
     null = np.r_[np.ones(h - 1), np.zeros(used - h), 1.0, np.zeros(5)]
-    result = permutation_result("score", 1.0, null, h)
+    result = permutation_result("score", 1.0, null, stop_after(len(null), h))
     assert result.n_resamples == used
     interval = result.confidence_interval(0.9)
     expected = reference.negative_binomial_interval(h, used, 0.9)
@@ -487,19 +524,20 @@ def test_interval_covers(truth):
     covered = 0
     for _ in range(600):
         null = (rng.random(60) < truth).astype(float)
-        covered += truth in permutation_result("score", 1.0, null, 5).confidence_interval(0.9)
+        result = permutation_result("score", 1.0, null, stop_after(60, 5))
+        covered += truth in result.confidence_interval(0.9)
     assert binomtest(covered, 600, 0.9, alternative="less").pvalue > 0.001
 
 
 @pytest.mark.simulated
-@pytest.mark.parametrize("h", [None, 5])
-def test_pvalue_is_valid(h):
+@pytest.mark.parametrize("rule", [None, stop_after(39, 5), stop_when_decided(39, 0.1)])
+def test_pvalue_is_valid(rule):
     """P(pvalue <= a) <= a when the observed score is one more draw of the null distribution."""
     rng = np.random.default_rng(1)
     pvalues = []
     for _ in range(2000):
         draws = rng.integers(0, 30, size=40) / 30  # with ties
-        pvalues.append(permutation_result("score", draws[0], draws[1:], h).pvalue)
+        pvalues.append(permutation_result("score", draws[0], draws[1:], rule).pvalue)
     for level in (0.025, 0.05, 0.1, 0.3):
         rejected = int(np.sum(np.array(pvalues) <= level))
         assert binomtest(rejected, 2000, level, alternative="greater").pvalue > 0.001

@@ -361,7 +361,7 @@ def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count():
         sizes = {"n_bootstraps": 5, "n_permutations": 4, "include": "all"}
         evaluate(jobs.Complaining(), X, Y, **sizes, **options)
     told = [each for each in caught if each.category is ConvergenceWarning]
-    assert [str(each.message).partition(" in")[0] for each in told] == ["200 times"]
+    assert [str(each.message).partition(" in")[0] for each in told] == ["140 times"]
 
 
 def test_a_warning_that_is_an_error_stops_the_fits():

@@ -47,7 +47,7 @@ def test_pairs_are_compared_on_the_same_test_sets(found):
     differences = (right[0] - right[1]).to_numpy()
     pair = found.comparison["bayes", "one"]
     assert pair.value == pytest.approx(differences.mean(), abs=1e-12)
-    error = differences.std(ddof=1) * np.sqrt(1 / 30 + 1 / 2)
+    error = differences.std(ddof=1) * np.sqrt(1 / 15 + 1 / 2)
     assert pair.standard_error == pytest.approx(error, rel=1e-9)
     low, high = -100 * pair.interval.high, -100 * pair.interval.low  # of errors, not accuracies
     assert found.verdict == (

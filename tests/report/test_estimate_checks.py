@@ -52,7 +52,7 @@ def test_fits_that_change_are_named_first(seed, monkeypatch):
     X = rng.normal(size=(120, 3))
     X[:, 0] += 2 * y
     monkeypatch.setattr(Switching, "n_fits", 0)
-    monkeypatch.setattr(Switching, "n_good", 100)
+    monkeypatch.setattr(Switching, "n_good", 50)
     report = skeval.evaluate(Switching(), X, y, include=HEADLINE, random_state=0)
     assert CODE in codes(report)
     assert report.verdict.startswith("Do not report this error: two estimates of the same error")

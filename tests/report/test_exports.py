@@ -40,7 +40,7 @@ def reports(data):
 
 def test_methods_say_what_was_done_and_nothing_else(reports):
     found = {name: report.to_methods() for name, report in reports.items()}
-    assert "cross-validation with 10 folds, repeated 10 times" in found["estimator"]
+    assert "cross-validation with 10 folds, repeated 5 times" in found["estimator"]
     assert "not retrained" in found["probabilities"]
     assert "80 samples in 40 groups" in found["probabilities"]
     assert "false discovery rate" in found["probabilities"]

@@ -71,11 +71,11 @@ def test_every_sample_is_predicted_once_in_each_repeat_by_a_model_of_the_other_f
     iris, of_three
 ):
     frame = of_three.predictions
-    assert len(frame) == 10 * 150
+    assert len(frame) == 5 * 150
     assert (frame.groupby(["repeat", "sample"]).size() == 1).all()
     np.testing.assert_array_equal(frame["truth"], iris[1][frame["sample"]])
     X, y = iris
-    for repeat in (0, 7):
+    for repeat in (0, 3):
         part = frame[frame["repeat"] == repeat].sort_values("sample")
         folds = [
             (
@@ -182,7 +182,7 @@ def test_perfect_predictions_are_no_certainty():
 
 def test_confusion_rates_are_wilsons_of_the_classes_over_the_inflation(of_three):
     found, frame = of_three.confusion, of_three.predictions
-    table = sk.confusion_matrix(frame["truth"], frame["prediction"]) / 10
+    table = sk.confusion_matrix(frame["truth"], frame["prediction"]) / 5
     inflation = 150 / of_three.answer.effective_n_samples
     np.testing.assert_allclose(found.counts, table)
     for row in range(3):
@@ -202,9 +202,9 @@ def test_scorers_that_are_named_score_every_test_set(iris):
     ]
     found = metric(report, "mine")
     assert found.value == pytest.approx(np.mean(scores), abs=1e-12)
-    error = np.std(scores, ddof=1) * np.sqrt(1 / 30 + 1 / 2)
+    error = np.std(scores, ddof=1) * np.sqrt(1 / 15 + 1 / 2)
     assert found.standard_error == pytest.approx(error, rel=1e-9)
-    half = student.isf(0.025, 29) * error
+    half = student.isf(0.025, 14) * error
     assert found.interval.low == pytest.approx(np.mean(scores) - half, rel=1e-9)
     assert found.interval.high == pytest.approx(np.mean(scores) + half, rel=1e-9)
     assert metric(report, "own").value == pytest.approx(1 - report.answer.value, abs=1e-12)
@@ -225,7 +225,7 @@ def test_samples_that_are_always_wrong_are_found(iris):
         zip(hard.sample.tolist(), zip(hard.name, hard.prediction, strict=True), strict=True)
     )
     assert worst[3] == ("plant 3", "0")
-    assert worst[77] == ("plant 77", "1")
+    assert worst[77] == ("plant 77", "2")
     assert (hard.wrong[: hard.always] == 1).all()
     assert "plant 3 (2, predicted as 0)" in str(report)
     counts = report.predictions.assign(wrong=lambda f: f["truth"] != f["prediction"])

@@ -44,6 +44,11 @@ def sequential(rng):
     return X, y, {"max_exceedances": 5}
 
 
+def decided(rng):
+    X, y, _ = plain(rng)
+    return X, y, {"alpha": 0.1}
+
+
 def pvalues(design, n_data_sets, n_permutations, selected_before=False):
     found = []
     for seed in range(n_data_sets):
@@ -64,7 +69,9 @@ def is_valid(found, level):
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
-    "design", [plain, within_groups, whole_groups, sequential], ids=lambda design: design.__name__
+    "design",
+    [plain, within_groups, whole_groups, sequential, decided],
+    ids=lambda design: design.__name__,
 )
 def test_the_whole_procedure_is_valid(design, size):
     found = pvalues(design, size["n_data_sets"], size["n_permutations"])

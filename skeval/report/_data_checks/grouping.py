@@ -115,14 +115,23 @@ def _list_candidates(table: TableDescription, rows: np.ndarray, targets: np.ndar
     kept &= largest <= MAX_SHARE_OF_VALUE * len(rows)
     kept[list_rounded_by_class(table)] = False
     candidates = np.flatnonzero(kept)
-    agreement = _measure_agreements(find_runs(table.columns[rows][:, candidates]), targets[rows])
+    if not every or len(candidates) < len(kept):
+        runs = find_runs(table.columns[rows][:, candidates])
+    codes = None if table.target.classes is None else table.target.codes[rows]
+    agreement = _measure_agreements(runs, targets[rows], codes)
     return candidates[(agreement > NEARLY_CONSTANT) | ~table.is_number[candidates]].tolist()
 
 
-def _measure_agreements(runs: Runs, targets: np.ndarray) -> np.ndarray:
-    """Return for each column one minus the variance within values over the total variance."""
+def _measure_agreements(runs: Runs, targets: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
+    """Return for each column one minus the variance within values over the total variance.
+
+    The targets of classes are indicators of the `codes`.
+    """
     n = runs.sum_by_column(runs.size)
     within, total = np.zeros(len(n)), np.zeros(len(n))
+    if codes is not None and (n == len(codes)).all():
+        within, total = n - runs.sum_squared_shares(codes), n - np.sum(np.bincount(codes) ** 2) / n
+        targets = targets[:, :0]
     for target in (targets - targets.mean(axis=0)).T:
         sums, squares = runs.sum_values(target), runs.sum_by_column(runs.sum_values(target**2))
         within += squares - runs.sum_by_column(sums**2 / runs.size)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, cross_val_predict
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval.report._data_checks.table import Finding, TableDescription, find_runs, list_features
 from skeval.report._data_checks.time_order import are_alike
@@ -47,6 +48,9 @@ MIN_SHARE_OF_DEFAULT, MAX_DEFAULTS = 0.1, 3
 """Share of all samples with a default value, and number of default values of a class."""
 MIN_FILLED = 3
 """Samples with the same value, which may have been missing."""
+NEAR = 1e-6
+"""Difference of a filled value from the mean of its class, in units of the largest value, beyond
+which it is not computed exactly."""
 
 
 def check_constants(table: TableDescription) -> Iterator[Finding]:
@@ -219,7 +223,7 @@ def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int]
     if n_columns * np.exp(lgamma(n_classes + 1) - _log_count_orders(codes)) > MAX_CHANCE:
         return copies, [], n_other
     # a separating feature has only pure values, and each class is one interval
-    pure = runs.are_pure(codes)
+    pure = table.pure
     first = codes[runs.order.reshape(-1)[runs.start]]
     changes = np.zeros(len(first))
     changes[1:] = (first[1:] != first[:-1]) & (runs.column[1:] == runs.column[:-1])
@@ -237,8 +241,8 @@ def _log_choose(n: int, k: int) -> float:
 def list_sufficient_features(table: TableDescription) -> list[int]:
     """Return up to three features that predict the target without error, or none.
 
-    A tree of the few most important features must predict the class of held-out rows; for a numeric
-    target, the features are added to a linear combination by their correlation with its residual.
+    A tree of the few most important features must predict held-out rows. For a numeric target, they
+    may also be added to a linear combination by their correlation with its residual.
     """
     n, kept = len(table.columns), np.flatnonzero(table.runs.n_values > 1)
     columns, target = table.columns[:, kept], table.target
@@ -247,25 +251,26 @@ def list_sufficient_features(table: TableDescription) -> list[int]:
     columns = np.where(np.isfinite(columns), columns, middle)
     if n < 2 * N_HELD_OUT or not len(kept):
         return []
-    chosen: list[int] = []
+    tree: Any = DecisionTreeClassifier(random_state=0)
+    y, score, enough = target.codes, accuracy_score, MIN_CORRECT
     if target.classes is None:
-        y = target.y.astype(float) - target.y.mean()
+        y, score, enough = target.y.astype(float), r2_score, MIN_EXPLAINED
+        tree = DecisionTreeRegressor(random_state=0)
+        deviation = residual = y - y.mean()
         standardized = (columns - columns.mean(axis=0)) / columns.std(axis=0)
-        residual = y
+        chosen: list[int] = []
         for _ in range(min(MAX_SUFFICIENT, len(kept))):
             chosen.append(int(np.abs(residual @ standardized).argmax()))
             part = standardized[:, chosen]
-            residual = y - part @ np.linalg.lstsq(part, y, rcond=None)[0]
-            if residual @ residual < (1 - MIN_EXPLAINED) * (y @ y):
+            residual = deviation - part @ np.linalg.lstsq(part, deviation, rcond=None)[0]
+            if residual @ residual < (1 - MIN_EXPLAINED) * (deviation @ deviation):
                 return kept[chosen].tolist()
-        return []
-    tree = DecisionTreeClassifier(random_state=0)
-    order = np.argsort(-tree.fit(columns, target.codes).feature_importances_)
+    order = np.argsort(-tree.fit(columns, y).feature_importances_)
     folds = KFold(N_HELD_OUT, shuffle=True, random_state=0)
     for n_features in range(1, min(MAX_SUFFICIENT, len(kept)) + 1):
         chosen = order[:n_features].tolist()
-        predicted = cross_val_predict(tree, columns[:, chosen], target.codes, cv=folds)
-        if np.mean(predicted == target.codes) >= MIN_CORRECT:
+        predicted = cross_val_predict(tree, columns[:, chosen], y, cv=folds)
+        if score(y, predicted) >= enough:
             return kept[chosen].tolist()
     return []
 
@@ -287,13 +292,20 @@ def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
     n_values = table.runs.n_values
     repeated = table.is_complete & (n_values >= 3) & (n_values <= len(table.columns) / 2)
     columns = table.columns[:, repeated]
+    # the target rises by at least one unit per unit of its smoothed means
+    centered = columns - columns.mean(axis=0)
+    covariances = np.array([y - y.mean() for y in outcomes]) @ centered
+    rises = covariances > MIN_SLOPE * np.sum(centered**2, axis=0)
     encoded = set[int]()
-    for y in outcomes:
-        # the target rises by at least one unit per unit of its smoothed means
-        centered = columns - columns.mean(axis=0)
-        slope = (y - y.mean()) @ centered / np.sum(centered**2, axis=0)
-        candidates = np.flatnonzero(repeated)[slope > MIN_SLOPE].tolist()
-        encoded |= {p for p in candidates if _is_encoding(table.columns[:, p], y)}
+    for place in np.flatnonzero(rises.any(axis=0)):
+        position = int(np.flatnonzero(repeated)[place])
+        rows, sizes = table.runs.of_column(position)
+        values = table.columns[rows[np.cumsum(sizes) - sizes], position]
+        if any(
+            _is_encoding(values, sizes, outcomes[row][rows])
+            for row in np.flatnonzero(rises[:, place])
+        ):
+            encoded.add(position)
     if encoded:
         yield Finding(
             "target-encoded",
@@ -305,8 +317,10 @@ def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
         )
 
 
-def _is_encoding(column: np.ndarray, y: np.ndarray) -> bool:
+def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
     r"""Whether the values of a feature are means :math:`m_l` of a target, smoothed or not.
+
+    The values are distinct and ascending, and each has `sizes` of the targets, in this order.
 
     Smoothed means are :math:`(n_l m_l + a_l \bar y) / (n_l + a_l)`, with one constant for all
     values, or with the ratio of the variances of the target at the value and overall, which
@@ -315,14 +329,18 @@ def _is_encoding(column: np.ndarray, y: np.ndarray) -> bool:
     the rounding error of its expectation with a probability of about :math:`(\delta + 2 n_l
     \epsilon) / \sqrt{2 \pi n_l s_l^2}`, with the step :math:`\delta` of the targets.
     """
-    values, level, sizes = np.unique(column, return_inverse=True, return_counts=True)
-    level = level.reshape(-1)
-    means = np.bincount(level, y) / sizes
-    variances = np.maximum(np.bincount(level, y**2) / sizes - means**2, 0)
-    variances[variances < ROUNDING * y.var()] = 0
-    error = get_rounding_error(column)
+    start = np.cumsum(sizes) - sizes
+    means = np.add.reduceat(y, start) / sizes
+    error = get_rounding_error(values)
     if values[0] < y.min() - error or values[-1] > y.max() + error:
         return False
+    largest = sizes.argmax()  # it must match if the others are too few
+    low, high = sorted((means[largest], y.mean()))
+    is_mean = low - error <= values[largest] <= high + error
+    if sizes[largest] > (1 - MIN_FITTED) * len(y) and not is_mean:
+        return False
+    variances = np.maximum(np.add.reduceat(y**2, start) / sizes - means**2, 0)
+    variances[variances < ROUNDING * y.var()] = 0
     step = np.diff(np.unique(y)).min(initial=np.ptp(y))
     chances = np.full(len(values), 1.0)
     varies = variances > 0
@@ -337,7 +355,7 @@ def _is_encoding(column: np.ndarray, y: np.ndarray) -> bool:
         part = sizes / np.arange(1, MAX_MERGED + 1)[:, None]
         encoded = (part * means + a * y.mean()) / (part + a)
         fits = np.any(np.abs(encoded - values) <= error, axis=0)
-        if sizes[fits].sum() >= MIN_FITTED * len(column):
+        if sizes[fits].sum() >= MIN_FITTED * len(y):
             evidence = np.sort(chances[fits])[n_fitted:]
             if np.prod(evidence) <= MAX_CHANCE_OF_MEANS:
                 return True
@@ -356,14 +374,27 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
     if table.groups is not None:
         rows = np.unique(table.groups, return_index=True)[1]
     columns, codes = table.columns[rows], target.codes[rows]
-    runs = table.runs if len(columns) == len(table.columns) else find_runs(columns)
-    filled_runs = runs.are_pure(codes) & (runs.size >= MIN_FILLED)
+    whole = len(columns) == len(table.columns)
+    runs = table.runs if whole else find_runs(columns)
+    pure = table.pure if whole else runs.are_pure(codes)
     candidates = table.is_complete & table.is_number & (runs.n_values >= 3)
-    candidates &= runs.sum_by_column(filled_runs) > 0
-    finite = np.flatnonzero(candidates).tolist()
+    several = np.flatnonzero(pure & (runs.size >= MIN_FILLED) & candidates[runs.column])
+    candidates &= runs.sum_by_column(np.isin(np.arange(len(pure)), several)) > 0
+    # the value is near the mean of the others of its class, or most values are distinct
+    column, size = runs.column[several], runs.size[several]
+    row = runs.order.reshape(-1)[runs.start[several]]
+    value, code = columns[row, column], codes[row]
+    indicators = (np.arange(codes.max() + 1)[:, None] == codes).astype(float)
+    n_others = indicators.sum(axis=1)[code] - size
+    mean = (
+        (indicators @ np.where(candidates, columns, 0.0))[code, column] - size * value
+    ) / n_others
+    near = np.abs(mean - value) <= NEAR * np.abs(columns).max(axis=0)[column]
+    near |= runs.n_values[column] > MIN_DISTINCT_SHARE * n_others
+    finite = np.unique(column[near]).tolist()
     filled = [p for p in finite if _is_filled_by_class(columns[:, p], codes)]
     # values of each class only
-    separate = runs.sum_by_column(~runs.are_pure(codes)) == 0
+    separate = runs.sum_by_column(~pure) == 0
     defaults = [
         p
         for p in np.flatnonzero(candidates & separate).tolist()

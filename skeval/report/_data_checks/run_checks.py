@@ -103,20 +103,30 @@ WITHOUT_TARGET: tuple[Check, ...] = (check_copies, check_row_numbers, check_cons
 def warn_of_perfection(
     X: Any, target: Target, feature_names: Sequence[str] | None
 ) -> list[Caution]:
-    """Return a warning about predictions without error, with the features that give them."""
+    """Return a warning about predictions without error, with the features that give them.
+
+    It is serious if these features have few combinations of values, each with one target, as
+    categories or indicators have; a measurement may separate the classes.
+    """
     table = describe_table(X, target, None, feature_names, {})
     features = list_sufficient_features(table) if table.columns.shape[1] else []
     what = "every prediction" if target.classes is not None else "nearly every number"
-    cause = ""
+    cause = headline = ""
     if features:
         listed = list_features(features, table.names).removeprefix("each of the ")
         verb = "predicts" if len(features) == 1 else "together predict"
         cause = f" {listed[0].upper()}{listed[1:]} {verb} the target without error."
+        if len(np.unique(table.columns[:, features], axis=0)) <= MAX_COMBINATIONS:
+            headline = f"{listed} {verb} the target without error"
     text = (
         f"Perfect predictions: {what} is correct.{cause} Check that no feature is derived from the "
         "target, or known only after it."
     )
-    return [Caution("perfect", text)]
+    return [Caution("perfect", text, headline)]
+
+
+MAX_COMBINATIONS = 20
+"""Maximum number of combinations of values of features that determine the target."""
 
 
 def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.ndarray]:

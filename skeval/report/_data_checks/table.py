@@ -61,6 +61,11 @@ class Runs:
     column: np.ndarray
     n_values: np.ndarray
 
+    def of_column(self, column: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of a complete column in the order of its values, and their counts."""
+        first, end = np.searchsorted(self.column, (column, column + 1))
+        return self.order[column], self.size[first:end]
+
     def are_pure(self, codes: np.ndarray) -> np.ndarray:
         """Return whether all rows of each run have the same code."""
         lowest, highest = (self._reduce(one, codes) for one in (np.minimum, np.maximum))
@@ -73,6 +78,24 @@ class Runs:
     def sum_by_column(self, numbers: np.ndarray) -> np.ndarray:
         """Return the sum of a number of each run, by column."""
         return np.bincount(self.column, numbers, minlength=len(self.n_values))
+
+    def sum_squared_shares(self, codes: np.ndarray) -> np.ndarray:
+        """Return by column the sum over runs of their squared counts of each code, over the size.
+
+        A run whose rows all have the same code adds its size.
+        """
+        n_codes, run = int(codes.max()) + 1, np.full(self.order.size, -1)
+        known = np.zeros(self.order.size + 1, dtype=np.intp)  # 1 where a run starts, -1 behind it
+        np.add.at(known, self.start, 1)
+        np.add.at(known, self.start + self.size, -1)
+        run[np.cumsum(known)[:-1] > 0] = np.repeat(np.arange(len(self.size)), self.size)
+        # equal pairs of run and code stand next to each other
+        keys = (run * n_codes + codes[self.order].reshape(-1)).reshape(self.order.shape)
+        keys = np.sort(keys, axis=1).reshape(-1)
+        first = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
+        counts, run = np.diff(np.append(first, len(keys))), keys[first] // n_codes
+        counts, run = counts[keys[first] >= 0], run[keys[first] >= 0]
+        return np.bincount(self.column[run], counts**2 / self.size[run], len(self.n_values))
 
     def _reduce(self, operation: np.ufunc, values: np.ndarray) -> np.ndarray:
         """Return the reduction of the values of the rows of each run."""
@@ -143,6 +166,11 @@ class TableDescription:
     def runs(self) -> Runs:
         """Runs of equal values in the sorted columns."""
         return find_runs(self.columns)
+
+    @cached_property
+    def pure(self) -> np.ndarray:
+        """Whether all rows of each run have the same class."""
+        return self.runs.are_pure(self.target.codes)
 
     @cached_property
     def is_complete(self) -> np.ndarray:

@@ -92,18 +92,39 @@ def list_rounded_by_class(table: TableDescription) -> list[int]:
     candidates = np.flatnonzero(varied)
     part = columns[:, candidates]
     n_rounded = np.sum(part == np.round(part, MAX_DECIMALS - 1), axis=0)
-    candidates = candidates[n_rounded >= MIN_DISTINCT].tolist()
-    return [p for p in candidates if is_rounded_by_class(columns[:, p], target.codes, n_columns)]
+    kept = n_rounded >= MIN_DISTINCT
+    candidates, part = candidates[kept], part[:, kept]
+    if not len(candidates):
+        return []
+    # keep columns with a class whose values of the usual power have fewer decimals
+    decimals = np.where(find_usual_power(part), count_decimals(part), -1)
+    of_class = [decimals[target.codes == code].max(axis=0) for code in np.unique(target.codes)]
+    kept = np.any([(most >= 0) & (most < decimals.max(axis=0)) for most in of_class], axis=0)
+    return [
+        p
+        for p in candidates[kept].tolist()
+        if is_rounded_by_class(columns[:, p], target.codes, n_columns)
+    ]
+
+
+def find_usual_power(columns: np.ndarray) -> np.ndarray:
+    """Return which values are between the two powers of ten that contain most of their column."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        power = np.floor(np.log10(np.abs(columns)))
+    finite = np.isfinite(power)
+    low = power[finite].min(initial=0)
+    step = np.where(finite, power - low, power[finite].max(initial=0) - low + 1).astype(np.intp)
+    p, n_steps = columns.shape[1], int(step.max()) + 1
+    cells = (step * p + np.arange(p)).reshape(-1)
+    counts = np.bincount(cells, finite.reshape(-1), n_steps * p).reshape(n_steps, p)
+    return finite & (step == counts.argmax(axis=0))
 
 
 def is_rounded_by_class(column: np.ndarray, codes: np.ndarray, n_columns: int) -> bool:
     """Whether all values of a class have fewer decimals than expected by chance."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        power = np.floor(np.log10(np.abs(column)))
-    usual, counts = np.unique(power[np.isfinite(power)], return_counts=True)
-    if not len(usual):
+    used = find_usual_power(column[:, None])[:, 0]
+    if not used.any():
         return False
-    used = power == usual[counts.argmax()]
     values, classes = column[used], codes[used]
     decimals = count_decimals(values)
     if np.all(decimals == decimals[0]):
@@ -130,9 +151,12 @@ def get_rounding_error(column: np.ndarray) -> float:
 
 def count_decimals(values: np.ndarray) -> np.ndarray:
     """Return the decimals of each value, at most `MAX_DECIMALS`."""
-    decimals = np.full(len(values), MAX_DECIMALS)
-    for n_decimals in reversed(range(MAX_DECIMALS)):
-        decimals[values == np.round(values, n_decimals)] = n_decimals
+    decimals = np.full(values.shape, MAX_DECIMALS)
+    for n_decimals in range(MAX_DECIMALS):
+        rounded = values == np.round(values, n_decimals)
+        decimals[rounded & (decimals == MAX_DECIMALS)] = n_decimals
+        if rounded.all():
+            break
     return decimals
 
 

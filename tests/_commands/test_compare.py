@@ -1,0 +1,52 @@
+"""``skeval compare``: two files of predictions, and the exit status."""
+
+import json
+
+import numpy as np
+import pytest
+
+from skeval.__main__ import main
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Predictions of 1,000 samples, right in 90, 90 and 80 %."""
+    folder, rng = tmp_path_factory.mktemp("files"), np.random.default_rng(0)
+    truth = rng.integers(0, 2, 1000)
+    paths = {}
+    for name, share in {"old": 0.9, "same": 0.9, "bad": 0.8}.items():
+        predicted = np.where(rng.random(1000) < share, truth, 1 - truth)
+        rows = [f"{'ny'[a]},{'ny'[b]}" for a, b in zip(truth, predicted, strict=True)]
+        path = folder / f"{name}.csv"
+        path.write_text("\n".join(["target,prediction", *rows]))
+        paths[name] = str(path)
+    return paths
+
+
+@pytest.mark.parametrize(
+    ("new", "margin", "status"),
+    [
+        ("same", None, 0),
+        ("bad", None, 1),
+        ("same", "0.05", 0),
+        ("same", "0.001", 1),
+        ("bad", "0.05", 1),
+    ],
+)
+def test_the_status_is_one_if_the_second_is_worse(files, new, margin, status, tmp_path, capsys):
+    out = tmp_path / "out.json"
+    words = ["compare", files["old"], files[new], "--json", str(out)]
+    assert main(words + ([] if margin is None else ["--margin", margin])) == status
+    numbers = json.loads(out.read_text())
+    assert numbers["is_worse"] == bool(status)
+    assert ("pvalue_noninferior" in numbers) == (margin is not None)
+    assert f"{new}.csv - old.csv" in capsys.readouterr().out
+
+
+def test_files_that_differ_in_their_samples_are_refused(files, tmp_path, capsys):
+    other = tmp_path / "other.csv"
+    other.write_text("target,prediction\nn,n\ny,n\n")
+    assert main(["compare", files["old"], str(other)]) == 2
+    assert "the same true values in 'target'" in capsys.readouterr().err
+    assert main(["compare", files["old"], files["bad"], "--prediction", "p"]) == 2
+    assert "has no column 'p'; it has target, prediction" in capsys.readouterr().err
