@@ -1,12 +1,14 @@
-"""Transformers before a classifier, computed for all fits of a block at once.
+"""Transformers before a classifier, and what is known of their parameters.
 
-They drop constant columns, scale columns, and select them.
+Those that drop constant columns, scale columns and select them are computed for all fits of a block
+at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -14,15 +16,31 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest, SelectPercentile, VarianceThreshold, f_classif
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.utils.validation import has_fit_parameter
 
-from skeval._adapters.transformers import AFFINE, uses_only
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.f_statistics import TwoClassF
 from skeval.utils._checks import warn_user
+
+AFFINE = {
+    StandardScaler: "copy with_mean with_std",
+    MaxAbsScaler: "copy",
+    MinMaxScaler: "feature_range copy",
+    RobustScaler: "with_centering with_scaling quantile_range copy unit_variance",
+}
+"""Scalers that only shift and scale each column, and the parameters for which they do."""
 
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -37,6 +55,41 @@ NONE = -1
 
 APART = 0.01
 """Minimum distance between a percentile and the next scores, as a share of their difference."""
+
+
+def uses_only(estimator: Any, known: str) -> bool:
+    """Whether all parameters except the `known` ones have their default values.
+
+    Versions of scikit-learn add parameters, whose effect a solver does not know.
+    """
+    parameters = signature(type(estimator)).parameters
+    values = estimator.get_params(deep=False)
+    return all(
+        values[name] is parameters[name].default or values[name] == parameters[name].default
+        for name in values.keys() - set(known.split())
+    )
+
+
+def are_affine(steps: tuple) -> bool:
+    """Whether transformers only shift and scale each column."""
+    return all(type(step) in AFFINE and uses_only(step, AFFINE[type(step)]) for step in steps)
+
+
+def maps_each_sample(step: Any) -> bool:
+    """Whether the transformed sample does not depend on the training set."""
+    if isinstance(step, str) or step is None:  # "passthrough"
+        return True
+    if type(step) is FunctionTransformer:
+        return step.func is None or isinstance(step.func, np.ufunc)
+    return type(step) in (Normalizer, Binarizer, PolynomialFeatures)
+
+
+def scales_to_unit(steps: tuple) -> bool | None:
+    """Whether affine transformers end with variance 1; None if they end with another scale."""
+    scalers = [step for step in steps if getattr(step, "with_std", True)]
+    if not scalers:
+        return False
+    return True if steps[-1] is scalers[-1] and type(steps[-1]) is StandardScaler else None
 
 
 class ColumnMaps(NamedTuple):
@@ -133,7 +186,7 @@ def has_plain_columns(X: Any) -> bool:
     Transformers keep single precision, unlike solvers, and may impute missing values.
     """
     X = np.asarray(X)
-    return X.dtype in (np.float64, np.int64) and bool(np.isfinite(X).all())
+    return (X.dtype == np.float64 or X.dtype.kind in "iu") and bool(np.isfinite(X).all())
 
 
 def imputes_nothing(imputer: SimpleImputer, X: np.ndarray) -> bool:

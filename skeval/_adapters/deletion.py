@@ -13,17 +13,13 @@ from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
 
-from skeval._adapters.registry import NoSolver
-from skeval._adapters.transformers import maps_each_sample
+from skeval._adapters.column_steps import maps_each_sample
+from skeval._adapters.registry import SLOWER, Agreement, Solver
 from skeval._resampling.fit_outputs import FitOutput, place_outputs
-from skeval._resampling.fit_params import weight_parameters
-from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan, concatenate_blocks
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.target import Target
 from skeval._solvers.splits import Splits
-from skeval.utils._checks import ignored_warnings
-from skeval.utils._compat import safe_split
 
 MAX_CLASSES = 32
 """Maximum number of classes: every tested sample has a number for each of them."""
@@ -68,8 +64,11 @@ MakeDeletion = Callable[[Any, Any, Target, tuple], Deletion | None]
 
 
 @dataclass(eq=False)
-class DeletionAdapter:
-    """Fits of an estimator after transformers, by deletion of the samples left out."""
+class DeletionSolver(Solver):
+    """Fits of an estimator after transformers, by deletion of the samples left out.
+
+    `n_pairs` is the number of distances that the factorization of all samples costs.
+    """
 
     make_deletion: MakeDeletion
     estimator: Any
@@ -77,16 +76,10 @@ class DeletionAdapter:
     target: Target
     transformers: tuple
     min_fits: int = MIN_FITS
+    n_pairs: int = 0
 
-    @property
-    def max_fits(self) -> int:
-        """Maximum number of fits in a block."""
-        return max(MIN_FITS, MAX_BLOCK_ELEMENTS // len(self.target))
-
-    @cached_property
-    def procedure(self) -> Any:
-        """The transformers and the estimator."""
-        return make_pipeline(*self.transformers, self.estimator)
+    def __post_init__(self) -> None:
+        self.max_fits = max(MIN_FITS, MAX_BLOCK_ELEMENTS // len(self.target))
 
     @cached_property
     def labels(self) -> np.ndarray:
@@ -103,31 +96,37 @@ class DeletionAdapter:
             X = clone(steps.pop(0)).fit_transform(X)
         return self.make_deletion(self.estimator, X, self.target, tuple(steps))
 
-    def prepare(self, plan: ResamplingPlan) -> Any:
-        """Return the adapter, or why the loop does the fits of a plan."""
+    def refuses(self, plan: ResamplingPlan) -> str:
+        """Return why a loop does the fits of a plan; an empty string if the deletion is faster.
+
+        Ten folds compute as many distances as the lists of all samples, which must also be sorted.
+        """
         target = self.target
-        strings = target.classes is None and target.y.dtype.kind not in "iuf"
-        if strings or target.n_classes > MAX_CLASSES:
-            return NoSolver("the target has more classes than solvers support")
+        texts = target.classes is None and target.y.dtype.kind not in "iuf"
+        if texts or target.n_classes > MAX_CLASSES:
+            return "the target has more classes than solvers support"
         if plan.n_fits < self.min_fits:
-            return None
+            return SLOWER
+        n_tested = plan.n_draws * np.count_nonzero(plan.draw(0).test) if self.n_pairs else 0
+        slower = self.n_pairs > plan.n_fits * COST_OF_FIT + n_tested * plan.n_samples
+        return SLOWER if slower else ""
+
+    def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
+        """Return two of some fits of which enough are settled, or why the loop must do all."""
+        if self.deletion is None:
+            return "no solver supports these samples or transformers"
         # some fits of the last draws: the first draw of a permutation test has the true labels
         n_tried = min(max(MIN_TRIED, int(TRIED_SHARE * plan.n_fits)), MAX_TRIED, plan.n_fits)
         n_draws = -(-n_tried // plan.fits_per_draw)
         draws = [plan.draw(draw) for draw in range(plan.n_draws - n_draws, plan.n_draws)]
         block = concatenate_blocks(draws)
         tried = block.take(np.linspace(0, len(block) - 1, n_tried).astype(int))
-        try:
-            if self.deletion is None:
-                return NoSolver("no solver supports these samples or transformers")
-            if costs_more(self.deletion, plan, draws[0]):
-                return None
-            why = self.disagrees(tried)
-        except Exception:  # the estimator raises the same error
-            return NoSolver("a trial fit failed")
-        return NoSolver(why) if why else self
+        settled = np.flatnonzero(~self.solve(tried).failed)
+        if len(settled) < MIN_SETTLED * n_tried:
+            return "rounding errors decide most of these fits"
+        return [tried.take(np.array([fit])) for fit in sorted({settled[0], settled[-1]})]
 
-    def __call__(self, block: PlanBlock) -> FitOutput:
+    def solve(self, block: PlanBlock) -> FitOutput:
         """Return the outputs of the fits of a block."""
         return place_outputs(block.test, self._solve(block))
 
@@ -147,58 +146,32 @@ class DeletionAdapter:
                 tested = np.nonzero(block.test[fits])[1].reshape(len(fits), -1)
                 yield fits, self.deletion(labels[fits], Splits(block.train[fits], tested))
 
-    def disagrees(self, block: PlanBlock) -> str:
-        """Return why the fits of a block are not those of the estimator, or an empty string.
+    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
+        """Return whether the predictions of a fit equal its model's; keep the difference as noise.
 
-        Enough of them must be settled, and two must equal the estimator's. The largest difference
-        is kept as noise.
+        None if the fit is not settled.
         """
-        outputs = list(self(block))
-        settled = [fit for fit, output in enumerate(outputs) if not output.failed[0]]
-        if len(settled) < MIN_SETTLED * len(outputs):
-            return "rounding errors decide most of these fits"
-        if not all(self._compares(block[fit], outputs[fit]) for fit in {settled[0], settled[-1]}):
-            return "rounding errors change the predictions of these fits"
-        return ""
-
-    def _compares(self, fit: Fit, output: FitOutput) -> bool:
-        """Whether the predictions of a fit equal the estimator's."""
-        rows, tested = fit.training_rows, np.flatnonzero(fit.test)
-        labels = self.labels if fit.order is None else self.labels[fit.order]
-        weights = {} if fit.weights is None else weight_parameters(self.procedure, fit.weights)
-        train, _ = safe_split(self.procedure, self.X, None, rows)
-        test, _ = safe_split(self.procedure, self.X, None, tested, rows)
-        with ignored_warnings():
-            model = clone(self.procedure).fit(train, labels[rows], **weights)
-        predicted = model.predict(test)
-        if self.target.classes is not None and not np.array_equal(predicted, output.predicted):
-            return False
+        output, target = self.solve(block), self.target
+        if output.failed[0]:
+            return None
+        predicted = target.encode(model.predict(samples), len(output.predicted))
+        if target.classes is not None and not np.array_equal(predicted, output.predicted):
+            return Agreement(False)
         # the most informative output that both have
         if output.decision is not None:
-            values, expected = output.decision, model.decision_function(test)
+            values, expected = output.decision, model.decision_function(samples)
         elif output.probability is not None:
-            values, expected = output.probability, model.predict_proba(test)
+            values, expected = output.probability, model.predict_proba(samples)
         else:
             values, expected = output.predicted, predicted
         # scores of classes have a unit; differences of numbers are relative to their spread
         unit = max(1.0, float(np.abs(expected).max()))
-        if self.target.classes is None:
-            unit = float(np.std(self.target.y))
+        if target.classes is None:
+            unit = float(np.std(target.y))
         difference = float(np.abs(values - expected).max())
         assert self.deletion is not None
         self.deletion.noise = max(self.deletion.noise, MARGIN * difference / (unit or 1.0))
-        return difference <= AGREEMENT * unit
-
-
-def costs_more(deletion: Deletion, plan: ResamplingPlan, draw: PlanBlock) -> bool:
-    """Whether a deletion computes more distances than the fits of a plan; `draw` is one draw.
-
-    Ten folds compute as many distances as the lists of all samples, which must also be sorted.
-    Other factorizations compute none.
-    """
-    n_tested = plan.n_draws * np.count_nonzero(draw.test)
-    by_fits = plan.n_fits * COST_OF_FIT + n_tested * plan.n_samples
-    return bool(getattr(deletion, "n_pairs", 0) > by_fits)
+        return Agreement(difference <= AGREEMENT * unit)
 
 
 def distinct_rows(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

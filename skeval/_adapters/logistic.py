@@ -13,12 +13,16 @@ from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 
-from skeval._adapters.column_steps import ColumnSteps, has_plain_columns, make_column_steps
-from skeval._adapters.registry import Adapter, Agreement, NoSolver, adapter_for
+from skeval._adapters.column_steps import (
+    ColumnSteps,
+    has_plain_columns,
+    make_column_steps,
+    uses_only,
+)
+from skeval._adapters.registry import UNKNOWN, Agreement, Solver, supports
 from skeval._adapters.svc_problems import Boxes, make_boxes
-from skeval._adapters.transformers import uses_only
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
 from skeval._solvers.logistic import LogisticSolution, solve_logistic
 from skeval._solvers.splits import Products
@@ -26,9 +30,6 @@ from skeval.utils._samples import count_dimensions
 
 MAX_COEFFICIENTS, MAX_PRODUCTS = 40, 2**20
 """Maximum number of coefficients of a fit, unless it has fewer products of pairs of columns."""
-
-MIN_FITS = 5
-"""Minimum number of fits for which the solver and a trial fit are faster than a loop."""
 
 LARGEST = 1e8
 """Largest scale of a column; the coefficient of a column that is dropped is 0."""
@@ -49,35 +50,33 @@ PARAMETERS = (
 """Parameters of the estimator that the solver takes into account."""
 
 
-@adapter_for.register
-def logistic_adapter(
+@supports.register
+def support_logistic(
     estimator: LogisticRegression, X: Any, target: Target, transformers: tuple
-) -> Adapter | NoSolver | None:
-    """Return the adapter of a LogisticRegression and the transformers before it."""
+) -> Solver | str:
+    """Return the solver of a LogisticRegression and the transformers before it."""
     if type(estimator) is not LogisticRegression or target.classes is None:
-        return None
+        return UNKNOWN
     if not uses_only(estimator, PARAMETERS):
-        return NoSolver("the solver does not know a parameter of the estimator")
+        return "the solver does not know a parameter of the estimator"
     penalized = find_penalty(estimator, target.n_classes)
     if isinstance(penalized, str):
-        return NoSolver(penalized)
+        return penalized
     boxes = make_boxes(float(estimator.C) if penalized else 1.0, estimator.class_weight, target)
     if boxes is None:
-        return NoSolver("class_weight does not give every class a positive weight")
+        return "class_weight does not give every class a positive weight"
     if issparse(X) or count_dimensions(X) != 2 or not has_plain_columns(X):
-        return NoSolver("the solver requires a table of finite numbers in double precision")
+        return "the solver requires a table of finite numbers in double precision"
     if transformers and not estimator.fit_intercept:
-        return NoSolver("without an intercept, transformers are not supported")
+        return "without an intercept, transformers are not supported"
     steps = make_column_steps(transformers, X, target)
     if isinstance(steps, str) or steps.reduces:
-        return NoSolver("only transformers that scale columns are supported")
+        return "only transformers that scale columns are supported"
     n, p = steps.X.shape
-    size = (1 if target.n_classes == 2 else target.n_classes) * (
-        (p if transformers else min(n, p)) + 1
-    )
+    size = (1 if target.n_classes == 2 else target.n_classes) * (p + 1)
     if size > MAX_COEFFICIENTS and n * size**2 > MAX_PRODUCTS:
-        return NoSolver("a loop is as fast as a solver for this number of coefficients")
-    return LogisticAdapter(estimator, target, boxes, steps, float(penalized))
+        return "a loop is as fast as a solver for this number of coefficients"
+    return LogisticSolver(estimator, target, boxes, steps, float(penalized))
 
 
 def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
@@ -98,7 +97,7 @@ def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
     return penalty is not None and bool(np.isfinite(estimator.C))
 
 
-class LogisticAdapter:
+class LogisticSolver(Solver):
     """Fits of a LogisticRegression and of the transformers before it."""
 
     def __init__(
@@ -117,20 +116,13 @@ class LogisticAdapter:
         deviation = X.std(axis=0)
         self.unit = np.where(deviation > 0, deviation, 1.0)
         columns = (X - self.center) / self.unit
-        self.wide = not steps.changes and len(X) < X.shape[1]
-        if self.wide:  # few rows have as many coefficients, eq. (6) of logistic
-            columns = np.linalg.qr((X - self.center).T)[1].T
         if estimator.fit_intercept:
             columns = np.column_stack([columns, np.ones(len(X))])
         self.products, self.intercept = Products(columns), bool(estimator.fit_intercept)
 
-    def gain(self, plan: ResamplingPlan) -> float:
-        """Return how many times as fast as the loop the solver is at least, 0 if it is slower."""
-        return plan.n_fits / MIN_FITS
-
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return the agreement of the probabilities of one fit with those of its model."""
-        output = self(block)
+        output = self.solve(block)
         if output.failed[0]:
             return None
         expected = model.predict_proba(samples)
@@ -139,7 +131,7 @@ class LogisticAdapter:
         largest = float(np.abs(output.probability - expected).max())
         return Agreement(largest <= MAX_DIFFERENCE, share)
 
-    def __call__(self, block: PlanBlock) -> FitOutput:
+    def solve(self, block: PlanBlock) -> FitOutput:
         """Return log odds and probabilities."""
         if not self.boxes.serves_logistic(block):
             return FitOutput(block.test, np.ones(len(block), dtype=bool))
@@ -151,15 +143,10 @@ class LogisticAdapter:
         total = weights.sum(axis=1, keepdims=True)
         maps = self.steps.maps(block)
         weights = np.where(maps.usable[:, None], weights, 0.0)
-        if self.wide:
-            ridge = np.ones((len(block), self.products.columns.shape[1] - self.intercept))
-            units = ridge * self.steps.X.shape[1] ** 0.5
-        else:
-            # the columns of the fits are those of the solver, moved and divided by these scales
-            ridge = np.minimum(maps.scale / self.unit, LARGEST) ** 2
-            away = np.abs(self.center - maps.shift) if self.intercept else 0.0
-            units = np.minimum((maps.scale + away) / self.unit, LARGEST)
-        ridge = self.penalty * ridge
+        # the columns of the fits are those of the solver, moved and divided by these scales
+        ridge = self.penalty * np.minimum(maps.scale / self.unit, LARGEST) ** 2
+        away = np.abs(self.center - maps.shift) if self.intercept else 0.0
+        units = np.minimum((maps.scale + away) / self.unit, LARGEST)
         if self.intercept:
             ridge, units = (
                 np.column_stack([a, np.full(len(a), b)]) for a, b in ((ridge, 0.0), (units, 1.0))

@@ -16,9 +16,9 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
-from skeval._adapters.deletion import DeletionAdapter, distinct_rows
-from skeval._adapters.registry import Adapter, adapter_for
-from skeval._adapters.transformers import are_affine, scales_to_unit, uses_only
+from skeval._adapters.column_steps import are_affine, has_plain_columns, scales_to_unit, uses_only
+from skeval._adapters.deletion import DeletionSolver, distinct_rows
+from skeval._adapters.registry import UNKNOWN, Solver, supports
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.target import Target
 from skeval._solvers.moments import Columns, LinearGaussians, NaiveGaussians
@@ -34,23 +34,24 @@ PARAMETERS = {
 """Parameters of each estimator that the solver takes into account."""
 
 
-@adapter_for.register(GaussianNB)
-@adapter_for.register(LinearDiscriminantAnalysis)
-def moments_adapter(estimator: Any, X: Any, target: Target, transformers: tuple) -> Adapter | None:
-    """Return the adapter of a classifier by moments of the classes."""
+@supports.register(GaussianNB)
+@supports.register(LinearDiscriminantAnalysis)
+def support_moments(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
+    """Return the solver of a classifier by moments of the classes."""
     known = PARAMETERS.get(type(estimator))
     if target.n_classes < 2 or known is None or not uses_only(estimator, known):
-        return None
-    return DeletionAdapter(make_moments_deletion, estimator, X, target, transformers)
+        return UNKNOWN
+    return DeletionSolver(make_moments_deletion, estimator, X, target, transformers)
 
 
 def make_moments_deletion(
     estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> MomentsDeletion | None:
     """Return a solver that fits an estimator to arbitrary training sets, or None if unsupported."""
-    samples = as_double_precision(X)
-    if samples is None or not are_affine(transformers):
+    plain = not issparse(X) and np.ndim(X) == 2 and has_plain_columns(X)
+    if not plain or not are_affine(transformers):
         return None
+    samples = np.asarray(X, dtype=float)
     # the last scaler determines the scale of the columns, unless it has no effect
     discriminates = type(estimator) is LinearDiscriminantAnalysis
     two = target.n_classes == 2
@@ -72,17 +73,6 @@ def make_moments_deletion(
     linear = make_linear(estimator, target.n_classes, samples, last)
     columns = Columns(samples, target.n_classes, scaled=scaled)
     return None if linear is None else MomentsDeletion(columns, linear)
-
-
-def as_double_precision(X: Any) -> np.ndarray | None:
-    """Return finite dense samples as float64, or None if an estimator computes otherwise."""
-    if issparse(X):
-        return None
-    samples = np.asarray(X)
-    if samples.ndim != 2 or (samples.dtype != np.float64 and samples.dtype.kind not in "iu"):
-        return None
-    samples = samples.astype(float)
-    return samples if np.isfinite(samples).all() else None
 
 
 def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:

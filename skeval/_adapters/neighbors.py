@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from skeval._adapters.deletion import DeletionAdapter
-from skeval._adapters.registry import Adapter, adapter_for
-from skeval._adapters.transformers import are_affine, uses_only
+from skeval._adapters.column_steps import are_affine, uses_only
+from skeval._adapters.deletion import DeletionSolver
+from skeval._adapters.registry import UNKNOWN, Solver, supports
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.target import Target
 from skeval._solvers.least_squares import standardize_all
@@ -36,18 +36,17 @@ PARAMETERS = "n_neighbors weights algorithm leaf_size p metric metric_params n_j
 """Parameters of the estimators that the solver takes into account."""
 
 
-@adapter_for.register(KNeighborsClassifier)
-@adapter_for.register(KNeighborsRegressor)
-def neighbors_adapter(
-    estimator: Any, X: Any, target: Target, transformers: tuple
-) -> Adapter | None:
-    """Return the adapter of nearest neighbors with uniform or distance weights."""
-    supported = type(estimator) in (KNeighborsClassifier, KNeighborsRegressor)
-    if not supported or estimator.weights not in ("uniform", "distance"):
-        return None
-    if not uses_only(estimator, PARAMETERS):
-        return None
-    return DeletionAdapter(make_neighbors_deletion, estimator, X, target, transformers, MIN_FITS)
+@supports.register(KNeighborsClassifier)
+@supports.register(KNeighborsRegressor)
+def support_neighbors(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
+    """Return the solver of nearest neighbors with uniform or distance weights."""
+    known = type(estimator) in (KNeighborsClassifier, KNeighborsRegressor)
+    known = known and uses_only(estimator, PARAMETERS)
+    if not known or estimator.weights not in ("uniform", "distance"):
+        return UNKNOWN
+    n_pairs = SORTING_COST * len(target) ** 2
+    make = make_neighbors_deletion
+    return DeletionSolver(make, estimator, X, target, transformers, MIN_FITS, n_pairs)
 
 
 def make_neighbors_deletion(
@@ -104,7 +103,6 @@ class NeighborsDeletion:
         self.neighbors = neighbors
         self.n_classes = target.n_classes
         self.noise = EPSILON
-        self.n_pairs = SORTING_COST * len(target) ** 2
 
     def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
         """Return the predictions for label vectors (n_fits, n_samples)."""

@@ -1,11 +1,12 @@
-"""Protocols and registry of adapters, which fit a block of a plan at once by a solver."""
+"""Solvers of the fits of estimators: what they do, and which type of estimator has one."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, singledispatch
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -15,11 +16,14 @@ from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 
+UNKNOWN = "no solver supports this estimator"
+SLOWER = "a loop is as fast as a solver for these data and this number of fits"
 
-class NoSolver(NamedTuple):
-    """Reason why no adapter supports a procedure."""
+MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 20, 2000
+"""Maximum number of trial fits, fits of the plan per trial fit, and samples of all trial fits."""
 
-    why: str
+MIN_FITS, MAX_TESTED = 5, 1000
+"""Fewest fits of a plan that are worth a trial fit, and number of samples that it is tested on."""
 
 
 class Agreement(NamedTuple):
@@ -34,77 +38,83 @@ class Agreement(NamedTuple):
     """
 
     agrees: bool
-    share: float
+    share: float = 0.0
 
 
-class Adapter(Protocol):
-    """Solver of all fits of a block.
+class Solver(Protocol):
+    """Fits of an estimator, all fits of a block at once.
 
-    Outputs are those of predict, decision_function and predict_proba, if the estimator has these
-    methods.
+    Attributes
+    ----------
+    max_fits : int or None
+        Maximum number of fits of a block, if blocks share work: the solver then stays in the
+        calling process.
     """
 
-    def __call__(self, block: PlanBlock) -> FitOutput:
-        """Return the outputs of the fits; the estimator does the fits marked as failed."""
+    max_fits: int | None = None
 
-
-@runtime_checkable
-class TriedAdapter(Adapter, Protocol):
-    """Adapter that reaches the optimum that the estimator approaches up to a tolerance."""
-
-    def gain(self, plan: ResamplingPlan) -> float:
-        """Return how many times as fast as the loop the solver is at least, 0 if it is slower.
+    def refuses(self, plan: ResamplingPlan) -> str:
+        """Return why a loop does the fits of a plan; an empty string if the solver is faster.
 
         The result depends on the sizes of the data and of the plan. Nothing is timed, so numbers
         are the same on every machine and for any `n_jobs`.
         """
+        return "" if plan.n_fits >= MIN_FITS else SLOWER
+
+    def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
+        """Return some single fits to compare with the estimator, or why the loop must do all.
+
+        They are spread over repetitions and folds, and their tested samples over all samples.
+        """
+        n_trials = min(
+            MAX_TRIALS, plan.n_fits // FITS_PER_TRIAL, SAMPLES_OF_TRIALS // plan.n_samples
+        )
+        # the last fit is one of them: the first fit of a permutation test has the true labels
+        chosen = np.linspace(plan.n_fits - 1, 0, max(1, n_trials)).astype(int)[::-1]
+        tested = np.zeros((1, plan.n_samples), dtype=bool)
+        tested[:, :: -(-plan.n_samples // MAX_TESTED)] = True
+        fits = np.transpose(np.divmod(chosen, plan.fits_per_draw))
+        return [replace(plan.draw(draw).take(np.array([fit])), test=tested) for draw, fit in fits]
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
-        """Return the agreement of the fit of a block with a model; None if it is not solved."""
+        """Return the agreement of a single fit with its model; None if it is not solved.
 
+        `samples` are the tested samples.
+        """
 
-@runtime_checkable
-class PlannedAdapter(Protocol):
-    """Adapter that supports some plans only.
+    def solve(self, block: PlanBlock) -> FitOutput:
+        """Return the outputs of predict, decision_function and predict_proba.
 
-    It reuses results from block to block, so it stays in the calling process. Blocks have at most
-    `max_fits` fits, unless that is None.
-    """
-
-    max_fits: int | None
-
-    def prepare(self, plan: ResamplingPlan) -> Adapter | None:
-        """Return the adapter for a plan, or None if the loop is as fast; nothing is timed."""
+        The estimator does the fits that are marked as failed.
+        """
 
 
 @singledispatch
-def adapter_for(
-    estimator: Any, X: Any, target: Target, transformers: tuple
-) -> Adapter | NoSolver | None:
-    """Return the adapter of an estimator after transformers, or None if there is none.
+def supports(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
+    """Return the solver of an estimator after transformers, or the reason why there is none.
 
-    An adapter module registers an implementation for each type of estimator. It returns None, or
-    the reason as a `NoSolver`, for unsupported parameters, subclasses, transformers or data. The
-    adapters of this package's own estimators are registered where the estimators are defined.
+    A module of this package registers an implementation for each type of estimator. Subclasses
+    and unknown parameters are never supported. The package's own estimators are registered where
+    they are defined.
     """
-    return None
+    return UNKNOWN
 
 
 @cache
-def register_adapters() -> None:
+def import_adapters() -> None:
     """Import all modules of adapters, so a new module need not be listed."""
     for module in iter_modules(skeval._adapters.__path__):
         import_module(f"skeval._adapters.{module.name}")
 
 
-def ask_steps(estimator: Any, X: Any, target: Target) -> Adapter | NoSolver | None:
-    """Return the adapter of a bare estimator or of a pipeline, or why there is none."""
-    register_adapters()
+def find_solver(estimator: Any, X: Any, target: Target) -> Solver | str:
+    """Return the solver of a bare estimator or of a pipeline, or why there is none."""
+    import_adapters()
     if isinstance(X, np.memmap):  # joblib maps large arrays for its processes
         X = X.view(np.ndarray)
     if type(estimator) is not Pipeline:
-        return adapter_for(estimator, X, target, ())
+        return supports(estimator, X, target, ())
     if estimator.memory is not None:
-        return NoSolver("the pipeline keeps its fitted transformers in memory")
+        return "the pipeline keeps its fitted transformers in memory"
     *before, final = (step for _, step in estimator.steps if step not in ("passthrough", None))
-    return adapter_for(final, X, target, tuple(before))
+    return supports(final, X, target, tuple(before))

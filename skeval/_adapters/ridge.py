@@ -13,9 +13,9 @@ from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import StandardScaler
 
-from skeval._adapters.deletion import MARGIN, DeletionAdapter, distinct_rows
-from skeval._adapters.registry import Adapter, NoSolver, adapter_for
-from skeval._adapters.transformers import are_affine, scales_to_unit, uses_only
+from skeval._adapters.column_steps import are_affine, scales_to_unit, uses_only
+from skeval._adapters.deletion import MARGIN, DeletionSolver, distinct_rows
+from skeval._adapters.registry import UNKNOWN, Solver, supports
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.target import Target
 from skeval._solvers import least_squares
@@ -42,23 +42,21 @@ PARAMETERS = {
 """Parameters of each estimator that the solver takes into account."""
 
 
-@adapter_for.register(Ridge)
-@adapter_for.register(RidgeClassifier)
-@adapter_for.register(LinearRegression)
-@adapter_for.register(KernelRidge)
-def linear_adapter(
-    estimator: Any, X: Any, target: Target, transformers: tuple
-) -> Adapter | NoSolver | None:
-    """Return the adapter of a ridge regression that solves its equations directly."""
+@supports.register(Ridge)
+@supports.register(RidgeClassifier)
+@supports.register(LinearRegression)
+@supports.register(KernelRidge)
+def support_linear(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
+    """Return the solver of a ridge regression that solves its equations directly."""
     kind = type(estimator)
     if kind not in PARAMETERS or not uses_only(estimator, PARAMETERS[kind]):
-        return NoSolver("the solver does not know a subclass or a parameter of the estimator")
+        return "the solver does not know a subclass or a parameter of the estimator"
     iterates = getattr(estimator, "solver", "auto") not in ("auto", "cholesky", "svd")
     own_penalties = not isinstance(getattr(estimator, "alpha", 0.0), Real)
     limited = getattr(estimator, "positive", False) or getattr(estimator, "class_weight", None)
     if iterates or own_penalties or limited:
-        return None
-    return DeletionAdapter(make_linear_deletion, estimator, X, target, transformers)
+        return UNKNOWN
+    return DeletionSolver(make_linear_deletion, estimator, X, target, transformers)
 
 
 def make_linear_deletion(

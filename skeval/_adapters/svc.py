@@ -21,7 +21,7 @@ from sklearn.utils import check_array
 
 from skeval._adapters import svc_problems
 from skeval._adapters.column_steps import has_plain_columns, make_column_steps
-from skeval._adapters.registry import Adapter, Agreement, NoSolver, adapter_for
+from skeval._adapters.registry import SLOWER, UNKNOWN, Agreement, Solver, supports
 from skeval._adapters.svc_problems import (
     Boxes,
     GramPairSolver,
@@ -34,7 +34,7 @@ from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
-from skeval._solvers.kernel_svm import KernelForm, is_positive
+from skeval._solvers.kernel_svm import is_positive
 from skeval.utils._compat import num_samples
 from skeval.utils._samples import count_dimensions
 
@@ -51,44 +51,46 @@ INDEFINITE = "the kernel is not positive semi-definite"
 """Such a problem may have several optima; which one SVC finds depends on its steps."""
 
 
-@adapter_for.register
-def svc_adapter(
-    estimator: SVC, X: Any, target: Target, transformers: tuple
-) -> Adapter | NoSolver | None:
-    """Return the adapter of an SVC and the transformers before it."""
+@supports.register
+def support_svc(estimator: SVC, X: Any, target: Target, transformers: tuple) -> Solver | str:
+    """Return the solver of an SVC and the transformers before it."""
     if type(estimator) is not SVC or target.classes is None:
-        return None
+        return UNKNOWN
     if estimator.max_iter != -1:
-        return NoSolver("max_iter may end a fit before the optimum")
+        return "max_iter may end a fit before the optimum"
     # newer versions of scikit-learn have the default "deprecated", or lack the parameter
     if getattr(estimator, "probability", False) is True:
-        return NoSolver("probability=True cross-validates every fit")
+        return "probability=True cross-validates every fit"
     boxes = svc_problems.make_boxes(estimator.C, estimator.class_weight, target)
     if boxes is None:
-        return NoSolver("class_weight does not give every class a positive weight")
+        return "class_weight does not give every class a positive weight"
     solver = make_pair_solver(estimator, X, target, transformers)
     if isinstance(solver, str):
-        return NoSolver(solver)
-    return SVCAdapter(make_pipeline(*transformers, estimator), target, boxes, solver)
+        return solver
+    return SVCSolver(make_pipeline(*transformers, estimator), target, boxes, solver)
 
 
 def make_pair_solver(
     estimator: SVC, X: Any, target: Target, transformers: tuple
 ) -> PairSolver | str:
     """Return the solver of the problems of an SVC, or the reason why there is none."""
-    few = shape_of(X)[0] <= MOST_SAMPLES
-    too_many = f"more than {MOST_SAMPLES} samples, whose Gram matrix is not kept"
-    if callable(estimator.kernel) or estimator.kernel == "precomputed":
-        if transformers or not few:
-            return "a custom kernel is supported without transformers only" if few else too_many
+    kernel, many = estimator.kernel, shape_of(X)[0] > MOST_SAMPLES
+    if kernel == "sigmoid":
+        return INDEFINITE
+    if kernel == "poly":
+        return "a loop is about as fast as a solver for polynomials"
+    own = callable(kernel) or kernel == "precomputed"
+    if transformers and (own or issparse(X)):
+        return "custom kernels and sparse samples are supported without transformers only"
+    if many and (own or issparse(X) or kernel == "rbf"):
+        return f"more than {MOST_SAMPLES} samples, whose Gram matrix is not kept"
+    if own:
         K = compute_gram(estimator, X)
         if isinstance(K, str):
             return K
         return GramPairSolver(K) if is_positive(K) else INDEFINITE
     if issparse(X):
-        if transformers or not few:
-            return "sparse samples are supported without transformers only" if few else too_many
-        return make_kernel_solver(estimator, csr_array(X, dtype=float), None)
+        return KernelPairSolver(csr_array(X, dtype=float), None, kernel, estimator.gamma)
     if count_dimensions(X) != 2:
         return "samples are not rows of a table"
     if transformers and not has_plain_columns(X):
@@ -97,21 +99,11 @@ def make_pair_solver(
     steps = make_column_steps(transformers, X if transformers else checked, target)
     if isinstance(steps, str):
         return steps
-    if steps.reduces and estimator.kernel != "linear":
-        return "features are selected or projected before the kernel"
-    if estimator.kernel == "linear":
+    if kernel == "linear":
         return LinearPairSolver(steps)
-    return (
-        make_kernel_solver(estimator, checked, steps if transformers else None) if few else too_many
-    )
-
-
-def make_kernel_solver(estimator: SVC, X: Any, steps: Any) -> PairSolver | str:
-    """Return the solver of problems with a named kernel, or the reason why there is none."""
-    form = KernelForm(estimator.kernel, estimator.degree, float(estimator.coef0))
-    if not form.positive:
-        return INDEFINITE
-    return KernelPairSolver(X, steps, form, estimator.gamma)
+    if steps.reduces:
+        return "features are selected or projected before the kernel"
+    return KernelPairSolver(checked, steps if transformers else None, kernel, estimator.gamma)
 
 
 def compute_gram(estimator: SVC, X: Any) -> np.ndarray | str:
@@ -146,7 +138,7 @@ LARGEST_NOISE = 1e-9
 """Maximum rounding error, in units of the margin; larger differences have other causes."""
 
 
-class SVCAdapter:
+class SVCSolver(Solver):
     """Fits of an SVC and of the transformers before it."""
 
     def __init__(
@@ -156,21 +148,23 @@ class SVCAdapter:
         self.boxes, self.solver = boxes, solver
         self._n_classes = int(target.codes.max()) + 1
 
-    def gain(self, plan: ResamplingPlan) -> float:
-        """Return how many times as fast as the loop the solver is at least, 0 if it is slower."""
-        return self.solver.gain(plan, self._n_classes)
+    def refuses(self, plan: ResamplingPlan) -> str:
+        """Return why a loop does the fits of a plan; an empty string if the solver is faster."""
+        return "" if self.solver.is_faster(plan, self._n_classes) else SLOWER
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return whether decision values beyond the tolerance have the signs of a model's."""
-        pairs, svc = copy(self), copy(last_step(model))
+        # CV2FeatureSelectionPipeline has `fitted_steps`
+        steps = getattr(model, "fitted_steps", (model,))
+        pipeline = model if isinstance(model, Pipeline) else make_pipeline(*steps)
+        pairs, svc = copy(self), copy(pipeline[-1])
         # compare the decision values of pairs, not their votes
         pairs.classifier, svc.decision_function_shape = copy(self.classifier), "ovo"
         pairs.classifier.decision_function_shape = "ovo"
-        output = pairs(block)
+        output = pairs.solve(block)
         if output.failed[0]:
             return None
-        before = fitted_pipeline(model)[:-1]
-        samples = before.transform(samples) if len(before) else samples
+        samples = pipeline[:-1].transform(samples) if len(pipeline) > 1 else samples
         expected = svc.decision_function(samples)
         differs = (output.decision > 0) != (expected > 0)
         clear = np.abs(expected) > TOLERANCES * self.classifier.tol
@@ -181,7 +175,7 @@ class SVCAdapter:
         few = np.count_nonzero(wrong) <= max(1, MAX_UNCLEAR * len(wrong))
         return Agreement(bool(few and not (clear & differs).any()), float(np.mean(wrong)))
 
-    def __call__(self, block: PlanBlock) -> FitOutput:
+    def solve(self, block: PlanBlock) -> FitOutput:
         """Return decision values for two classes, or votes for more than two."""
         box = self.boxes(block)
         if self._n_classes > 2:
@@ -226,18 +220,6 @@ class SVCAdapter:
         of_solved = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
         predicted, decision = count_pair_votes(np.stack(values, 1)[of_solved], self.classifier)
         return FitOutput(block.test, ~solved, predicted, decision, noise=noise)
-
-
-def fitted_pipeline(model: Any) -> Pipeline:
-    """Return a fitted model as a pipeline, also a model with `fitted_steps`."""
-    if isinstance(model, Pipeline):
-        return model
-    return make_pipeline(*getattr(model, "fitted_steps", (model,)))
-
-
-def last_step(model: Any) -> Any:
-    """Return the last step of a fitted model."""
-    return fitted_pipeline(model)[-1]
 
 
 def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) -> np.ndarray:

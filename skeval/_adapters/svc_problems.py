@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,21 +18,22 @@ from skeval._adapters.column_steps import ColumnMaps, ColumnSteps
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
-from skeval._solvers.kernel_svm import KernelForm, Kernels, KernelSVMBatch, squared_distances
+from skeval._solvers.kernel_svm import Kernels, KernelSVMBatch, squared_distances
 from skeval._solvers.linear_svm import LinearSVMBatch, solve_feature_svms, solve_gram_svms
 from skeval._solvers.newton import uses_features
 
-MIN_FITS, MANY_FITS, MAX_CLASSES = 10, 50, 5
-"""Fits per pair of classes from which on a solver is faster, and much faster, and most classes."""
+MIN_FITS, MAX_CLASSES = 10, 5
+"""Fits per pair of classes from which on a solver is faster, and most classes."""
 
 LARGE = 1000
 """Number of samples from which on even a single linear fit in feature space is faster."""
 
 MAX_GRAM, MAX_OWN = 600, 200
-"""Most samples for Gram matrices, and for a matrix of each fit, which needs two classes."""
+"""Maximum number of samples for which solvers on Gram matrices are faster; for two classes under
+shuffled labels, which take libsvm longer, also if each fit has a matrix of its own."""
 
-KEPT_KERNELS = 2**23
-"""Maximum size of the Gram matrices in memory at a time, in numbers."""
+KEPT_KERNELS = 2**20
+"""Maximum size of the Gram matrices in memory at a time, in numbers; they stay in the cache."""
 
 TIED = 1e-8
 """Largest decision value whose sign may be a rounding error; such a value counts as 0."""
@@ -70,12 +70,6 @@ class Boxes:
         scikit-learn versions compute balanced weights differently.
         """
         return self._of_class is not None or block.train.dtype.kind in "iu"
-
-    def class_weights(self, counts: np.ndarray) -> np.ndarray:
-        """Return the class weights of a training set with the given class counts (n_classes,)."""
-        if self._of_class is not None:
-            return self._of_class
-        return counts.sum() / (self._n_classes * counts)
 
     def settles(self, box: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """Return a mask of the fits (n_fits,) that have the same intercept in libsvm.
@@ -137,13 +131,12 @@ class LinearPairSolver:
         self.steps = steps
         self._batches: dict[bytes, LinearSVMBatch] = {}
 
-    def gain(self, plan: ResamplingPlan, n_classes: int) -> float:
-        """Return how many times as fast as libsvm the solver is at least, 0 if it is slower."""
-        n, enough = len(self.steps.X), has_enough_fits(plan, n_classes)
-        gain = 4.0 if plan.n_fits >= MANY_FITS else 1.2
+    def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
+        """Return whether the solver is faster than libsvm for the sizes of data and plan."""
+        n, enough = plan.n_samples, has_enough_fits(plan, n_classes)
         if uses_features(n, self.steps.n_columns):
-            return gain if enough or (n >= LARGE and n_classes == 2) else 0.0
-        return min(gain, 1.5) if enough and n <= MAX_GRAM else 0.0
+            return enough or (n >= LARGE and n_classes == 2)
+        return enough and n <= MAX_GRAM
 
     def solve(self, problems: PairProblems) -> Solutions:
         steps = self.steps
@@ -222,9 +215,9 @@ class GramPairSolver:
         self._K = 0.5 * (K + K.T)
         self._batches: dict[bytes, KernelSVMBatch] = {}
 
-    def gain(self, plan: ResamplingPlan, n_classes: int) -> float:
-        """Return how many times as fast as libsvm the solver is at least, 0 if it is slower."""
-        return gain_of_kernels(plan, n_classes, shared=True)
+    def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
+        """Return whether the solver is faster than libsvm for the sizes of data and plan."""
+        return plan.n_samples <= MAX_GRAM and has_enough_fits(plan, n_classes)
 
     def solve(self, problems: PairProblems) -> Solutions:
         kernels = Kernels(self._K[None], np.zeros(len(problems.box), dtype=np.intp))
@@ -242,27 +235,25 @@ class GramPairSolver:
 
 
 class KernelPairSolver:
-    """Solves SVMs with a kernel of scikit-learn, on columns that each fit may scale.
+    """Solves SVMs with the kernel "rbf", on columns that each fit may scale, or "linear".
 
     `gamma` is the parameter of the estimator: a number, "scale" or "auto".
     """
 
-    def __init__(self, X: Any, steps: ColumnSteps | None, form: KernelForm, gamma: Any) -> None:
-        self._X, self.steps, self._form, self.gamma = X, steps, form, gamma
+    def __init__(self, X: Any, steps: ColumnSteps | None, kernel: str, gamma: Any) -> None:
+        self._X, self.steps, self.kernel, self.gamma = X, steps, kernel, gamma
         self._n, self._p = X.shape
 
-    def gain(self, plan: ResamplingPlan, n_classes: int) -> float:
-        """Return how many times as fast as libsvm the solver is at least, 0 if it is slower."""
-        # active sets of a kernel with few dimensions take many rounds
-        degree = int(self._form.degree)
-        if self._form.name == "poly" and uses_features(self._n, comb(self._p + degree, degree)):
-            return 0.0
+    def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
+        """Return whether the solver is faster than libsvm for the sizes of data and plan."""
         # the first and the last draw have kernels in common unless each fit has its own
         block = concatenate_blocks([plan.draw(0), plan.draw(plan.n_draws - 1)])
         maps = None if self.steps is None else self.steps.maps(block)
         n_kernels = len(group_equal(maps, self._gammas(block, maps)))
         shared = plan.n_draws > 1 and n_kernels < len(block)
-        return gain_of_kernels(plan, n_classes, shared=shared)
+        hard = block.order is not None and n_classes == 2
+        most = MAX_GRAM if shared else MAX_OWN if hard else 0
+        return plan.n_samples <= most and has_enough_fits(plan, n_classes)
 
     def solve(self, problems: PairProblems) -> Solutions:
         maps = None
@@ -287,29 +278,25 @@ class KernelPairSolver:
 
     def _gram(self, fit: int, gamma: np.ndarray, maps: ColumnMaps | None) -> np.ndarray:
         """Return the Gram matrix (n, n) of all samples in one of the fits."""
-        if maps is None:
-            return self._form.apply(self._pairs, gamma[fit])
-        columns = maps.transform(self._X, fit)
-        pairs = columns @ columns.T
-        if self._form.takes_distances:
-            squares = np.sum(columns**2, axis=1)
-            pairs = squared_distances(pairs, squares, squares)
-        return self._form.apply(pairs, gamma[fit])
+        pairs = self._pairs if maps is None else self._pair(maps.transform(self._X, fit))
+        return pairs if self.kernel == "linear" else np.exp(-gamma[fit] * pairs)
 
     @cached_property
     def _pairs(self) -> np.ndarray:
         """Products, or squared distances, of all pairs of samples."""
-        X = self._X
-        if self._form.takes_distances and not issparse(X):
-            X = X - X.mean(axis=0)  # smaller numbers lose fewer digits in distances
+        # smaller numbers lose fewer digits in distances
+        return self._pair(self._X if issparse(self._X) else self._X - self._X.mean(axis=0))
+
+    def _pair(self, X: Any) -> np.ndarray:
+        """Return products, or squared distances, of all pairs of rows, eq. (1) of kernels."""
         products = X @ X.T
         products = products.toarray() if issparse(products) else products
-        if not self._form.takes_distances:
+        if self.kernel == "linear":
             return np.asarray(products)
         squares = np.diagonal(products).copy()
-        pairs = squared_distances(products, squares, squares)
-        np.fill_diagonal(pairs, 0.0)
-        return pairs
+        distances = squared_distances(products, squares, squares)
+        np.fill_diagonal(distances, 0.0)
+        return distances
 
     def _gammas(self, block: PlanBlock, maps: ColumnMaps | None) -> np.ndarray:
         """Return gamma (n_fits,) of each fit."""
@@ -375,15 +362,6 @@ def has_enough_fits(plan: ResamplingPlan, n_classes: int) -> bool:
     """Return whether a plan has enough fits for every pair of classes to be a batch."""
     n_pairs = n_classes * (n_classes - 1) // 2
     return n_classes <= MAX_CLASSES and plan.n_fits >= MIN_FITS * n_pairs
-
-
-def gain_of_kernels(plan: ResamplingPlan, n_classes: int, *, shared: bool) -> float:
-    """Return the gain of a solver if fits share kernels, or if each fit has its own."""
-    if not has_enough_fits(plan, n_classes) or plan.n_samples > MAX_GRAM:
-        return 0.0
-    if shared:
-        return 2.0 if plan.n_fits >= MANY_FITS else 1.2
-    return 1.2 if n_classes == 2 and plan.n_samples <= MAX_OWN else 0.0
 
 
 PairSolver = LinearPairSolver | GramPairSolver | KernelPairSolver

@@ -8,7 +8,8 @@ Trial fits are results of a plan, so the loop does not repeat them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,56 +18,46 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from skeval._adapters.registry import Adapter, NoSolver, PlannedAdapter, TriedAdapter, ask_steps
+from skeval._adapters.registry import MIN_FITS, SLOWER, Agreement, Solver, find_solver
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_worker import FitWorker
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.progress import tell
-from skeval.utils._checks import warn_user
+from skeval.utils._checks import ignored_warnings, warn_user
 from skeval.utils._compat import has_valid_params, limit_threads
-
-MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 20, 2000
-"""Maximum number of trial fits, fits of the plan per trial fit, and samples of all trial fits."""
-
-MIN_FITS, MAX_TESTED = 5, 1000
-"""Fewest fits of a plan that are worth a trial fit, and number of samples that it is tested on."""
-
-SLOWER = NoSolver("a loop is as fast as a solver for these data and this number of fits")
 
 
 @dataclass(eq=False, repr=False)
 class BlockSolver:
-    """Fits of a block by an adapter; the worker does the fits that the adapter leaves.
+    """Fits of a block by a solver; the worker does the fits that the solver leaves.
 
-    The adapter is not pickled: each process makes its own from the same data.
+    The solver is not pickled: each process makes its own from the same data.
     """
 
     worker: FitWorker
     max_fits: int | None = None
-    stays_here: bool = False
 
     @classmethod
-    def of_adapter(cls, adapter: Adapter, worker: FitWorker) -> BlockSolver:
-        """Return the solver that uses an adapter in this process."""
-        # an adapter with its own block size reuses results from block to block
-        solver = cls(worker, getattr(adapter, "max_fits", None), hasattr(adapter, "max_fits"))
-        solver.adapter = adapter
-        return solver
+    def of_solver(cls, solver: Solver, worker: FitWorker) -> BlockSolver:
+        """Return the fits of a block by a solver of this process."""
+        block_solver = cls(worker, solver.max_fits)
+        block_solver.solver = solver
+        return block_solver
 
     @cached_property
-    def adapter(self) -> Adapter:
-        """The adapter of the estimator."""
+    def solver(self) -> Solver:
+        """The solver of the estimator."""
         worker = self.worker
-        adapter = ask_steps(worker.estimator, worker.X, worker.target)
-        if adapter is None or isinstance(adapter, NoSolver):
+        solver = find_solver(worker.estimator, worker.X, worker.target)
+        if isinstance(solver, str):
             raise RuntimeError(
                 "the solver used by the main process is not available in this worker process."
             )
-        return adapter
+        return solver
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "adapter"}
+        return {name: value for name, value in vars(self).items() if name != "solver"}
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         return self.worker.complete(self.solve(block), block)
@@ -74,9 +65,10 @@ class BlockSolver:
     # The many matrix products of a block are too small to gain from several threads.
     @limit_threads(limits=1, user_api="blas")
     def solve(self, block: PlanBlock) -> FitOutput:
-        """Return the requested outputs of the fits that the adapter completes."""
+        """Return the requested outputs of the fits that the solver completes."""
         worker = self.worker
-        return worker.request.keep(self.adapter(block), block, worker.estimator, worker.target)
+        output = self.solver.solve(block)
+        return worker.request.keep(output, block, worker.estimator, worker.target)
 
 
 def choose_solver(inputs: Inputs, worker: FitWorker, plan: ResamplingPlan) -> BlockSolver | None:
@@ -84,35 +76,32 @@ def choose_solver(inputs: Inputs, worker: FitWorker, plan: ResamplingPlan) -> Bl
 
     The worker keeps the models of trial fits.
     """
-    adapter: Adapter | NoSolver = NoSolver("the call requires each model, or more than X and y")
+    solver: Solver | str = "the call requires each model, or more than X and y"
     if not worker.params and worker.request.need_no_model(inputs):
-        adapter = find_adapter(inputs)
-        if isinstance(adapter, PlannedAdapter):
-            adapter = adapter.prepare(plan) or SLOWER
-        elif isinstance(adapter, TriedAdapter):
-            fast = adapter.gain(plan) >= 1.0
-            adapter = find_trusted(adapter, inputs, worker, plan) if fast else SLOWER
-    if not isinstance(adapter, NoSolver):
-        return BlockSolver.of_adapter(adapter, worker)
+        solver = solver_of(inputs)
+        if not isinstance(solver, str):
+            solver = solver.refuses(plan) or find_trusted(solver, inputs, worker, plan)
+    if not isinstance(solver, str):
+        return BlockSolver.of_solver(solver, worker)
     if reports_progress(inputs, plan):
-        tell(f"skeval runs {plan.n_fits} fits one by one: {adapter.why}")
+        tell(f"skeval runs {plan.n_fits} fits one by one: {solver}")
     return None
 
 
-def find_adapter(inputs: Inputs) -> Adapter | NoSolver:
-    """Return the adapter of the estimator on X, or the reason why there is none.
+def solver_of(inputs: Inputs) -> Solver | str:
+    """Return the solver of the estimator on X, or the reason why there is none.
 
-    Plans of the same inputs share it. An estimator with invalid parameters has no adapter, so that
+    Plans of the same inputs share it. An estimator with invalid parameters has no solver, so that
     its own fit raises the error.
     """
     if inputs.target.outputs:
-        return NoSolver("y has several columns")
-    if "adapter" not in inputs.shared:
-        adapter: Adapter | NoSolver | None = NoSolver("its parameters are not valid")
+        return "y has several columns"
+    if "solver" not in inputs.shared:
+        solver: Solver | str = "its parameters are not valid"
         if has_valid_parts(inputs.estimator):
-            adapter = ask_steps(inputs.estimator, inputs.X, inputs.target)
-        inputs.shared["adapter"] = adapter or NoSolver("no solver supports this estimator")
-    shared: Adapter | NoSolver = inputs.shared["adapter"]
+            solver = find_solver(inputs.estimator, inputs.X, inputs.target)
+        inputs.shared["solver"] = solver
+    shared: Solver | str = inputs.shared["solver"]
     return shared
 
 
@@ -130,9 +119,9 @@ def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
 
 
 def find_trusted(
-    adapter: TriedAdapter, inputs: Inputs, worker: FitWorker, plan: ResamplingPlan
-) -> Adapter | NoSolver:
-    """Return the adapter if its trial fits agree, or the reason for a loop.
+    solver: Solver, inputs: Inputs, worker: FitWorker, plan: ResamplingPlan
+) -> Solver | str:
+    """Return the solver if its trial fits agree, or the reason for a loop.
 
     Plans of the same inputs share the trials, but shuffled labels are tried separately.
     """
@@ -140,53 +129,42 @@ def find_trusted(
     if key not in inputs.shared:
         if plan.n_fits < MIN_FITS:
             return SLOWER
-        inputs.shared[key] = try_adapter(adapter, worker, plan)
-    trusted: Adapter | NoSolver = inputs.shared[key]
+        inputs.shared[key] = try_solver(solver, worker, plan)
+    trusted: Solver | str = inputs.shared[key]
     return trusted
 
 
-def try_adapter(
-    adapter: TriedAdapter, worker: FitWorker, plan: ResamplingPlan
-) -> Adapter | NoSolver:
-    """Return the adapter if its trial fits agree with the estimator's, or the reason for a loop."""
-    solved, shares = False, [0.0]
-    for block in draw_trials(plan):
-        fit = block[0]
-        try:
-            agreement = compare(adapter, block, worker.keep_model(fit), worker.read_samples(fit))
-        except Exception:  # the loop raises the same error or leaves the fit out
-            return NoSolver("a trial fit failed")
-        if agreement is None:
-            continue
-        solved = True
-        # for shuffled labels, distance from the optimum is irrelevant to users
-        if fit.order is None or np.array_equal(fit.order, np.arange(len(fit.order))):
-            shares.append(agreement.share)
-        if not agreement.agrees:
-            if max(shares) > 0:
-                warn_user(explain_difference(worker.estimator, max(shares)), ConvergenceWarning)
-            return NoSolver("the estimator stops before its optimum, which a solver reaches")
-    return adapter if solved else NoSolver("the solver completes none of the trial fits")
-
-
-def draw_trials(plan: ResamplingPlan) -> list[PlanBlock]:
-    """Return the trial fits of a plan, spread over repetitions and folds, and over the samples."""
-    n_trials = min(MAX_TRIALS, plan.n_fits // FITS_PER_TRIAL, SAMPLES_OF_TRIALS // plan.n_samples)
-    # the last fit is one of them: the first fit of a permutation test has the true labels
-    chosen = np.linspace(plan.n_fits - 1, 0, max(1, n_trials)).astype(int)[::-1]
-    tested = np.zeros((1, plan.n_samples), dtype=bool)
-    tested[:, :: -(-plan.n_samples // MAX_TESTED)] = True
-    trials = []
-    for repetition, fit in zip(*np.divmod(chosen, plan.fits_per_draw), strict=True):
-        block = plan.draw(int(repetition)).take(np.array([fit]))
-        trials.append(replace(block, test=tested))
-    return trials
-
-
 @limit_threads(limits=1, user_api="blas")
-def compare(adapter: TriedAdapter, block: PlanBlock, model: Any, samples: Any) -> Any:
-    """Return the agreement of a solver's fit with a model, None if the fit is not solved."""
-    return adapter.compare(block, model, samples)
+def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solver | str:
+    """Return the solver if its trial fits agree with the estimator's, or the reason for a loop."""
+    agreements: list[Agreement] = []
+    try:
+        trials = solver.draw_trials(plan)
+        if isinstance(trials, str):
+            return trials
+        for block in trials:
+            fit = block[0]
+            # a solver that shares work between blocks is exact, whatever the estimator warns of
+            with nullcontext() if solver.max_fits is None else ignored_warnings():
+                model = worker.keep_model(fit)
+            agreement = solver.compare(block, model, worker.read_samples(fit))
+            if agreement is None:
+                continue
+            # for shuffled labels, distance from the optimum is irrelevant to users
+            shuffled = fit.order is not None and np.any(np.diff(fit.order) < 0)
+            agreements.append(agreement._replace(share=0.0) if shuffled else agreement)
+            if not agreement.agrees:
+                break
+    except Exception:  # the loop raises the same error or leaves the fit out
+        return "a trial fit failed"
+    if not agreements:
+        return "the solver completes none of the trial fits"
+    if agreements[-1].agrees:
+        return solver
+    share = max(agreement.share for agreement in agreements)
+    if share > 0:
+        warn_user(explain_difference(worker.estimator, share), ConvergenceWarning)
+    return "trial fits of the estimator differ from those of the solver"
 
 
 def explain_difference(estimator: Any, share: float) -> str:

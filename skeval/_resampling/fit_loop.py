@@ -25,13 +25,11 @@ class Solver(Protocol):
     Attributes
     ----------
     max_fits : int or None
-        Maximum number of fits in a block.
-    stays_here : bool
-        Whether it reuses work between blocks, so it stays in the calling process.
+        Maximum number of fits in a block, if it reuses work between blocks: it then stays in the
+        calling process.
     """
 
     max_fits: int | None
-    stays_here: bool
 
     def solve(self, block: PlanBlock) -> FitOutput:
         """Return the outputs of a block; fits without a solution are marked as failed."""
@@ -57,7 +55,7 @@ def run_plan(
     """
     if solver is None:
         outputs = fit_one_by_one(plan, worker, options, first_block)
-    elif solver.stays_here:
+    elif solver.max_fits is not None:
         outputs = solve_here(plan, worker, solver, options, first_block)
     else:
         outputs = solve_in_workers(plan, solver, options, first_block)

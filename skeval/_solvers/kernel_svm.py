@@ -7,7 +7,6 @@ exactly on its own matrix, which may differ slightly from that matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -37,51 +36,6 @@ _NEAR, _MARGIN = 0.3, 1e-6
 _SHARING = 4
 # Eigenvalues above minus this multiple of the mean diagonal count as 0.
 _INDEFINITE = 1e-9
-
-
-class KernelForm(NamedTuple):
-    """A kernel as a function of inner products, or of squared distances if `name` is "rbf".
-
-    name: "linear", "poly", "rbf" or "sigmoid". degree: used by "poly". coef0: used by "poly" and
-    "sigmoid".
-    """
-
-    name: str
-    degree: int = 3
-    coef0: float = 0.0
-
-    @property
-    def takes_distances(self) -> bool:
-        """Whether the kernel is a function of squared distances."""
-        return self.name == "rbf"
-
-    @property
-    def positive(self) -> bool:
-        """Whether the kernel is positive semi-definite on any samples."""
-        return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0)
-
-    def apply(self, pairs: np.ndarray, gamma: float) -> np.ndarray:
-        """Return the kernel values of products or distances of pairs, eq. (1) of kernels."""
-        if self.name == "rbf":
-            return np.exp(-gamma * pairs)  # eq. (1) of kernels
-        if self.name == "poly":
-            return raise_to_power(gamma * pairs + self.coef0, int(self.degree))
-        return np.tanh(gamma * pairs + self.coef0) if self.name == "sigmoid" else pairs
-
-
-def raise_to_power(values: np.ndarray, degree: int) -> np.ndarray:
-    """Return whole powers by repeated products, as libsvm does.
-
-    numpy's power takes 24 times as long for negative values.
-    """
-    power = np.ones_like(values)
-    while degree:
-        if degree % 2:
-            power *= values
-        degree //= 2
-        if degree:
-            values = values * values
-    return power
 
 
 @dataclass(frozen=True, eq=False)

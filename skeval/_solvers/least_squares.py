@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skeval._solvers.newton import solve_each
 from skeval._solvers.splits import CONSTANT, EPSILON, Products, Splits, take_samples
 
 # Squared singular values below this fraction of the largest are rounding errors.
@@ -182,15 +183,7 @@ class PenalizedSquares:
         columns = np.empty((len(matrices), size, n_targets + len(_PROBES)))
         columns[..., :n_targets] = rights.swapaxes(1, 2)
         columns[..., n_targets:] = self._probes[:size]
-        try:
-            solutions = np.linalg.solve(matrices, columns)
-        except np.linalg.LinAlgError:  # at least one matrix is exactly singular
-            solutions = np.full_like(columns, np.nan)
-            for fit, matrix in enumerate(matrices):
-                try:
-                    solutions[fit] = np.linalg.solve(matrix, columns[fit])
-                except np.linalg.LinAlgError:
-                    continue
+        solutions = solve_each(matrices, columns)
         return solutions[..., :n_targets].swapaxes(1, 2), solutions[..., n_targets:]
 
 

@@ -25,7 +25,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._adapters.fits import fit_plan
-from skeval._adapters.registry import Adapter, NoSolver, adapter_for
+from skeval._adapters.registry import UNKNOWN, Solver, supports
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval, row_means
 from skeval._inference.paired import corrected_error
@@ -581,22 +581,20 @@ class CV2FeatureSelectionPipeline(
         return tags
 
 
-@adapter_for.register(CV2FeatureSelectionPipeline)
-def adapter_of_refit(
+@supports.register(CV2FeatureSelectionPipeline)
+def support_refit(
     pipeline: CV2FeatureSelectionPipeline, X: Any, target: Target, transformers: tuple
-) -> Adapter | NoSolver | None:
-    """Return the adapter of selector and classifier, which make all predictions after a refit.
+) -> Solver | str:
+    """Return the solver of selector and classifier, which make all predictions after a refit.
 
     The inner rounds do not change the final selector and classifier.
     """
-    if transformers or type(pipeline) is not CV2FeatureSelectionPipeline:
-        return None
-    if pipeline.final != "refit" or pipeline.consensus_threshold is not None:
-        return None
-    if getattr(X, "ndim", 0) != 2:
-        return None
+    own = transformers or type(pipeline) is not CV2FeatureSelectionPipeline
+    consensus = pipeline.final != "refit" or pipeline.consensus_threshold is not None
+    if own or consensus or getattr(X, "ndim", 0) != 2:
+        return UNKNOWN
     selector = pipeline._selector(X.shape[1])
-    return adapter_for(pipeline._classifier(), X, target, (selector,))
+    return supports(pipeline._classifier(), X, target, (selector,))
 
 
 def withhold_estimates(classifier: Any) -> None:

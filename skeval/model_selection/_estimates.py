@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
-from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
 from skeval._adapters.fits import fit_plan
 from skeval._inference import intervals
@@ -393,9 +392,17 @@ def leave_one_out(inputs: Inputs, root: SeedSequence | None = None) -> Estimate:
 
 def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
     """Return the plan that leaves out each sample, or each group, in turn."""
-    splitter = LeaveOneOut() if inputs.groups is None else LeaveOneGroupOut()
-    folds = resolve_folds(splitter, inputs.X, inputs.target, inputs.groups, None)
-    return fold_plan(len(inputs.target), folds)
+    n, groups = len(inputs.target), inputs.groups
+    unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    n_units = int(unit.max()) + 1
+    if n_units < 2:
+        raise ValueError("groups must contain at least 2 groups to leave one out, got 1.")
+
+    def draw(fit: int) -> PlanBlock:
+        tested = (unit == fit)[None]
+        return PlanBlock((~tested).astype(np.intp), tested)
+
+    return ResamplingPlan(n, n_units, draw)
 
 
 def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -> Estimate:

@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skeval._adapters.registry import Adapter, NoSolver, adapter_for
+from skeval._adapters.registry import UNKNOWN, Solver, supports
 from skeval._resampling.fit_params import FIT_TO_FIT, drop_unweighted, route_fit, weight_parameters
 from skeval._resampling.label_steps import warn_biased_part, warn_unweighted
 from skeval._resampling.progress import fit_task
@@ -473,11 +473,11 @@ def last_step(estimator: Any) -> Any:
     return estimator
 
 
-@adapter_for.register(PerturbationResamplingSVC)
-def adapter_of_procedure(
+@supports.register(PerturbationResamplingSVC)
+def support_procedure(
     estimator: PerturbationResamplingSVC, X: Any, target: Target, transformers: tuple
-) -> Adapter | NoSolver | None:
-    """Return the adapter of the `SVC` that the estimator fits, which predicts the same labels."""
+) -> Solver | str:
+    """Return the solver of the `SVC` that the estimator fits, which predicts the same labels."""
     if type(estimator) is not PerturbationResamplingSVC or estimator.estimator is not None:
-        return None
-    return adapter_for(estimator._procedure(), X, target, transformers)
+        return UNKNOWN
+    return supports(estimator._procedure(), X, target, transformers)
