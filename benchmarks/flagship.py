@@ -4,15 +4,18 @@
 below its mark, which is two thirds of a measured ratio: run it before every release. Both sides run
 in one process on one thread, in turn; a ratio is the median of the ratios of processor times of
 ``--rounds`` pairs after a warm-up. A peer that would take minutes does a part of the fits, and its
-time is multiplied. ``--only TEXT ...`` runs the calls whose names contain a text, and
-``SKEVAL_DATA`` names the folder with the colon set.
+time is multiplied. ``--only TEXT ...`` runs the calls whose names contain a text; without it, the
+ratios are stored in benchmarks/results/flagship.csv, which the README quotes. ``SKEVAL_DATA`` names
+the folder with the colon set.
 """
 
 import argparse
+import csv
 import statistics
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +40,8 @@ from skeval.model_selection import (
     permutation_test,
     perturbation_interval,
 )
+
+RESULTS = Path(__file__).parent / "results" / "flagship.csv"
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -231,15 +236,19 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[""])
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    short = 0
+    rows, short = [], 0
     for name, (mark, make) in CALLS.items():
         if not any(text in name for text in options.only):
             continue
         with threadpool_limits(1):
             ratio = measure(make(), options.rounds)
         short += ratio < mark
+        rows.append((name, mark, f"{ratio:.1f}"))
         word = "SHORT" if ratio < mark else "ok   "
         print(f"{word} {ratio:7.1f} (mark {mark:g})  {name}", flush=True)
+    if options.only == [""]:
+        with RESULTS.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([("call", "mark", "ratio"), *rows])
     print(f"flagship: {short} ratios below their marks")
     return int(short > 0)
 
