@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.adapters import adapter_of_steps
+from helpers.solvers import solver_for
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -19,7 +19,6 @@ import skeval
 from skeval._adapters import fits
 from skeval._resampling.fit_outputs import tie_rows, tie_values
 from skeval._resampling.plans import PlanBlock
-from skeval._resampling.target import validate_data
 
 EPS = np.finfo(float).eps
 scales = st.sampled_from([1e-300, 1e-9, 1.0, 1e6, 1e300])
@@ -66,19 +65,19 @@ def rare(seed=0, n=600):
 
 
 def solve_folds(estimator, X, y):
-    X, target, _ = validate_data(estimator, X, y)
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
     test = np.array([np.isin(np.arange(len(y)), rows) for _, rows in folds])
-    return adapter_of_steps(estimator, X, target)(PlanBlock((~test).astype(int), test))
+    return solver_for(estimator, X, y).solve(PlanBlock((~test).astype(int), test))
 
 
 @pytest.mark.parametrize(
     "estimator",
     [
         SVC(kernel="linear"),
-        SVC(kernel="poly", degree=1, gamma=1.0),
-        SVC(kernel="poly", degree=1, gamma=100.0),
+        SVC(kernel=lambda X, Z: X @ Z.T),
+        SVC(kernel=lambda X, Z: 100.0 * X @ Z.T),
     ],
+    ids=["linear", "products", "large products"],
 )
 def test_a_rule_without_slope_ranks_nothing(estimator):
     X, y = rare()

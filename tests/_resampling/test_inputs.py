@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval._adapters import trials
-from skeval._adapters.trials import find_adapter
+from skeval._adapters.trials import solver_of
 from skeval._resampling import inputs as inputs_module
 from skeval._resampling.inputs import validate_inputs
 
@@ -58,13 +58,13 @@ def test_functions_that_fit_take_the_same_arguments():
     [make_pipeline(StandardScaler(), SVC(kernel="linear")), DecisionTreeClassifier(random_state=0)],
     ids=["served", "in a loop"],
 )
-def test_an_evaluation_validates_inputs_once_and_makes_one_adapter(model, monkeypatch):
+def test_an_evaluation_validates_inputs_once_and_finds_one_solver(model, monkeypatch):
     read, asked = [], []
-    validate_data, ask_steps = inputs_module.validate_data, trials.ask_steps
+    validate_data, find_solver = inputs_module.validate_data, trials.find_solver
     monkeypatch.setattr(
         inputs_module, "validate_data", lambda *a, **k: read.append(a) or validate_data(*a, **k)
     )
-    monkeypatch.setattr(trials, "ask_steps", lambda *a: asked.append(a) or ask_steps(*a))
+    monkeypatch.setattr(trials, "find_solver", lambda *a: asked.append(a) or find_solver(*a))
     options = {"cv": 3, "n_bootstraps": 3, "n_permutations": 3, "n_perturbations": 5}
     skeval.evaluate(model, X, Y, include="all", random_state=0, **options)
     assert len(read) == 1
@@ -72,13 +72,13 @@ def test_an_evaluation_validates_inputs_once_and_makes_one_adapter(model, monkey
 
 
 def test_settings_share_what_was_found_out_and_other_estimators_do_not(monkeypatch):
-    asked, ask_steps = [], trials.ask_steps
-    monkeypatch.setattr(trials, "ask_steps", lambda *a: asked.append(a[0]) or ask_steps(*a))
+    asked, find_solver = [], trials.find_solver
+    monkeypatch.setattr(trials, "find_solver", lambda *a: asked.append(a[0]) or find_solver(*a))
     inputs = validate_inputs(SVC(), X, Y)
     for each in (inputs.with_options(n_jobs=2), inputs, inputs.with_options(weight=W)):
-        assert find_adapter(each) is find_adapter(inputs)
+        assert solver_of(each) is solver_of(inputs)
     other = inputs.with_estimator(GaussianNB())
-    assert find_adapter(other) is not find_adapter(inputs)
+    assert solver_of(other) is not solver_of(inputs)
     assert [type(estimator) for estimator in asked] == [SVC, GaussianNB]
 
 

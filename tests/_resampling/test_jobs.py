@@ -14,9 +14,9 @@ import joblib
 import numpy as np
 import pytest
 from helpers import jobs
-from helpers.deletion import some_labels, some_samples
 from helpers.jobs import Complaining, square, two_workers
 from helpers.long_runs import RUNS, Slow, X, y
+from helpers.solvers import make_labels, make_samples
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
@@ -245,7 +245,7 @@ def test_mapped_arrays_reach_the_workers(name, small_blocks):
 
 def test_maps_stay_in_the_calling_process(monkeypatch):
     """Threads would hide that they are sent away."""
-    samples, labels = some_samples("plain"), some_labels()
+    samples, labels = make_samples("plain"), make_labels(2)
     options = {"cv": KFold(3), "n_permutations": 19, "random_state": 0}
     alone = permutation_test(RidgeClassifier(), samples, labels, **options)
     blocks, solve = [], trials.BlockSolver.solve

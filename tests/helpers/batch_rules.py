@@ -1,14 +1,14 @@
 """Three classifiers that scikit-learn has, fitted on all resamples at once: simulations in seconds.
 
 They subclass scikit-learn's own, which the one fit on all samples and any check may use; only the
-subclasses have an adapter, so registering it here changes nothing for anyone else.
+subclasses have a solver, so registering it here changes nothing for anyone else.
 """
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-from skeval._adapters.registry import adapter_for
+from skeval._adapters.registry import UNKNOWN, Agreement, Solver, supports
 from skeval._resampling.fit_outputs import FitOutput
 
 
@@ -56,25 +56,28 @@ def nearest_neighbor_rule(weights, X, codes):
     return codes[allowed.argmin(axis=2)]
 
 
-class RuleAdapter:
+class RuleSolver(Solver):
     def __init__(self, rule, X, target):
         self.rule, self.X, self.target = rule, X, target
 
-    def pays(self, n_fits, codes, times=1.0):
-        return True
+    def refuses(self, plan):
+        return ""
 
-    def __call__(self, block):
+    def compare(self, block, model, samples):
+        return Agreement(True)
+
+    def solve(self, block):
         predicted = self.rule(block.train, self.X, self.target.codes)
         solved = np.ones(len(block), dtype=bool)
         return FitOutput.of_decisions(block, 2.0 * predicted - 1, solved)
 
 
 def register(estimator_type, rule):
-    @adapter_for.register(estimator_type)
+    @supports.register(estimator_type)
     def make(estimator, X, target, transformers):
         if transformers or len(target.classes) != 2:
-            return None
-        return RuleAdapter(rule, X, target)
+            return UNKNOWN
+        return RuleSolver(rule, X, target)
 
 
 register(BatchCentroid, centroid_rule)

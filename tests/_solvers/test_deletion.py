@@ -1,55 +1,44 @@
-"""Votes of nearest neighbors: scikit-learn's predictions, one by one."""
+"""Solvers by deletion: what the comparison with single fits does not show."""
 
 import numpy as np
 import pytest
 from helpers.crossed import each_value
-from helpers.splits import KINDS, N_FITS, N, some_splits
+from helpers.splits import KINDS, N_FITS, some_splits
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import NearestNeighbors
 
 from skeval._solvers import neighbors as solver
-from skeval._solvers.least_squares import standardize_all
+from skeval._solvers.least_squares import factor_columns, factor_kernel, standardize_all
+from skeval._solvers.moments import Columns, SplitMoments
 from skeval._solvers.neighbors import ScaledNeighbors, SortedNeighbors, nearest
-from skeval._solvers.splits import Splits
+from skeval._solvers.splits import Products, Splits
+
+N, P, K = 36, 4, 3
 
 
-@each_value
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "weights"])
-@pytest.mark.parametrize("tied", ["not", "pairs", "many"])
-def test_neighbors_are_the_first_who_are_trained_on(kind, tied):
+def test_singular_equations_are_noise():
+    X = np.zeros((N, 2))
+    X[:3, 0], X[:, 1] = [1.0, 2.0, 4.0], np.arange(N)
+    weights = np.ones((2, N), dtype=int)
+    weights[0, :3] = weights[1, 3:6] = 0
+    splits = Splits(weights, np.array([[0, 1, 2], [3, 4, 5]]))
+    found = factor_columns(X, 0.0).solve(X[:, 1][None, None], np.zeros(2, dtype=int), splits)
+    assert not found.noise[0] < 1e-9
+    assert found.noise[1] < 1e-12
+    assert factor_kernel(-np.eye(3), 1.0) is None
+
+
+@pytest.mark.parametrize("kind", ["3", "20", "resamples"])
+def test_whole_numbers_give_exact_variances(kind):
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(N, 2))
-    if tied == "pairs":
-        X[2:10] = X[10:18]
-    if tied == "many":
-        X = rng.integers(0, 3, size=(N, 2)).astype(float)
-    squared = ((X[:, None] - X) ** 2).sum(axis=-1)
-    labels, splits, k = rng.integers(0, 3, size=(N_FITS, N)), some_splits(kind, rng), 4
-
-    def find(size):
-        distances, indices = NearestNeighbors(n_neighbors=size).fit(X).kneighbors(X)
-        return distances**2, indices
-
-    if tied == "pairs":  # each sample by itself: in no other does a tie hide another
-        splits = Splits(
-            np.repeat(splits.weights, N, axis=0), np.tile(np.arange(N), N_FITS)[:, None]
-        )
-        labels = np.repeat(labels, N, axis=0)
-    votes = SortedNeighbors(find, N, k, 1e-12).vote(labels, splits, 3)
-    for fit, weights in enumerate(splits.weights):
-        rows = np.repeat(np.arange(N), weights)
-        certain = True
-        for tested, counts in zip(splits.tested[fit], 4 * votes.shares[fit], strict=True):
-            order = rows[np.argsort(squared[tested, rows], kind="stable")]
-            last = squared[tested, order[k - 1]]
-            nearer = order[squared[tested, order] < last - 1e-9]
-            there = order[np.abs(squared[tested, order] - last) <= 1e-9]
-            agree = len(nearer) + len(there) == k or len(set(labels[fit, there])) == 1
-            certain &= agree
-            if agree:
-                expected = np.bincount(labels[fit, order[:k]], minlength=3)
-                assert_array_equal(counts, expected)
-        assert votes.certain[fit] == certain
+    labels = np.arange(N) % K
+    X = rng.integers(-9, 9, size=(N, P)).astype(float)
+    X[labels == 1, 2] = 5.0  # beside other numbers in other classes
+    columns = Columns(X, K, scaled=False)
+    moments = SplitMoments(columns, labels[None], np.zeros(N_FITS, int), some_splits(kind, rng, N))
+    assert columns.exact.all()
+    assert (moments.variances[:, 1, 2] == 0).all()
+    assert (moments.variances[:, 0, 2] > 0).all()
 
 
 @each_value
@@ -105,3 +94,11 @@ def test_lists_in_the_scales_of_all_samples_miss_no_neighbor(kind, by_distance, 
 def test_nearest_are_in_order_also_in_a_short_list(size):
     distances = np.array([[3.0, 1.0, 2.0], [1.0, 3.0, 2.0]])
     assert_array_equal(nearest(distances, size), np.array([[1, 2, 0], [0, 2, 1]])[:, :size])
+
+
+def test_products_that_are_too_many_are_not_stored(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(N, P)), rng.random((3, N))
+    stored = Products(X).weighted_sums(weights)
+    monkeypatch.setattr("skeval._solvers.splits._MAX_KEPT", 0)
+    assert_allclose(Products(X).weighted_sums(weights), stored, rtol=1e-12)

@@ -1,0 +1,349 @@
+"""What has a solver, and why a loop does the fits of everything else."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.solvers import (
+    chosen_solver,
+    make_inputs,
+    make_labels,
+    make_plan,
+    make_samples,
+    solver_for,
+)
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import (
+    SelectKBest,
+    SelectPercentile,
+    VarianceThreshold,
+    f_classif,
+    f_regression,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skeval._adapters import ridge
+from skeval._adapters.column_steps import (
+    count_selected,
+    make_column_steps,
+    maps_each_sample,
+    uses_only,
+)
+from skeval._adapters.svc_problems import make_boxes
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval._resampling.splitters import fold_plan
+from skeval.feature_selection import CV2FeatureSelectionPipeline
+from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
+
+LDA = LinearDiscriminantAnalysis
+LINEAR = SVC(kernel="linear")
+NEW = inspect.signature(LogisticRegression).parameters["penalty"].default == "deprecated"
+
+
+class Own(SVC):
+    """A subclass, which may do anything."""
+
+
+def data_dependent(X, Z):
+    return rbf_kernel(X, Z, gamma=1 / np.var(X))
+
+
+def indefinite(X, Z):
+    return -rbf_kernel(X, Z)
+
+
+def unsymmetric(X, Z):
+    return rbf_kernel(X, Z) + X[:, :1]
+
+
+def pipe(*steps):
+    return make_pipeline(*steps)
+
+
+REASONS = [
+    (DecisionTreeClassifier(), "no solver supports this estimator"),
+    (Own(kernel="linear"), "no solver supports"),
+    (SVC(max_iter=5), "max_iter may end"),
+    (SVC(kernel="sigmoid", gamma=2.0), "not positive semi-definite"),
+    (SVC(kernel="poly"), "polynomials"),
+    (SVC(kernel=indefinite), "not positive semi-definite"),
+    (SVC(kernel=data_dependent), "depends on the other samples"),
+    (SVC(kernel=unsymmetric), "depends on the other samples|not symmetric"),
+    (pipe(StandardScaler(), SVC(kernel=rbf_kernel)), "custom kernels"),
+    (SVC(class_weight={"a": 0.0}), "class_weight"),
+    (SVC(class_weight={"z": 2.0}), "class_weight"),
+    (pipe(SelectKBest(k=2), SVC()), "before the kernel"),
+    (pipe(MinMaxScaler(clip=True), SVC()), "transformers: MinMaxScaler"),
+    (pipe(StandardScaler(), MinMaxScaler(), SVC()), "StandardScaler, MinMaxScaler"),
+    (pipe(StandardScaler(), VarianceThreshold(), SVC()), "transformers"),
+    (pipe(VarianceThreshold(0.1), SVC()), "transformers"),
+    (pipe(SimpleImputer(missing_values=0.5), SVC()), "transformers"),
+    (pipe(PCA(2), LINEAR), "transformers"),
+    (pipe(SelectKBest(f_regression), LINEAR), "features selected"),
+    (pipe(SelectKBest(k="all"), LINEAR), "features selected"),
+    (pipe(SelectKBest(k=99), LINEAR), "features selected"),
+    (pipe(SelectPercentile(percentile=0), LINEAR), "features selected"),
+    (pipe(StandardScaler(), SelectKBest(k=2), StandardScaler(), LINEAR), "features selected"),
+    (make_pipeline(SelectKBest(k=2), LINEAR, memory="nowhere"), "in memory"),
+    (CV2FeatureSelectionPipeline(final="consensus"), "no solver supports"),
+    (CV2FeatureSelectionPipeline(classifier=SVC(kernel=rbf_kernel)), "custom kernels"),
+    (LogisticRegression(solver="liblinear"), "lbfgs"),
+    (LogisticRegression(solver="newton-cholesky"), "lbfgs"),
+    (LogisticRegression(class_weight={"a": 0.0}), "class_weight"),
+    (type("OwnLogistic", (LogisticRegression,), {})(), "no solver supports"),
+    (pipe(SelectKBest(k=2), LogisticRegression()), "scale columns"),
+    (pipe(PCA(2), LogisticRegression()), "scale columns"),
+    (pipe(StandardScaler(), LogisticRegression(fit_intercept=False)), "without an intercept"),
+    (pipe(StandardScaler(), MinMaxScaler(), LogisticRegression()), "scale columns"),
+    (RidgeClassifier(class_weight="balanced"), "no solver supports"),
+    (RidgeClassifier(solver="lsqr"), "no solver supports"),
+    (type("OwnRidge", (RidgeClassifier,), {})(), "subclass"),
+    (KNeighborsClassifier(weights=np.ones_like), "no solver supports"),
+    (type("OwnNeighbors", (KNeighborsClassifier,), {})(), "no solver supports"),
+    (type("OwnNaive", (GaussianNB,), {})(), "no solver supports"),
+    (Ridge(positive=True), "no solver supports"),
+    (Ridge(alpha=[1.0]), "no solver supports"),
+    (LinearRegression(positive=True), "no solver supports"),
+]
+
+
+@pytest.mark.parametrize(("model", "reason"), REASONS, ids=lambda value: str(value)[:40])
+def test_reasons_for_a_loop(model, reason, capsys):
+    """`verbose` shows them."""
+    classes = 0 if isinstance(model, Ridge | LinearRegression) else 2
+    X, y = make_samples("plain"), make_labels(classes)
+    found = solver_for(model, X, y)
+    assert isinstance(found, str)
+    assert any(part in found for part in reason.split("|")), found
+
+
+NO_PENALTIES = ("l1_ratio", 1.0) if NEW else ("penalty", "l1")
+
+
+def test_penalties_that_are_not_squares():
+    name, value = NO_PENALTIES
+    model = LogisticRegression(solver="saga", **{name: value})
+    assert isinstance(solver_for(model, make_samples("plain"), make_labels(2)), str)
+    if not NEW:
+        model = LogisticRegression(multi_class="ovr")
+        assert "multi_class" in solver_for(model, make_samples("plain"), make_labels(2))
+
+
+DATA = {
+    "single precision": lambda X: X.astype(np.float32),
+    "sparse": csr_array,
+    "missing": lambda X: np.where(np.arange(48)[:, None] == 3, np.nan, X),
+    "texts": lambda X: pd.DataFrame(X).astype(str).astype(object),
+}
+NOT_SERVED = {
+    "single precision": [
+        pipe(SelectKBest(k=2), LINEAR), LogisticRegression(), RidgeClassifier(), GaussianNB(),
+        LDA(), KNeighborsClassifier(), pipe(StandardScaler(), SVC()),
+    ],
+    "sparse": [
+        pipe(StandardScaler(with_mean=False), SVC()), LogisticRegression(), RidgeClassifier(),
+        LDA(), pipe(StandardScaler(with_mean=False), KNeighborsClassifier()),
+        pipe(SelectKBest(k=2), LINEAR),
+    ],
+    "missing": [LogisticRegression(), GaussianNB(), pipe(SimpleImputer(), SVC())],
+    "texts": [LogisticRegression()],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_data_of_a_loop(kind):
+    X, y = DATA[kind](make_samples("plain")), make_labels(2)
+    for model in NOT_SERVED[kind]:
+        assert chosen_solver(model, X, y) is None, model
+
+
+UNSUPPORTED = [
+    (LDA(solver="lsqr", shrinkage="auto"), 2, "plain"),
+    (LDA(solver="lsqr", priors=[0.5, 0.5]), 2, "plain"),
+    (LDA(n_components=1, solver="svd", shrinkage=None), 2, "many columns"),
+    (pipe(MinMaxScaler(), LDA(solver="lsqr", shrinkage=0.3)), 3, "plain"),
+    (pipe(MinMaxScaler(), GaussianNB()), 2, "plain"),
+    (pipe(StandardScaler(with_mean=False), LDA(solver="lsqr")), 3, "plain"),
+    (GaussianNB(priors=[0.2, 0.3, 0.5]), 2, "plain"),
+    (pipe(SelectKBest(k=2), RidgeClassifier()), 2, "plain"),
+    (pipe(FunctionTransformer(lambda X: X), RidgeClassifier()), 2, "plain"),
+    (pipe(StandardScaler(), KNeighborsClassifier(metric="manhattan")), 2, "plain"),
+    (KNeighborsClassifier(metric="cosine"), 2, "plain"),
+    (pipe(StandardScaler(), Ridge()), 0, "many columns"),
+    (pipe(StandardScaler(), KernelRidge()), 0, "plain"),
+    (KernelRidge(), 0, "offset"),
+    (KernelRidge(kernel="sigmoid", gamma=2.0, coef0=-1.0), 0, "plain"),
+    (pipe(StandardScaler(with_std=False), MinMaxScaler(), LinearRegression()), 0, "offset"),
+]
+
+
+@pytest.mark.parametrize(("model", "n_classes", "kind"), UNSUPPORTED, ids=str)
+def test_what_a_deletion_does_not_support(model, n_classes, kind):
+    X, y = make_samples(kind), make_labels(n_classes)
+    last = model[-1] if hasattr(model, "steps") else model
+    served = type(last) is LinearRegression and not hasattr(last, "tol")
+    assert (chosen_solver(model, X, y) is None) != served
+
+
+def test_constant_columns_of_a_discriminant_analysis():
+    X, y = make_samples("plain"), make_labels(2)
+    X[:, 1] = 0.3
+    assert chosen_solver(LDA(), X, y) is None
+    X[:, 1] = 3.0
+    assert chosen_solver(LDA(), X, y) is not None
+    assert chosen_solver(LDA(), np.ones((48, 2)), y) is None
+
+
+def test_ties_and_few_fits_are_left_to_the_loop():
+    X, y = make_samples("plain"), make_labels(2)
+    assert chosen_solver(KNeighborsClassifier(), np.ones((48, 2)), y) is None
+    plan = fold_plan(48, list(KFold(9).split(np.empty(48))))
+    assert chosen_solver(RidgeClassifier(), X, y, plan) is None
+
+
+def test_a_parameter_that_is_not_known_must_have_its_default(monkeypatch):
+    class Newer(Ridge):
+        def __init__(self, alpha=1.0, sparing=False):
+            super().__init__(alpha)
+            self.sparing = sparing
+
+    for alpha in (1.0, np.array([1.0, 2.0])):
+        assert uses_only(Newer(alpha), "alpha")
+    assert not uses_only(Newer(sparing=True), "alpha")
+    assert not uses_only(Newer(2.0), "sparing")
+    X, y = make_samples("plain"), make_labels(0)
+    known = ridge.PARAMETERS[Ridge].replace("max_iter", "")
+    monkeypatch.setitem(ridge.PARAMETERS, Ridge, known)
+    assert chosen_solver(Ridge(), X, y) is not None
+    assert chosen_solver(Ridge(max_iter=7), X, y) is None
+
+
+def test_steps_that_map_each_sample():
+    for step in ("passthrough", None, Normalizer(), FunctionTransformer(np.cbrt)):
+        assert maps_each_sample(step)
+    for step in (StandardScaler(), FunctionTransformer(lambda X: X - X.mean())):
+        assert not maps_each_sample(step)
+    steps = [("first", "passthrough"), ("select", SelectKBest(k=2)), ("svm", LINEAR)]
+    assert not isinstance(solver_for(Pipeline(steps), make_samples("plain"), make_labels(2)), str)
+
+
+@pytest.mark.parametrize("p", [1, 2, 7, 30, 101])
+def test_the_number_of_columns_that_a_percentile_selects(p):
+    """It is that of scikit-learn, or the percentile is not supported."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, p)), np.arange(12) % 2
+    n_supported = 0
+    for percentile in (0, 1, 5, 12.5, 33.3, 50, 99.9, 100):
+        selector = SelectPercentile(f_classif, percentile=percentile)
+        n_selected = count_selected(selector, p)
+        n_supported += n_selected > 0
+        if n_selected:
+            assert selector.fit(X, y).get_support().sum() == n_selected
+    assert n_supported
+
+
+STEPS = [
+    [StandardScaler()],
+    [StandardScaler(with_mean=False)],
+    [StandardScaler(with_std=False)],
+    [MinMaxScaler(feature_range=(-1, 3))],
+    [VarianceThreshold()],
+    [SimpleImputer(), VarianceThreshold(), MinMaxScaler()],
+]
+
+
+@pytest.mark.parametrize("steps", STEPS, ids=str)
+def test_columns_are_those_of_the_transformers(steps):
+    X = np.column_stack([make_samples("plain") * [1, 10, 0.1, 1, 1] + 5, np.full(48, 2.0)])
+    X[4:, 2] = 0.5  # constant without the first samples
+    counts = np.random.default_rng(0).multinomial(48, np.full(48, 1 / 48), size=3)
+    counts[0, :4] = 0
+    target = make_inputs(SVC(), X, make_labels(2)).target
+    maps = make_column_steps(steps, X, target).maps(PlanBlock(counts, counts == 0))
+    for fit, row in enumerate(counts):
+        expected = make_pipeline(*steps).fit(X[np.repeat(np.arange(48), row)]).transform(X)
+        kept = np.isfinite(maps.scale[fit])
+        assert kept.sum() == maps.n_kept[fit] == expected.shape[1]
+        assert_allclose(maps.transform(X, fit)[:, kept], expected, rtol=1e-9, atol=1e-9)
+
+
+def test_a_class_without_weight_has_no_boxes():
+    target = make_inputs(SVC(), make_samples("plain"), make_labels(2)).target
+    for class_weight in ({"a": 0.0}, {"c": 1.0}):
+        assert make_boxes(1.0, class_weight, target) is None
+
+
+SIZES = [
+    # model, samples, columns, classes, draws of 10 folds, whether the folds are the same, faster
+    (LINEAR, 60, 5, 2, 1, True, True),
+    (LINEAR, 60, 5, 3, 1, True, False),
+    (LINEAR, 60, 5, 3, 3, True, True),
+    (LINEAR, 600, 5, 6, 50, True, False),
+    (LINEAR, 700, 500, 2, 5, True, False),
+    (LINEAR, 2000, 20, 2, 5, True, True),
+    (SVC(), 60, 5, 2, 1, True, False),
+    (SVC(), 200, 5, 2, 5, False, False),
+    (SVC(), 200, 5, 2, 5, True, True),
+    (SVC(), 700, 5, 2, 5, True, False),
+    (pipe(StandardScaler(), SVC()), 200, 5, 2, 5, True, True),
+    (pipe(StandardScaler(), SVC()), 200, 5, 2, 5, False, False),
+    (SVC(gamma=0.1), 300, 5, 2, 5, False, True),
+    (SVC(kernel=rbf_kernel), 300, 5, 2, 5, False, True),
+    (LogisticRegression(), 60, 5, 2, 1, True, True),
+    (RidgeClassifier(), 60, 5, 2, 1, True, True),
+    (KNeighborsClassifier(), 60, 5, 2, 1, True, False),
+]
+
+
+@pytest.mark.parametrize(("model", "n", "p", "n_classes", "n_draws", "same", "faster"), SIZES)
+def test_a_solver_is_chosen_by_size(model, n, p, n_classes, n_draws, same, faster):
+    X, y = np.random.default_rng(0).normal(size=(n, p)), np.arange(n) % n_classes
+
+    def draw(number):
+        seed = np.random.default_rng(0 if same else number)
+        test = seed.permutation(np.arange(n) % 10) == np.arange(10)[:, None]
+        return PlanBlock((~test).astype(np.intp), test)
+
+    plan = ResamplingPlan(n, n_draws, draw, 10)
+    assert (solver_for(model, X, y).refuses(plan) == "") == faster
+
+
+INVALID = [{"tol": 0.0}, {"gamma": "foo"}, {"C": -1.0}, {"cache_size": -1}, {"shrinking": 3}]
+
+
+@pytest.mark.parametrize("invalid", INVALID, ids=str)
+def test_invalid_parameters_are_refused_by_the_estimator(invalid):
+    X, y = make_samples("plain"), make_labels(2)
+    for steps in ([], [StandardScaler()], [SelectKBest(k=2)]):
+        model = make_pipeline(*steps, SVC(**{"kernel": "linear"} | invalid))
+        for estimate in (cross_val_error, bootstrap_error):
+            with pytest.raises(ValueError, match=f"The '{next(iter(invalid))}' parameter of SVC"):
+                estimate(model, X, y, random_state=0)
+    with pytest.raises(ValueError, match="The 'copy' parameter of StandardScaler must be"):
+        cross_val_error(make_pipeline(StandardScaler(copy="no"), LINEAR), X, y)
+    with pytest.raises(ValueError, match="prior"):
+        permutation_test(GaussianNB(priors=[0.5, 0.3, 0.2]), X, y, n_permutations=20)
+
+
+def test_plans_that_no_deletion_serves():
+    X, y = np.random.default_rng(0).normal(size=(330, 2)), np.arange(330) % 33
+    found = solver_for(RidgeClassifier(), X, y).refuses(make_plan("same folds", n=330))
+    assert found == "the target has more classes than solvers support"
+    n = 3000
+    wide = ResamplingPlan(n, 2, lambda r: make_plan("other folds", n).draw(r), 4 * 3)
+    many = np.random.default_rng(0).normal(size=(n, 2))
+    assert solver_for(KNeighborsClassifier(), many, np.arange(n) % 2).refuses(wide)
