@@ -148,17 +148,14 @@ class _Block:
             for start in range(0, len(group), size):
                 part = group[start : start + size]
                 block = self.take(part)
-                near = block._find_near(fraction[part], margin[part])
+                # possible support vectors, eq. (7) of splitting
+                inside = (margin[part] < _NEAR) & (block.box > 0)
+                near = np.flatnonzero(((fraction[part] > 0) | inside).any(axis=0))
                 if not len(near):  # nan: the splitting diverges if a kernel value is infinite
                     continue
                 inner = block.take_rows(near)
                 solved, beta = inner._solve_sets(fraction[part][:, near])
                 block._store(solved, beta, near, solution)
-
-    def _find_near(self, fraction: np.ndarray, margin: np.ndarray) -> np.ndarray:
-        """Return indices (r,) into `rows` of possible support vectors, eq. (7) of splitting."""
-        near = (fraction > 0) | ((margin < _NEAR) & (self.box > 0))
-        return np.flatnonzero(near.any(axis=0))
 
     def _solve_sets(self, fraction: np.ndarray) -> tuple[SetSolution, np.ndarray]:
         """Return solutions from the sets of alpha / C (b, r), and beta (b, r), 0 if unsettled."""

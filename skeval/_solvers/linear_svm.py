@@ -18,7 +18,7 @@ from skeval._solvers import newton, optimum
 from skeval._solvers.active_set import ActiveSets, SetSolution, strictly_free
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.interior_point import Start
-from skeval._solvers.newton import Duals, FeatureDuals, FeatureSystem, GramSystem, SelectedFeatures
+from skeval._solvers.newton import Duals, FeatureSystem, GramSystem, SelectedFeatures
 from skeval._solvers.optimum import BatchSolution
 
 # Maximum size of a (problems, samples) array and of a stack of Gram matrices, so that they fit in
@@ -172,7 +172,7 @@ class FeatureProblems:
     ) -> None:
         """Solve in blocks, all from the same start of one row."""
         for at in newton.divide(problems, size):
-            duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
+            duals = Duals(self.system_of(at), self.signs[at], self.box[at])
             coef = np.repeat(start.coef, len(at), axis=0)
             begin = Start(coef, np.repeat(start.intercept, len(at)), start.mu)
             self.solution.put(at, duals, solver(duals, begin))
@@ -280,9 +280,10 @@ class Strip:
         # eq. (4) of screening
         return (fixed < (C * (y < 0)).sum(axis=1)) & (-fixed < (C * (y > 0)).sum(axis=1))
 
-    def solve(self, part: FeatureSystem, duals: FeatureDuals, start: Start) -> SetSolution:
+    def solve(self, part: FeatureSystem, duals: Duals, start: Start) -> SetSolution:
         """Solve on the strip, whose system is `part`, and check the fixed samples."""
         whole = duals.system
+        assert isinstance(whole, FeatureSystem)
         signs, box = duals.signs, duals.box
         bound = signs[:, self.up] * box[:, self.up]
         # eq. (2) of screening

@@ -47,13 +47,6 @@ class Duals:
         return self.signs * (self.system.scores(coef) + intercept[:, None]) - 1.0
 
 
-@dataclass(frozen=True)
-class FeatureDuals(Duals):
-    """Duals with a system in feature space."""
-
-    system: FeatureSystem
-
-
 class ProblemRows:
     """A dataclass of arrays with one row per problem."""
 
