@@ -122,8 +122,7 @@ REASONS = [
 
 
 @pytest.mark.parametrize(("model", "reason"), REASONS, ids=lambda value: str(value)[:40])
-def test_reasons_for_a_loop(model, reason, capsys):
-    """`verbose` shows them."""
+def test_reasons_for_a_loop(model, reason):
     classes = 0 if isinstance(model, Ridge | LinearRegression) else 2
     X, y = make_samples("plain"), make_labels(classes)
     found = solver_for(model, X, y)
