@@ -5,8 +5,8 @@ does in batches, and of a forest in the generic path. Counted is all that any pr
 writes to another, X on its way from here to the scheduler included, in units of the size of X. The
 last ratio is that of the times of one worker and two, the worse of both runs. Any other cluster
 does as well: ``Client("tcp://scheduler:8786")`` instead of the local one. With one worker joblib
-runs the jobs in the calling process and sends nothing; with more, X goes to the scheduler and to
-each worker once. Only where cores are free do the times say anything.
+runs the jobs in the calling process and sends nothing; with more, X goes to the scheduler, to a
+worker, and from there to the others. Only where cores are free do the times say anything.
 """
 
 import argparse

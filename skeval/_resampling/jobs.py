@@ -1,38 +1,30 @@
 """Parallel jobs through joblib, with a progress bar and a cache of finished jobs.
 
 A run of jobs is one call of joblib, which sends the shared data to each worker once. joblib's own
-processes map large arrays from files. On a Dask cluster, joblib sends an object again with every
-call, to one worker, and the other workers fetch it from there; the scheduler soon drops one of two
-copies. A plugin therefore sends the data to every worker when the run begins, or when the worker
-joins, and the scheduler keeps a copy.
+processes map large arrays from files, and on a Dask cluster joblib sends a large function, with
+its data, to one worker, from which the others fetch it.
 """
 
 from __future__ import annotations
 
 import re
-import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, Protocol
-from uuid import uuid4
 
-from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import get_active_backend
 
 from skeval._resampling.memory import StoredResults
 from skeval._resampling.progress import follow_jobs, tell
 from skeval.utils._checks import check_jobs, ignored_warnings, warn_user
-
-JOBS_PER_RESULT = 4
-"""Number of jobs stored as one result: writing takes 2 ms, so 0.5 ms per job."""
 
 FITS_OF_RESULT = 256
 """Number of fits stored as one result if the calling process runs many fits together."""
@@ -64,23 +56,34 @@ def open_jobs(
     check_jobs(n_jobs, verbose)
     results = None if memory is None else StoredResults(memory, function)
     with follow_jobs(total, verbose if total > 1 else 0) as (listeners, lines):
-        workers = Workers(n_jobs, lines, 1 if blocks else "auto")
-        jobs = Jobs(function, workers, results, listeners, blocks)
+        options = {"n_jobs": n_jobs, "verbose": lines, "batch_size": 1 if blocks else "auto"}
+        jobs = Jobs(function, options, results, listeners, blocks)
         yield jobs
     if verbose and jobs.n_reused:
         tell(f"skeval reused {jobs.n_reused} of {total} fits that were kept by memory=")
+
+
+class Batch:
+    """Some jobs, their results, and the numbers of the jobs that are left."""
+
+    def __init__(self, given: JobList, blocks: bool, results: StoredResults | None) -> None:
+        self.given = given
+        self.jobs: Any = [given] if blocks else given
+        self.found: list[Any] = [None] * len(self.jobs)
+        self.left = set(range(len(self.jobs)))
+        self.keys = [] if results is None else [results.key(self.jobs[at]) for at in self.left]
 
 
 @dataclass(eq=False, repr=False)
 class Jobs:
     """Runs jobs, and stores finished ones in `results` unless it is None.
 
-    `listeners` are called with the number of newly completed fits. `n_reused` is the number of fits
-    that `results` already contained.
+    `options` are those of `joblib.Parallel`. `listeners` are called with the number of newly
+    completed fits. `n_reused` is the number of fits that `results` already contained.
     """
 
     function: Callable[[Any], Any]
-    workers: Workers
+    options: dict[str, Any]
     results: StoredResults | None
     listeners: Sequence[Callable[[int], object]]
     blocks: bool
@@ -117,123 +120,55 @@ class Jobs:
         does not grow with their number.
         """
         source = map(self._open, batches)
-        # batches that are complete in the cache interrupt the stream of jobs
-        for batch in source:
-            if batch.n_left:
-                yield from self._run(batch, source)
-            else:
-                yield self._close(batch)
+        for first in source:
+            waiting, n_closed = deque([first]), 0
 
-    def _run(self, first: Batch, source: Iterator[Batch]) -> Iterator[tuple[Any, list[Any]]]:
-        """Yield a batch and the following ones, up to a batch that is complete already."""
-        waiting, n_closed = deque([first]), 0
+            def list_jobs(batch: Batch, waiting: deque[Batch]) -> Iterator[tuple[Any, Any]]:
+                number = 0
+                while batch.left:  # joblib pulls jobs, and thereby opens the next batches
+                    for at in sorted(batch.left):
+                        yield (number, at), batch.jobs[at]
+                    following = next(source, None)
+                    if following is None:
+                        return
+                    number, batch = number + 1, following
+                    waiting.append(batch)
 
-        def list_jobs() -> Iterator[tuple[Any, Any]]:
-            number, batch = 0, first
-            while batch.n_left:  # joblib pulls jobs, and thereby opens the next batches
-                for at in batch.list_left():
-                    yield (number, at), batch.jobs[at]
-                following = next(source, None)
-                if following is None:
-                    return
-                number, batch = number + 1, following
-                waiting.append(batch)
-
-        # results arrive in any order; batches are yielded in their own order
-        for (number, at), value in self.workers.run(self.function, list_jobs()):
-            batch = waiting[number - n_closed]
-            batch.put(at, value)
-            self.advance(self._count_fits(batch, [at]))
-            while waiting and not waiting[0].n_left:
-                n_closed += 1
-                yield self._close(waiting.popleft())
-        while waiting:
-            yield self._close(waiting.popleft())
+            # results arrive in any order; batches are yielded in their own order
+            finished = run_jobs(self.function, list_jobs(first, waiting), self.options)
+            for (number, at), value in finished if first.left else ():
+                batch = waiting[number - n_closed]
+                batch.found[at] = value
+                batch.left.remove(at)
+                if self.results is not None:
+                    batch.found[at] = self.results.get(batch.keys[at], lambda value=value: value)
+                self.advance(len(batch.jobs[at]) if self.blocks else 1)
+                while waiting and not waiting[0].left:
+                    n_closed += 1
+                    done = waiting.popleft()
+                    yield done.given, done.found
+            for batch in waiting:
+                yield batch.given, batch.found
 
     def _open(self, given: JobList) -> Batch:
-        """Return a batch with its stored results."""
-        jobs, group_size = ([given], 1) if self.blocks else (given, JOBS_PER_RESULT)
-        batch = Batch(given, jobs, group_size, self.results)
-        batch.read_kept(self.function)
+        """Return a batch with its stored results; an unreadable result is computed again."""
+        batch = Batch(given, self.blocks, self.results)
+        for at, key in enumerate(batch.keys):
+            assert self.results is not None
+            if key in self.results:
+                job = batch.jobs[at]
+                batch.found[at] = self.results.get(key, partial(self.function, job))
+                batch.left.remove(at)
+                n_fits = len(job) if self.blocks else 1
+                self.n_reused += n_fits
+                self.advance(n_fits)
         return batch
-
-    def _close(self, batch: Batch) -> tuple[Any, list[Any]]:
-        self.n_reused += self._count_fits(batch, batch.kept)
-        self.advance(self._count_fits(batch, batch.kept))
-        return batch.given, batch.found
-
-    def _count_fits(self, batch: Batch, numbers: list[int]) -> int:
-        return sum(len(batch.jobs[at]) for at in numbers) if self.blocks else len(numbers)
-
-
-@dataclass(eq=False, repr=False)
-class Batch:
-    """Some jobs and their results; groups of jobs are stored as one result."""
-
-    given: JobList
-    jobs: JobList
-    group_size: int
-    results: StoredResults | None
-    kept: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.found: list[Any] = [None] * len(self.jobs)
-        starts = range(0, len(self.jobs), self.group_size)
-        self.groups = [range(s, min(s + self.group_size, len(self.jobs))) for s in starts]
-        self.left_of = [len(group) for group in self.groups]
-        self.n_left = len(self.jobs)
-        self.keys: list[str] = []
-
-    def read_kept(self, function: Callable[[Any], Any]) -> None:
-        """Read the stored results; a result that cannot be read is computed again."""
-        if self.results is None:
-            return
-        for number, group in enumerate(self.groups):
-            jobs = [self.jobs[at] for at in group]
-            self.keys.append(self.results.key(jobs))
-            if self.keys[-1] in self.results:
-                kept = self.results.get(self.keys[-1], partial(call_each, function, jobs))
-                self.found[group.start : group.stop] = kept
-                self.kept += group
-                self.left_of[number] = 0
-                self.n_left -= len(group)
-
-    def list_left(self) -> Iterator[int]:
-        """Yield the numbers of the remaining jobs."""
-        for number, group in enumerate(self.groups):
-            if self.left_of[number]:
-                yield from group
-
-    def put(self, at: int, value: Any) -> None:
-        """Add the result of a job; store the results of its group when it is complete."""
-        group = self.groups[at // self.group_size]
-        self.found[at] = value
-        self.n_left -= 1
-        self.left_of[at // self.group_size] -= 1
-        if self.results is not None and not self.left_of[at // self.group_size]:
-            done = self.found[group.start : group.stop]
-            key = self.keys[at // self.group_size]
-            self.found[group.start : group.stop] = self.results.get(key, partial(list, done))
-
-
-def call_each(function: Callable[[Any], Any], jobs: list[Any]) -> list[Any]:
-    """Return ``function(job)`` of each job."""
-    return [function(job) for job in jobs]
 
 
 PACKAGE = Path(__file__).parents[1]
 
-Named = tuple[Any, Any]
-"""Name and job, or name and result of a job."""
-
 CaughtWarning = tuple[type[Warning], str, str, int]
 """Category, text, file and line of a warning."""
-
-Finished = Generator[tuple[Any, Any, list[CaughtWarning]], None, None]
-"""Names, results and warnings of jobs."""
-
-SECONDS_TO_LOSE = 1.0
-"""If a backend returns only whole rounds of jobs, rounds are doubled until they take this time."""
 
 
 def run_job(
@@ -301,77 +236,13 @@ def tallied_warnings() -> Iterator[None]:
     tally.warn()
 
 
-@dataclass(eq=False, repr=False)
-class Workers:
-    """Runs jobs through joblib, with any backend.
+class Source:
+    """Iterator over the calls for joblib; an error ends it and is stored.
 
-    Attributes
-    ----------
-    n_jobs, verbose, batch_size
-        As in `joblib.Parallel`.
+    Some backends consume it in other threads, where the error would be lost.
     """
 
-    n_jobs: int | None
-    verbose: int
-    batch_size: int | str
-
-    def run(self, function: Callable[[Any], Any], jobs: Iterable[Named]) -> Iterator[Named]:
-        """Yield (name, ``function(job)``) for each (name, job), as it completes.
-
-        Some backends consume the iterable in other threads, where an error raised by it would be
-        lost. Such an error is raised here after the jobs sent before it are done. Each warning of
-        the jobs is shown once, with its count.
-        """
-        shared_tally = _tally.get()
-        tally = Tally() if shared_tally is None else shared_tally
-        with shared_with_workers(function) as shared:
-            source = Source(shared, jobs)
-            results = self._start(source)
-            try:
-                for name, value, caught_warnings in results:
-                    tally.add(caught_warnings)
-                    yield name, value
-            except GeneratorExit:  # the caller needs no more results
-                if shared_tally is None:
-                    tally.warn()
-                raise
-            finally:
-                with ignored_warnings():  # joblib warns if results are left over
-                    results.close()
-            if source.error is not None:
-                raise source.error
-        if shared_tally is None:
-            tally.warn()
-
-    def _start(self, source: Source) -> Finished:
-        try:
-            parallel = self._open("generator_unordered")
-        except ValueError:  # the backend returns nothing before everything is done
-            return self._run_in_rounds(source)
-        results: Finished = parallel(source)
-        return results
-
-    def _open(self, return_as: str) -> Parallel:
-        options = {"verbose": self.verbose, "batch_size": self.batch_size}
-        parallel = Parallel(n_jobs=self.n_jobs, return_as=return_as, **options)
-        # joblib's messages need it, and it is not set if sequential jobs are interrupted
-        vars(parallel).setdefault("_pre_dispatch_amount", 0)
-        return parallel
-
-    def _run_in_rounds(self, source: Source) -> Finished:
-        size = effective_n_jobs(self.n_jobs)
-        with self._open("list") as parallel:
-            while jobs := list(islice(source, size)):
-                start = time.monotonic()
-                yield from parallel(jobs)
-                if time.monotonic() - start < SECONDS_TO_LOSE:
-                    size *= 2
-
-
-class Source:
-    """Iterator over the jobs for joblib; an error ends it and is stored."""
-
-    def __init__(self, function: Callable[[Any], Any], jobs: Iterable[Named]) -> None:
+    def __init__(self, function: Callable[[Any], Any], jobs: Iterable[tuple[Any, Any]]) -> None:
         self.error: Exception | None = None
         self._calls = (delayed(run_job)(function, name, job) for name, job in jobs)
 
@@ -388,53 +259,57 @@ class Source:
             raise StopIteration from error
 
 
-_held: dict[str, Callable[[Any], Any]] = {}
-"""Functions sent to this process, by name."""
-
-
-@dataclass(frozen=True)
-class HeldFunction:
-    """Placeholder for a function that each worker already has.
+class SharedFunction:
+    """A function that joblib sends once to a Dask cluster, because its size is stated as large.
 
     Parallel work of an estimator within a job runs in threads, as in joblib's own processes.
     Otherwise joblib would send this work, with its data, over the cluster for every fit.
     """
 
-    name: str
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def __sizeof__(self) -> int:
+        return 2**20
 
     def __call__(self, job: Any) -> Any:
         with parallel_config(backend="threading", n_jobs=1):
-            return _held[self.name](job)
+            return self.function(job)
 
 
-@contextmanager
-def shared_with_workers(function: Callable[[Any], Any]) -> Iterator[Callable[[Any], Any]]:
-    """Yield the function to send with every job, on a cluster its placeholder."""
-    backend, _ = get_active_backend()
-    client = getattr(backend, "client", None)  # of Dask
-    if client is None or effective_n_jobs() == 1:
-        yield function
-        return
-    from distributed import WorkerPlugin
+def run_jobs(
+    function: Callable[[Any], Any], jobs: Iterable[tuple[Any, Any]], options: dict[str, Any]
+) -> Iterator[tuple[Any, Any]]:
+    """Yield (name, ``function(job)``) for each (name, job), as it completes.
 
-    name = f"skeval-{uuid4().hex}"
-    plugin: Any = WorkerPlugin()
-    plugin.setup = lambda worker: hold(name, function)
-    plugin.teardown = lambda worker: release(name)
-    hold(name, function)  # joblib runs jobs here if the cluster shrinks to one worker
-    client.register_plugin(plugin, name=name)
+    An error raised by the iterable is raised here after the jobs sent before it are done. Each
+    warning of the jobs is shown once, with its count.
+    """
+    shared_tally = _tally.get()
+    tally = Tally() if shared_tally is None else shared_tally
+    if hasattr(get_active_backend()[0], "client"):  # of Dask
+        function = SharedFunction(function)
+    source = Source(function, jobs)
     try:
-        yield HeldFunction(name)
+        parallel = Parallel(return_as="generator_unordered", **options)
+    except ValueError:  # the backend returns nothing before everything is done
+        parallel = Parallel(**options)
+    # joblib's messages need it, and it is not set if sequential jobs are interrupted
+    vars(parallel).setdefault("_pre_dispatch_amount", 0)
+    results = iter(parallel(source))
+    try:
+        for name, value, caught_warnings in results:
+            tally.add(caught_warnings)
+            yield name, value
+    except GeneratorExit:  # the caller needs no more results
+        if shared_tally is None:
+            tally.warn()
+        raise
     finally:
-        release(name)
-        client.unregister_worker_plugin(name)
-
-
-def hold(name: str, function: Callable[[Any], Any]) -> None:
-    """Store a function for the jobs of a run."""
-    _held[name] = function
-
-
-def release(name: str) -> None:
-    """Remove the function of a run that is over."""
-    _held.pop(name, None)
+        if isinstance(results, Generator):
+            with ignored_warnings():  # joblib warns if results are left over
+                results.close()
+    if source.error is not None:
+        raise source.error
+    if shared_tally is None:
+        tally.warn()

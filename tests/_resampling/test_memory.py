@@ -26,7 +26,6 @@ from sklearn.svm import SVC
 
 from skeval._adapters import trials
 from skeval._resampling import fit_loop as loop
-from skeval._resampling import jobs
 from skeval._resampling.memory import TaskHasher, cell_value, find_version
 from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
@@ -76,7 +75,7 @@ def test_an_interrupted_run_does_only_the_rest(name, memory, monkeypatch):
     resumed = RUNS[name](memory=memory)
     np.testing.assert_array_equal(resumed, whole)
     done_again = fits() - before - n_fits + FOUND_AGAIN.get(name, 0)
-    at_once = jobs.JOBS_PER_RESULT * FITS_OF_A_JOB.get(name, 1)
+    at_once = FITS_OF_A_JOB.get(name, 1)
     assert 0 <= done_again <= at_once + UNKEPT.get(name, 0)
 
 
@@ -119,7 +118,7 @@ def test_a_killed_run_does_only_the_rest(name, backend, memory, log, tmp_path):
     assert kept > 0
     log.unlink()
     np.testing.assert_array_equal(RUNS[name](memory=memory), whole)
-    assert fits() == n_fits - kept * jobs.JOBS_PER_RESULT * FITS_OF_A_JOB.get(name, 1)
+    assert fits() == n_fits - kept * FITS_OF_A_JOB.get(name, 1)
 
 
 def test_more_resamples_are_added_to_the_fewer(memory):
