@@ -5,16 +5,11 @@ import sys
 
 import numpy as np
 import pytest
-from helpers.crossed import each_value
-from helpers.jobs import two_workers
 from helpers.long_runs import RUNS, Logged, X, y
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.feature_selection import SelectKBest
-from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval._resampling.progress import Progress, TqdmBar, show_estimate, show_progress
@@ -64,15 +59,10 @@ def last_counts(text):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_nothing_without_verbose(name, capsys):
-    RUNS[name]()
-    assert capsys.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("name", RUNS)
 def test_a_bar_on_standard_error(name, capsys):
     pytest.importorskip("tqdm")
     silent = RUNS[name]()
+    assert capsys.readouterr() == ("", "")
     np.testing.assert_array_equal(RUNS[name](verbose=1), silent)
     out, err = capsys.readouterr()
     assert out == ""
@@ -82,14 +72,6 @@ def test_a_bar_on_standard_error(name, capsys):
     assert all(done == total for done, total in counts)
     if name == "evaluate":
         assert [line[8:-4] for line in err.split("\n") if line.startswith("skeval: ")] == STEPS
-
-
-@pytest.mark.parametrize("backend", ["sequential", "threading"])  # of processes: with the jobs
-def test_on_any_backend(backend, capsys):
-    pytest.importorskip("tqdm")
-    with two_workers(backend):
-        bootstrap(verbose=1)
-    assert last_counts(capsys.readouterr().err) == [(40, 40)]
 
 
 def test_joblib_has_its_say_where_there_is_no_tqdm(capsys, monkeypatch):
@@ -119,15 +101,6 @@ def test_what_was_kept_counts(capsys, tmp_path):
     assert "skeval reused 40 of 60 fits that were kept by memory=" in capsys.readouterr().err
 
 
-def test_kept_fits_of_a_solver_are_reported(capsys, tmp_path):
-    for _ in range(2):
-        permutation_test(
-            GaussianNB(), X, y, n_permutations=99, cv=3, random_state=0, verbose=1, memory=tmp_path
-        )
-    text = capsys.readouterr().err
-    assert text.count("skeval reused 300 of 300 fits that were kept by memory=") == 1
-
-
 def test_fits_of_solvers_count(capsys):
     pytest.importorskip("tqdm")
     samples, svc = X[:, :4] / X[:, :4].std(axis=0), SVC(kernel="linear")
@@ -146,10 +119,10 @@ def test_a_sequential_test_stops_with_its_bar(capsys):
     assert 3 * result.n_resamples < done < total == 3 * 501  # blocks may overshoot
 
 
-@each_value
-@pytest.mark.parametrize("verbose", [0, 1, 2])
-@pytest.mark.parametrize("bar", [False, True])
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ArithmeticError])
+@pytest.mark.parametrize(
+    ("error", "bar", "verbose"),
+    [(KeyboardInterrupt, True, 1), (ArithmeticError, False, 2), (ArithmeticError, True, 0)],
+)
 def test_what_stops_a_run_comes_through(error, bar, verbose, monkeypatch):
     if not bar:
         monkeypatch.setitem(sys.modules, "tqdm.auto", None)
@@ -229,9 +202,9 @@ class Broken:
         return False
 
 
-@each_value
-@pytest.mark.parametrize("stream", [None, Broken(0), Broken(1)])
-@pytest.mark.parametrize("shown", ["line", "bar"])
+@pytest.mark.parametrize(
+    ("stream", "shown"), [(None, "bar"), (Broken(0), "line"), (Broken(1), "bar")]
+)
 def test_a_display_that_fails_costs_nothing(monkeypatch, stream, shown):
     expected = bootstrap().value
     monkeypatch.setattr(sys, "stderr", stream)
@@ -314,15 +287,6 @@ def test_a_fit_that_fails_is_torn_down(callback):
     assert clone(estimator).set_params(statistic="resubstitution").fit(SAMPLES, y)
 
 
-def test_in_a_pipeline_and_a_search(callback, capsys):
-    pytest.importorskip("rich")
-    pipeline = make_pipeline(StandardScaler(), selection())
-    search = GridSearchCV(pipeline, {"cv2featureselectionpipeline__cv": [3, 4]}, cv=2)
-    bar = callback.ProgressBar(max_propagation_depth=None)
-    search.set_callbacks(bar).fit(SAMPLES, y)
-    assert "CV2FeatureSelectionPipeline - resampling" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("name", FITS)
 def test_without_callbacks(name, monkeypatch):
     """As with a scikit-learn that has none."""
@@ -335,14 +299,6 @@ def test_without_callbacks(name, monkeypatch):
     name_of_method = "_init_callback_context"
     monkeypatch.setattr(type(estimator), name_of_method, property(missing), raising=False)
     np.testing.assert_array_equal(estimator.fit(SAMPLES, y).predict(SAMPLES), expected)
-
-
-def test_a_line_names_its_step(capsys):
-    progress = Progress()
-    progress.step = "bootstrap"
-    progress.begin(4)
-    progress.update(1)
-    assert "skeval: bootstrap: 1 of 4 fits" in capsys.readouterr().err
 
 
 def test_a_bar_that_fails_is_silent_from_then_on():
