@@ -522,6 +522,12 @@ def is_too_wide(
     return bool(half > np.log(MAX_RATIO) if log else 1 + half > MAX_RATIO)
 
 
+def count_half(losses: Floats) -> int:
+    """Return the number of largest losses that make up half of their sum."""
+    shares = np.cumsum(np.sort(losses)[::-1]) / losses.sum()
+    return 1 + int(np.searchsorted(shares, 0.5))
+
+
 def explain_no_interval(
     tested: TestLosses, n: int, inflation: float, loss: str
 ) -> tuple[NoInterval, str]:
@@ -535,8 +541,7 @@ def explain_no_interval(
             "varies between groups. Collect more groups."
         )
     weighted = tested.losses if tested.weight is None else tested.weight * tested.losses
-    shares = np.cumsum(np.sort(weighted)[::-1]) / weighted.sum()
-    half = math.ceil((1 + np.searchsorted(shares, 0.5)) * n / len(weighted))
+    half = math.ceil(count_half(weighted) * n / len(weighted))
     plain = degrees_of_mean(tested, n, 1.0, bounded=False)
     if plain < n / inflation - 1:
         robust = " Large errors affect loss='absolute' less." if loss == "squared" else ""

@@ -27,7 +27,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from skeval._inference import intervals
-from skeval._inference.errors import TestLosses, spread_of_mean
+from skeval._inference.errors import TestLosses, count_half, spread_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate, Limits, LimitsByMethod, Results
 from skeval._inference.intervals import PROPORTION_INTERVALS
 from skeval._resampling.resampled_statistics import (
@@ -241,7 +241,11 @@ def metric_interval(
     than the number of units, and Satterthwaite's with weights.
 
     :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage. No
-    interval of the mean squared error is reliable if errors have heavy tails.
+    interval of the mean squared error is reliable if errors have heavy tails: with 30 to 100
+    samples the interval of its root covered in .93 to .96 for normal, .86 to .93 for exponential
+    and .83 to .87 for Student errors with 3 degrees of freedom. The `caution` of the result names
+    few samples that make up half of the loss, and fewer than 10 positives for the average
+    precision, whose interval then covered in .89.
 
     References
     ----------
@@ -464,6 +468,7 @@ def _estimate_metric(
         limits={name: partial(_warn_if_undefined, form) for name, form in limits.items()},
         n_samples=n,
         replicates=replicates,
+        caution=find_caution(metric, sample),
         **fields,
         confidence_level=settings.confidence_level,
         bounds=_table.range_of_metric(metric, max(2, columns)),
@@ -471,6 +476,38 @@ def _estimate_metric(
 
 
 OF_NUMBERS = (r2_score, explained_variance_score)
+FEW_POSITIVES = 10
+FEW_LARGE = 0.075
+"""Share of the samples that is too small to make up half of the loss."""
+
+
+def find_caution(metric: Callable[..., float], sample: Sample) -> str:
+    """Return a sentence about samples on which an interval depends too much, if there are any."""
+    function, arguments = _table.unwrap(metric)
+    row, (true, pred) = _table.find_row(function), sample[:2]
+    if row is None or true.ndim > 1:
+        return ""
+    if function is average_precision_score:
+        n_positive = int(np.sum(true == arguments.get("pos_label", 1)))
+        if n_positive < FEW_POSITIVES and type_of_target(true) == "binary":
+            return (
+                f"{n_positive} positive samples are too few for a reliable interval of the "
+                "average precision, which may be too narrow. Collect more of them."
+            )
+    losses = None
+    if function in OF_NUMBERS:
+        losses = (true - pred) ** 2
+    elif row.per_sample is not None and row.loss in ("squared", "absolute"):
+        losses = row.per_sample(true, pred)
+    if losses is None or losses.ndim > 1 or not losses.any():
+        return ""
+    half = count_half(losses if sample.weight is None else losses * sample.weight)
+    if half > max(1, FEW_LARGE * len(losses)):
+        return ""
+    return (
+        f"Half of the loss comes from {half} of {len(losses)} samples, too few to estimate it on "
+        "new samples, so the interval may be too narrow. Look at these samples, or collect more."
+    )
 
 
 def check_columns(
