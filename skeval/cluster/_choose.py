@@ -280,13 +280,15 @@ def choose_n_clusters(
     them, with the rank correlations of the data and with degrees of freedom for which extreme
     values coincide as often as in the data. Values on a lattice, such as counts, remain on it, and
     the latent correlations are those that reproduce the correlations of tied values. Extreme values
-    that many columns share are reproduced only approximately, and may be taken for a cluster.
+    that many columns share are reproduced only approximately, so the silhouette counts 0 if a
+    cluster has fewer than 3 samples.
 
     The reference does not cover columns that follow from others (indicator columns of a category,
     shares that add up to 1) and curved clouds (a circle, a sphere, a banana, a funnel): one such
     cloud is often split into several clusters. The `notes` report dependent columns, and chosen
     clusters without a dip of the density between neighboring centers. Classes that differ in yes /
-    no items may be missed, because one strong factor explains such items as well.
+    no items may be missed, because one strong factor explains such items as well; they report it
+    if all columns are of this kind and one cluster is chosen.
 
     For more than 2,000 samples the silhouettes are those of a random sample of 2,000. The P-values
     are Monte-Carlo P-values; `n_references` sets their resolution. The guide has a table of how

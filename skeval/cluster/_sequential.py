@@ -17,7 +17,7 @@ from numpy.random import Generator, SeedSequence
 from scipy.stats import sem
 
 from skeval.cluster import _stability
-from skeval.cluster._cautions import caution_about_columns, caution_about_shape
+from skeval.cluster._cautions import caution_about_columns, caution_about_items, caution_about_shape
 from skeval.cluster._n_clusters_choice import (
     LEVEL,
     LEVEL_MORE,
@@ -89,7 +89,7 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         n_clusters = int(step.candidates[np.argmax(step.excess if steps[1:] else step.values)])
         labels = partitions[n_clusters]
     first, last = steps[0], steps[-1]
-    cautions = []
+    cautions = [caution_about_items(trial.X)]
     if n_clusters > 1:
         cautions = [caution_about_columns(trial.X), caution_about_shape(trial.X, labels)]
     tests_more = last is not first and last.candidates[0] > n_clusters
@@ -158,8 +158,12 @@ def cluster_with_each(
 
 
 def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int) -> float:
-    """Return the mean silhouette; 0 if there are fewer clusters than requested."""
-    if not n_clusters <= len(np.unique(labels[labels != NOISE])) < len(labels):
+    """Return the mean silhouette; 0 unless all requested clusters have 3 samples or more.
+
+    A few extreme samples that heavy tails of one population produce are not a cluster.
+    """
+    sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
+    if len(sizes) < n_clusters or sizes.min() < _stability.SMALLEST:
         return 0.0
     return float(silhouette_score(X, labels, noise="singletons"))
 

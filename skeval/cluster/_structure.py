@@ -14,7 +14,7 @@ from skeval._inference.estimate import Test
 from skeval._inference.intervals import exact_interval
 from skeval._inference.paired import exceedances
 from skeval.cluster import _stability
-from skeval.cluster._cautions import caution_about_columns, caution_about_shape
+from skeval.cluster._cautions import caution_about_columns, caution_about_shape, caution_about_sizes
 from skeval.cluster._n_clusters_choice import LEVEL
 from skeval.cluster._references import REFERENCES, Draws, resolve_reference
 from skeval.cluster._stability import STABILITY, Draw, Seed
@@ -122,8 +122,9 @@ def structure_test(
     which is conservative.
 
     The null hypothesis is a unimodal distribution, whose columns may be skewed, heavy-tailed,
-    discrete or correlated. Columns that follow from others and curved clouds are not covered, see
-    `choose_n_clusters`; the `caution` of the result reports them.
+    discrete or correlated. Columns that follow from others, curved clouds and heavy tails that many
+    columns share are not covered, see `choose_n_clusters`; the `caution` of the result reports
+    dependent columns, clusters without a gap, and a cluster of less than a tenth of the samples.
     "uniform" and "box" treat skewed and heavy-tailed columns as structure, because they are not
     uniform, and "permuted" treats correlated columns as structure.
 
@@ -159,7 +160,11 @@ def structure_test(
     count = int(exceedances(sign * statistic, sign * null).sum())
     cautions = []
     if (1 + count) / (1 + n_references) <= LEVEL:
-        cautions = [caution_about_columns(X), caution_about_shape(X, labels)]
+        cautions = [
+            caution_about_columns(X),
+            caution_about_shape(X, labels),
+            caution_about_sizes(labels),
+        ]
     return Test(
         name=_stability.name_function(index),
         statistic=statistic,

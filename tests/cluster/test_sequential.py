@@ -160,4 +160,5 @@ def test_missing_clusters_are_no_evidence():
     assert _sequential.measure_silhouette(X, labels, 3) == 0
     assert _sequential.measure_silhouette(X, np.full(60, -1), 2) == 0
     assert _sequential.measure_silhouette(X, np.arange(60), 2) == 0
+    assert _sequential.measure_silhouette(X, np.arange(60) < 2, 2) == 0
     assert DBSCAN(eps=3).fit_predict(X).max() == 2
