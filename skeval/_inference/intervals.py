@@ -549,7 +549,14 @@ def bca_correction(replicates: Floats, estimate: float, jackknife: list[Floats])
     infinite if all replicates lie on one side of the estimate.
     """
     bias = ndtri((np.mean(replicates < estimate) + np.mean(replicates <= estimate)) / 2)
-    return Correction(float(bias), _acceleration(jackknife))
+    # sum U^3 / (6 (sum U^2)^1.5) over the strata, U the empirical influence values
+    cubes = squares = 0.0
+    for values in jackknife:
+        n = len(values)
+        influence = (n - 1) * (values.mean() - values)
+        cubes += np.sum(influence**3) / n**3
+        squares += np.sum(influence**2) / n**2
+    return Correction(float(bias), float(cubes / squares**1.5 / 6) if squares > 0 else 0.0)
 
 
 def corrected_levels(correction: Correction, confidence_level: float) -> tuple[float, float]:
@@ -559,17 +566,6 @@ def corrected_levels(correction: Correction, confidence_level: float) -> tuple[f
     z = z.clip(-MAX_DEVIATE, MAX_DEVIATE)  # the expanded level of two samples is 1
     low, high = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
     return float(low), float(high)
-
-
-def _acceleration(jackknife: list[Floats]) -> float:
-    """Return ``sum U^3 / (6 (sum U^2)^1.5)`` over the strata, U the empirical influence values."""
-    cubes = squares = 0.0
-    for values in jackknife:
-        n = len(values)
-        influence = (n - 1) * (values.mean() - values)
-        cubes += np.sum(influence**3) / n**3
-        squares += np.sum(influence**2) / n**2
-    return float(cubes / squares**1.5 / 6) if squares > 0 else 0.0
 
 
 Codes = NDArray[np.intp]

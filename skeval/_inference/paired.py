@@ -61,16 +61,11 @@ def holm(pvalues: Floats) -> Floats:
     return np.minimum(adjusted, 1.0)
 
 
-def bonferroni(pvalues: Floats) -> Floats:
-    """Multiply each P-value by their number."""
-    return np.minimum(np.asarray(pvalues) * len(pvalues), 1.0)
-
-
-def no_correction(pvalues: Floats) -> Floats:
-    return np.asarray(pvalues, dtype=float)
-
-
-CORRECTIONS = {"holm": holm, "bonferroni": bonferroni, "none": no_correction}
+CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
+    "holm": holm,
+    "bonferroni": lambda pvalues: np.minimum(np.asarray(pvalues) * len(pvalues), 1.0),
+    "none": lambda pvalues: np.asarray(pvalues, dtype=float),
+}
 
 
 def adjust_pvalues(pvalues: Floats, correction: str) -> Floats:

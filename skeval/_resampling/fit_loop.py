@@ -53,78 +53,60 @@ def run_plan(
     caller that may stop early; each further block is as large as all blocks before it. `options`
     are the number of jobs, verbosity and memory.
     """
-    if solver is None:
-        outputs = fit_one_by_one(plan, worker, options, first_block)
-    elif solver.max_fits is not None:
-        outputs = solve_here(plan, worker, solver, options, first_block)
-    else:
-        outputs = solve_in_workers(plan, solver, options, first_block)
     n_failed = n_done = 0  # a caller that stops early skips the report of failures
-    for block, output in outputs:
+    for block, output in do_fits(plan, worker, options, solver, first_block):
         n_failed += int(output.failed.sum())
         n_done += len(output)
         yield block, output
-    report_failures(n_failed, n_done)
+    if n_failed == n_done:
+        raise NoFitLeftError(
+            f"all {n_done} fits failed; error_score='raise' shows the first error."
+        )
+    if n_failed:
+        warn_user(
+            f"{n_failed} of {n_done} fits failed and are left out of the estimate; "
+            "error_score='raise' shows the first error.",
+            FitFailedWarning,
+        )
 
 
-def fit_one_by_one(
-    plan: ResamplingPlan, worker: FitWorker, options: dict[str, Any], first_block: int | None
-) -> Outputs:
-    """Yield the blocks of a plan; a job is one fit."""
-    # fits with names are handed out as soon as they are done
-    blocks = plan.blocks(None if plan.describe is None else 1, first_block)
-    with open_jobs(worker, total=plan.n_fits, **options) as jobs:
-        for block, outputs in jobs.stream(blocks):
-            yield block, join_outputs(outputs)
-
-
-def solve_in_workers(
-    plan: ResamplingPlan, solver: Solver, options: dict[str, Any], first_block: int | None
-) -> Outputs:
-    """Yield the blocks of a plan; a job is a block."""
-    size = count_fits_of_block(plan, shown=plan.describe is not None)
-    if plan.n_fits <= size:  # a single block is not worth a second process
-        options = options | {"n_jobs": 1}
-    # jobs in threads of this process would undo each other's limit
-    one_thread = threadpool_controller().limit(limits=1, user_api="blas")
-    with one_thread, open_jobs(solver, total=plan.n_fits, blocks=True, **options) as jobs:
-        for block, (output,) in jobs.stream(plan.blocks(size, first_block)):
-            yield block, output
-
-
-def solve_here(
+def do_fits(
     plan: ResamplingPlan,
     worker: FitWorker,
-    solver: Solver,
     options: dict[str, Any],
+    solver: Solver | None,
     first_block: int | None,
 ) -> Outputs:
-    """Yield the blocks of a plan, solved in this process; jobs are fits without a solution."""
-    with open_jobs(worker, total=plan.n_fits, **options) as jobs:
-        # blocks are stored and shown whole, so their size is limited
-        limits = [size for size in (jobs.max_fits, solver.max_fits) if size]
-        for block in plan.blocks(min(limits, default=None), first_block):
-            output = jobs.do_here(solver.solve, block)
-            jobs.advance(int(np.sum(~output.failed)))
-            yield block, worker.complete(output, block, jobs)
+    """Yield the blocks of a plan, done fit by fit, by a solver here, or by one in each worker."""
+    if solver is None:
+        # a job is one fit; fits with names are handed out as soon as they are done
+        blocks = plan.blocks(None if plan.describe is None else 1, first_block)
+        with open_jobs(worker, total=plan.n_fits, **options) as jobs:
+            for block, outputs in jobs.stream(blocks):
+                yield block, join_outputs(outputs)
+    elif solver.max_fits is not None:
+        # a job is a fit without a solution
+        with open_jobs(worker, total=plan.n_fits, **options) as jobs:
+            # blocks are stored and shown whole, so their size is limited
+            limits = [size for size in (jobs.max_fits, solver.max_fits) if size]
+            for block in plan.blocks(min(limits, default=None), first_block):
+                output = jobs.do_here(solver.solve, block)
+                jobs.advance(int(np.sum(~output.failed)))
+                yield block, worker.complete(output, block, jobs)
+    else:
+        # a job is a block; a single block is not worth a second process
+        size = count_fits_of_block(plan, shown=plan.describe is not None)
+        if plan.n_fits <= size:
+            options = options | {"n_jobs": 1}
+        # jobs in threads of this process would undo each other's limit
+        one_thread = threadpool_controller().limit(limits=1, user_api="blas")
+        with one_thread, open_jobs(solver, total=plan.n_fits, blocks=True, **options) as jobs:
+            for block, (output,) in jobs.stream(plan.blocks(size, first_block)):
+                yield block, output
 
 
 class NoFitLeftError(ValueError):
     """All fits of a plan failed under ``error_score=numpy.nan``."""
-
-
-def report_failures(n_failed: int, n_fits: int) -> None:
-    """Warn about failed fits; raise if all of them failed."""
-    if n_failed == n_fits:
-        raise NoFitLeftError(
-            f"all {n_fits} fits failed; error_score='raise' shows the first error."
-        )
-    if n_failed:
-        warn_user(
-            f"{n_failed} of {n_fits} fits failed and are left out of the estimate; "
-            "error_score='raise' shows the first error.",
-            FitFailedWarning,
-        )
 
 
 FITS_OF_BLOCK = 256

@@ -79,9 +79,21 @@ class FitRequest:
 
     def need_no_model(self, inputs: Inputs) -> bool:
         """Whether predictions suffice, so that a solver, which has no models, may do the fits."""
-        if self.note is not None:
+        if self.note is not None or self.scorer is None:
+            return self.note is None
+        parts = name_parts(self.scoring).values()
+        if None in parts:  # `score` of an estimator with a solver is accuracy or R^2
+            return True
+        if not all(isinstance(part, str) or is_plain_scorer(part) for part in parts):
             return False
-        return self.scorer is None or needs_predictions_only(inputs, self.scorer, self.scoring)
+        # scorers of scikit-learn use samples only through prediction methods, which are tried
+        try:
+            try_scorer(inputs, self.scorer)
+        except AttributeError:
+            return False
+        except ValueError:  # the scorer will also raise for the real labels
+            return True
+        return True
 
     def scorers(self, target: Target) -> dict[str, Any]:
         """Return the scorers by name; a single scorer has no name."""
@@ -187,26 +199,6 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
         return response if response.ndim in (1, 2) else None
     seen = getattr(model, "classes_", None)
     return align_columns(method, response, seen, target.classes)
-
-
-def needs_predictions_only(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
-    """Whether a scorer requires only the predictions for the tested samples.
-
-    A scorer of scikit-learn uses its samples only through prediction methods; the methods that it
-    needs are tried on two samples of each class.
-    """
-    parts = name_parts(scoring).values()
-    if None in parts:  # `score` of an estimator with a solver is accuracy or R^2
-        return True
-    if not all(isinstance(part, str) or is_plain_scorer(part) for part in parts):
-        return False
-    try:
-        try_scorer(inputs, scorer)
-    except AttributeError:
-        return False
-    except ValueError:  # the scorer will also raise for the real labels
-        return True
-    return True
 
 
 def try_scorer(inputs: Inputs, scorer: Any) -> None:

@@ -141,7 +141,7 @@ class Jobs:
                 batch.found[at] = value
                 batch.left.remove(at)
                 if self.results is not None:
-                    batch.found[at] = self.results.get(batch.keys[at], lambda value=value: value)
+                    batch.found[at] = self.results.keep(batch.keys[at], value)
                 self.advance(len(batch.jobs[at]) if self.blocks else 1)
                 while waiting and not waiting[0].left:
                     n_closed += 1

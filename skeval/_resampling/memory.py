@@ -61,6 +61,10 @@ class StoredResults:
         with self._lock:
             return bool(self._memory.check_call_in_cache(None, key))
 
+    def keep(self, key: str, value: Any) -> Any:
+        """Store a result and return it."""
+        return self.get(key, lambda: value)
+
     def get(self, key: str, compute: Callable[[], Any]) -> Any:
         """Return a result; compute and store it if there is no readable one."""
         with self._lock:

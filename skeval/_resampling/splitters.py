@@ -183,7 +183,11 @@ def make_permutation_plan(
         splitter = check_cv(list(splitter.split(X)))
     deal = make_dealer(splitter, target) if groups is None else None
     planned: dict[tuple[int, ...], tuple[list, PlanBlock]] = {}
-    one_label = groups is not None and _have_one_label(groups, target.y)
+    one_label = False  # of all samples of a group
+    if groups is not None:
+        number = np.unique(groups, return_inverse=True)[1].reshape(-1)
+        pairs = np.unique(np.column_stack([number, unique_rows(target.y)[1]]), axis=0)
+        one_label = len(pairs) == number.max() + 1
 
     def find_folds(labels: np.ndarray) -> PlanBlock:
         folds = list(_split_quietly(splitter, X, labels, groups))
@@ -208,13 +212,6 @@ def make_permutation_plan(
         return replace(folds, order=orders)
 
     return ResamplingPlan(len(target), 1 + n_permutations, draw, n_folds)
-
-
-def _have_one_label(groups: Any, y: np.ndarray) -> bool:
-    """Whether the samples of each group have the same label."""
-    number = np.unique(groups, return_inverse=True)[1].reshape(-1)
-    pairs = np.unique(np.column_stack([number, unique_rows(y)[1]]), axis=0)
-    return len(pairs) == number.max() + 1
 
 
 def fold_indices(n_samples: int, part: str, rows: Any) -> np.ndarray:

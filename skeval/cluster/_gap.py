@@ -170,8 +170,22 @@ def gap_statistic(
 
 def choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -> NClustersChoice:
     """Return the choice of the gap statistic; the gap of the reference is 0."""
-    logs, reference_logs = compute_dispersions(trial, candidates, metric)
-    gap, errors = read_gap(logs, reference_logs)
+    # log dispersions of the data, (K,), and of the draws, (K, B), the same for all candidates
+    root = trial.copy_root()
+    of_reference = root.spawn(1)[0]
+    clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
+    measure = partial(measure_draw, trial.X, trial.draws, clusterers, metric)
+    draws = [(root, 1), (of_reference, trial.n_repeats)]
+    measured = np.transpose(_stability.run_draws(measure, draws, **trial.options))
+    logs, reference_logs = measured[:, 0], measured[:, 1:]
+    if not np.isfinite(reference_logs).all():
+        raise ValueError(
+            "n_clusters must be less than the number of different points in data without "
+            "structure, whose dispersion is 0 otherwise and has no logarithm."
+        )
+    # gaps and their standard errors s_k, equations (3) and (6) of the paper
+    gap = reference_logs.mean(axis=1) - logs
+    errors = reference_logs.std(axis=1) * np.sqrt(1 + 1 / trial.n_repeats)
     limits = np.append((gap - errors)[1:], -np.inf)  # no limit for the last candidate
     chosen = int(candidates[gap >= limits].min())
     if chosen == candidates[-1] > candidates[0]:
@@ -197,22 +211,6 @@ def choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -
     )
 
 
-def compute_dispersions(
-    trial: Trial, candidates: np.ndarray, metric: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return log dispersions of the data, (K,), and of the reference, (K, B).
-
-    All numbers of clusters use the same draws.
-    """
-    root = trial.copy_root()
-    of_reference = root.spawn(1)[0]
-    clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
-    measure = partial(measure_draw, trial.X, trial.draws, clusterers, metric)
-    draws = [(root, 1), (of_reference, trial.n_repeats)]
-    logs = _stability.run_draws(measure, draws, **trial.options)
-    return np.array(logs[0]), np.array(logs[1:]).T
-
-
 def measure_draw(
     X: Any, reference: Draws, clusterers: dict[int, Any], metric: str, job: Draw
 ) -> list[float]:
@@ -234,18 +232,6 @@ def log_dispersion(X: Any, labels: np.ndarray, metric: str) -> float:
         distances = within_cluster_distances(X, labels, metric=metric, noise="cluster")
         total = np.sum(distances["mean"] * (distances["size"] - 1) / 2)
     return float(np.log(total)) if total > 0 else -np.inf
-
-
-def read_gap(logs: np.ndarray, reference_logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (K,) gaps and their standard errors s_k, equations (3) and (6) of the paper."""
-    if not np.isfinite(reference_logs).all():
-        raise ValueError(
-            "n_clusters must be less than the number of different points in data without "
-            "structure, whose dispersion is 0 otherwise and has no logarithm."
-        )
-    n_references = reference_logs.shape[1]
-    errors = reference_logs.std(axis=1) * np.sqrt(1 + 1 / n_references)
-    return reference_logs.mean(axis=1) - logs, errors
 
 
 def check_sizes(X: Any, candidates: np.ndarray) -> None:

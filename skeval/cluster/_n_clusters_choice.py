@@ -84,19 +84,14 @@ def with_n_clusters(clusterer: Any, name: str, candidates: np.ndarray) -> dict[i
 
 
 def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
-    """Return the validated or detected parameter for the number of clusters."""
-    if param_name is None:
-        return find_parameter(clusterer)
-    if not isinstance(param_name, str) or param_name not in clusterer.get_params(deep=True):
+    """Return the validated parameter for the number of clusters, or by None the only one."""
+    names = sorted(clusterer.get_params(deep=True))
+    if param_name is not None and param_name not in names:
         raise ValueError(
             f"param_name must be a parameter of {type(clusterer).__name__}, got {param_name!r}."
         )
-    return param_name
-
-
-def find_parameter(clusterer: Any) -> str:
-    """Return the name of the one parameter that sets the number of clusters."""
-    names = sorted(clusterer.get_params(deep=True))
+    if param_name is not None:
+        return param_name
     for ending in ("n_clusters", "n_components"):
         matches = [name for name in names if name.split("__")[-1] == ending]
         if len(matches) == 1:

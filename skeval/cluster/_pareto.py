@@ -137,24 +137,7 @@ def pareto_dominance(
     merit = check_data("values", values, dtype=np.float64, ensure_all_finite=False)
     if np.isnan(merit).any():
         raise ValueError(f"values must not be nan, got nan at {np.argwhere(np.isnan(merit))[0]}.")
-    merit = np.where(check_directions(greater_is_better, merit.shape[1]), merit, -merit)
-    worse = np.zeros((len(merit), len(merit)), dtype=bool)
-    for column in merit.T:
-        worse |= is_less(column[:, None], column[None, :])
-    dominates = ~worse & worse.T
-    return dominates, np.logical_not(dominates.any(axis=0))
-
-
-def is_less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return whether `a` is smaller than `b` by more than rounding."""
-    finite = np.isfinite(a) & np.isfinite(b)
-    scale = np.where(finite, np.maximum(np.abs(a), np.abs(b)), 0.0)
-    return a < b - TIE * scale
-
-
-def check_directions(greater_is_better: Any, n_criteria: int) -> np.ndarray:
-    """Return the validated direction of each criterion."""
-    directions = np.asarray(greater_is_better)
+    directions, n_criteria = np.asarray(greater_is_better), merit.shape[1]
     if directions.dtype != bool:
         raise TypeError(f"greater_is_better must be boolean, got {greater_is_better!r}.")
     if directions.ndim and directions.shape != (n_criteria,):
@@ -162,7 +145,14 @@ def check_directions(greater_is_better: Any, n_criteria: int) -> np.ndarray:
             f"greater_is_better must have one entry for each of the {n_criteria} criteria, "
             f"got shape {directions.shape}."
         )
-    return np.broadcast_to(directions, n_criteria)
+    merit = np.where(directions, merit, -merit)
+    worse = np.zeros((len(merit), len(merit)), dtype=bool)
+    for column in merit.T:  # smaller by more than rounding
+        a, b = column[:, None], column[None, :]
+        finite = np.isfinite(a) & np.isfinite(b)
+        worse |= a < b - TIE * np.where(finite, np.maximum(np.abs(a), np.abs(b)), 0.0)
+    dominates = ~worse & worse.T
+    return dominates, np.logical_not(dominates.any(axis=0))
 
 
 @in_order(X=is_table, partitions=None)
@@ -251,11 +241,21 @@ def compare_clusterings(
         raise ValueError("partitions must hold at least one clustering, got none.")
     directions = resolve_directions(indices)
     if isinstance(indices, Mapping):
-        values = compute_custom(X, partitions, indices)
+        rows = [
+            [call_index(partition, function, X, labels) for function, _ in indices.values()]
+            for partition, labels in partitions.items()
+        ]
+        values = np.array(rows, dtype=np.float64)
     else:
         options = {"metric": metric, "n_neighbors": n_neighbors, "noise": noise, "n_jobs": n_jobs}
         values = compute_internal(X, partitions, list(directions), options)
-    check_defined(values, list(partitions), list(directions))
+    undefined = np.argwhere(np.isnan(values))
+    if len(undefined):
+        row, column = undefined[0]
+        raise ValueError(
+            f"indices must be defined for every partition, but {list(directions)[column]!r} is "
+            f"nan for {list(partitions)[row]!r}."
+        )
     up = tuple(directions.values())
     dominates, front = pareto_dominance(values, greater_is_better=up)
     n_clusters = np.array([len(np.unique(np.asarray(p))) for p in partitions.values()])
@@ -287,7 +287,7 @@ def compute_internal(
     shared = [name for name in names if name in SHARED]
     for partition, labels in partitions.items():
         result: dict[str, Any] = {}
-        with ignored_warnings(UndefinedMetricWarning):  # check_defined raises for undefined indices
+        with ignored_warnings(UndefinedMetricWarning):  # undefined indices raise later
             if shared:
                 result |= call_index(
                     partition, internal_indices, X, labels, indices=shared, **options
@@ -310,33 +310,9 @@ def call_alone(name: str, partition: str, X: Any, labels: Any, options: dict[str
     return float(call_index(partition, BY_NAME[name][0], X, labels, **keywords))
 
 
-def compute_custom(
-    X: Any, partitions: Mapping[str, Any], indices: Mapping[str, Index]
-) -> np.ndarray:
-    """Return the custom indices of every partition."""
-    return np.array(
-        [
-            [call_index(partition, function, X, labels) for function, _ in indices.values()]
-            for partition, labels in partitions.items()
-        ],
-        dtype=np.float64,
-    )
-
-
 def call_index(partition: str, function: Callable, X: Any, labels: Any, **options: Any) -> Any:
     """Call an index and prefix errors with the name of the partition."""
     try:
         return function(X, labels, **options)
     except ValueError as error:
         raise ValueError(f"partitions[{partition!r}]: {error}") from error
-
-
-def check_defined(values: np.ndarray, partitions: list[str], indices: list[str]) -> None:
-    """Raise if an index is undefined for a partition."""
-    undefined = np.argwhere(np.isnan(values))
-    if len(undefined):
-        row, column = undefined[0]
-        raise ValueError(
-            f"indices must be defined for every partition, but {indices[column]!r} is nan for "
-            f"{partitions[row]!r}."
-        )

@@ -245,7 +245,7 @@ def metric_interval(
     samples the interval of its root covered in .93 to .96 for normal, .86 to .93 for exponential
     and .83 to .87 for Student errors with 3 degrees of freedom. The `caution` of the result names
     few samples that make up half of the loss, and fewer than 10 positives for the average
-    precision, whose interval then covered in .89.
+    precision.
 
     References
     ----------

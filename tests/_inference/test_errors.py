@@ -193,16 +193,6 @@ def test_no_information_is_the_mean_over_pairs_and_moves_as_said(name, monkeypat
     )
 
 
-def test_zero_one_no_information_equals_the_pairs_loop():
-    truth, predicted = np.array(["a", "b", "b", "c"]), np.array(["a", "b", "a", "b"])
-    fast = no_information(truth, predicted)
-    expected = no_information(truth, predicted, LOSSES["zero_one"])
-    assert fast[0] == pytest.approx(expected[0])
-    np.testing.assert_allclose(fast[1], expected[1])
-    # 1 - sum_c p_c q_c, by hand
-    assert fast[0] == pytest.approx(1 - (1 / 4 * 2 / 4 + 2 / 4 * 2 / 4 + 1 / 4 * 0))
-
-
 def test_monte_carlo_noise_is_taken_out():
     """Over few resamples the corrected squares average to those of all resamples."""
     n = 5
@@ -223,25 +213,6 @@ def test_monte_carlo_noise_is_taken_out():
     error = np.std(corrected) / 2000**0.5
     assert np.mean(raw) - exact > 10 * error
     assert abs(np.mean(corrected) - exact) < 4 * error
-
-
-def test_standard_error_by_hand():
-    units = DrawingUnits(np.arange(3), (np.arange(3),))
-    apparent = sampling_influence(np.array([0.0, 1.0, 0.0]), units)
-    gamma = sampling_influence(np.array([0.2, 0.4, 0.9]), units)
-    oob = errors.Influence(np.array([0.1, -0.2, 0.1]), np.array([0.3, 0.0, -0.1]), 0.01)
-    gradient = np.array([0.4, 0.6, 0.2])
-    total = 0.0
-    for i in range(3):
-        moved = 0.6 * (oob.sampling[i] + oob.training[i]) + 0.4 * apparent[i] + 0.2 * gamma[i]
-        total += moved**2
-    expected = (total - 0.6**2 * 0.01) ** 0.5
-    assert standard_error(gradient, apparent, oob, gamma) == pytest.approx(expected)
-    noisy = errors.Influence(oob.sampling, oob.training, 9.0)
-    sampled = 0.6 * oob.sampling + 0.4 * apparent + 0.2 * gamma
-    assert standard_error(gradient, apparent, noisy, gamma) == pytest.approx(
-        np.sum(sampled**2) ** 0.5
-    )
 
 
 def test_bootstrap_error_is_the_influence_of_the_losses_of_a_loop():

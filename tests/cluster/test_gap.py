@@ -78,9 +78,11 @@ def test_numbers_of_r():
 @pytest.mark.filterwarnings("ignore:The gap still increases")
 def test_rule(gaps, errors, expected, monkeypatch):
     k = np.arange(1, len(gaps) + 1)
-    monkeypatch.setattr(_gap, "read_gap", lambda *_: (np.array(gaps), np.array(errors)))
-    monkeypatch.setattr(_gap, "compute_dispersions", lambda *_: (np.zeros(len(k)), np.eye(len(k))))
-    result = gap_statistic(KMEANS, three(), n_clusters=k)
+    # two draws of the reference with these means and, up to rounding, these errors
+    spread = (1 + 1e-9) * np.array(errors) / np.sqrt(1.5)
+    logs = [np.zeros(len(k)), gaps + spread, gaps - spread]
+    monkeypatch.setattr(_gap._stability, "run_draws", lambda *_, **__: logs)
+    result = gap_statistic(KMEANS, three(), n_clusters=k, n_references=2)
     assert reference.choice(k, gaps, errors) == expected
     assert result.n_clusters == (k[-1] if expected is None else expected)
 

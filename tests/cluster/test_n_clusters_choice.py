@@ -12,7 +12,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 
 from skeval.cluster import NClustersChoice, choose_n_clusters
-from skeval.cluster._n_clusters_choice import find_parameter
+from skeval.cluster._n_clusters_choice import resolve_parameter
 
 KMEANS = KMeans(n_init=3)
 
@@ -68,9 +68,9 @@ def test_a_choice_near_the_edge_says_so(values, limits, chosen, method, edge):
 
 
 def test_parameter_names():
-    assert find_parameter(KMEANS) == "n_clusters"
-    assert find_parameter(GaussianMixture()) == "n_components"
-    assert find_parameter(make_pipeline(PCA(2), KMEANS)) == "kmeans__n_clusters"
+    assert resolve_parameter(KMEANS, None) == "n_clusters"
+    assert resolve_parameter(GaussianMixture(), None) == "n_components"
+    assert resolve_parameter(make_pipeline(PCA(2), KMEANS), None) == "kmeans__n_clusters"
     pipeline = make_pipeline(PCA(2), GaussianMixture())
     with pytest.raises(ValueError, match="param_name must say which of gaussianmixture__n_comp"):
         choose_n_clusters(pipeline, three())

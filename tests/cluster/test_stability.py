@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import stability as reference
 from scipy.sparse import csr_matrix
-from scipy.stats import binomtest, sem
-from scipy.stats import t as student
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_blobs
@@ -102,27 +100,6 @@ def test_clear_clusters_are_predicted_and_random_labels_are_not():
     assert chance.value < 0.05
 
 
-def coverage_of_standard_error(n_groups, n_repeats=20):
-    """How often the t interval of n_repeats halvings holds the mean of all halvings."""
-    X = blobs(24)
-    values = predictive_power(WARD, X, n_repeats=n_groups * n_repeats, random_state=0).replicates
-    covered = 0
-    for group in values.reshape(n_groups, n_repeats):
-        half = student.ppf(0.975, n_repeats - 1) * sem(group)
-        covered += abs(group.mean() - values.mean()) <= half
-    return binomtest(covered, n_groups, 0.95).pvalue
-
-
-@pytest.mark.simulated
-def test_standard_error_covers_the_mean_of_all_halvings():
-    assert coverage_of_standard_error(12, 10) > 0.001
-
-
-@pytest.mark.slow
-def test_standard_error_covers_the_mean_of_all_halvings_long():
-    assert coverage_of_standard_error(300) > 0.001
-
-
 @pytest.mark.parametrize("make", [lambda: 3, lambda: np.random.RandomState(3)])
 def test_same_seed_same_numbers(make):
     X = blobs()
@@ -131,21 +108,6 @@ def test_same_seed_same_numbers(make):
     np.random.seed(0)  # noqa: NPY002  scikit-learn's None reads this state: it must not matter
     second = predictive_power(kmeans, X, n_repeats=3, random_state=make()).replicates
     np.testing.assert_array_equal(first, second)
-
-
-def test_none_is_random_and_the_clusterer_is_untouched():
-    X, kmeans = blobs(), KMeans(4, n_init=1)
-    first = predictive_power(kmeans, X, n_repeats=4).replicates
-    assert not np.array_equal(first, predictive_power(kmeans, X, n_repeats=4).replicates)
-    assert kmeans.random_state is None
-    assert not hasattr(kmeans, "labels_")
-
-
-def test_first_repeats_of_more_are_the_same():
-    X = blobs()
-    few = predictive_power(WARD, X, n_repeats=2, random_state=0).replicates
-    many = predictive_power(WARD, X, n_repeats=5, random_state=0).replicates
-    np.testing.assert_array_equal(few, many[:2])
 
 
 def test_numbers_do_not_depend_on_n_jobs():
@@ -181,6 +143,7 @@ def test_given_seed_of_the_clusterer_is_kept():
 @pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, "list"])
 def test_any_clusterer_and_container(clusterer, kind):
     X = load_iris().data[::3]
+    X.setflags(write=False)
     data = X.tolist() if kind == "list" else kind(X)
     result = prediction_strength(clusterer, data, n_repeats=2, random_state=0)
     assert 0 <= result.value <= 1
@@ -194,15 +157,6 @@ def test_sparse_data():
     sparse = predictive_power(kmeans, csr_matrix(X), n_repeats=2, random_state=0)
     dense = predictive_power(kmeans, X, n_repeats=2, random_state=0)
     np.testing.assert_allclose(sparse.replicates, dense.replicates)
-
-
-def test_input_is_not_modified():
-    X = blobs()
-    expected = prediction_strength(WARD, X.copy(), n_repeats=2, random_state=0)
-    X.setflags(write=False)
-    found = prediction_strength(WARD, X, n_repeats=2, random_state=0)
-    np.testing.assert_array_equal(found.replicates, expected.replicates)
-    np.testing.assert_array_equal(X, blobs())
 
 
 def test_result_prints_and_frames():
