@@ -603,3 +603,19 @@ def test_means_of_losses_have_halls_interval(metric, arguments):
     assert [estimate.interval.low, estimate.interval.high] == pytest.approx(list(expected))
     both = metric_interval(function, np.c_[y, y], np.c_[predicted, y], n_resamples=50)
     assert both.value == pytest.approx(estimate.value / 2)
+
+
+@pytest.mark.parametrize("metric", [mean_squared_error, root_mean_squared_error, r2_score])
+def test_few_large_losses_are_named(metric):
+    y, options = np.random.default_rng(0).normal(size=60), {"n_resamples": 50, "random_state": 0}
+    assert metric_interval(metric, y, np.zeros(60), **options).caution == ""
+    y[:2] = 30
+    assert "2 of 60 samples" in metric_interval(metric, y, np.zeros(60), **options).caution
+
+
+def test_few_positives_are_named():
+    for n_positive, is_cautious in ((5, True), (10, False)):
+        y = (np.arange(60) < n_positive).astype(int)
+        scores = np.random.default_rng(0).normal(size=60)
+        caution = metric_interval(average_precision_score, y, scores).caution
+        assert ("positive samples" in caution) == is_cautious
