@@ -144,16 +144,12 @@ class FitOutput:
         return ties
 
     def _take(self, fits: slice, rows: slice) -> FitOutput:
-        return FitOutput(
-            self.test[fits],
-            self.failed[fits],
-            None if self.predicted is None else self.predicted[rows],
-            None if self.decision is None else self.decision[rows],
-            None if self.probability is None else self.probability[rows],
-            None if self.scores is None else self.scores[fits],
-            None if self.notes is None else self.notes[fits],
-            None if self.noise is None else self.noise[fits],
+        selections = dict.fromkeys(COLUMNS, rows) | dict.fromkeys(
+            ("scores", "notes", "noise"), fits
         )
+        known = {name: at for name, at in selections.items() if getattr(self, name) is not None}
+        parts = {name: getattr(self, name)[at] for name, at in known.items()}
+        return FitOutput(self.test[fits], self.failed[fits], **parts)
 
 
 def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:

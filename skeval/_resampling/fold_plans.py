@@ -95,24 +95,6 @@ def subsamples(
     return unit_plan(units, n_repeats, parts, lambda fit: f"in subsampling {fit + 1}")
 
 
-def join_plans(first: ResamplingPlan, second: ResamplingPlan) -> ResamplingPlan:
-    """Do the fits of a plan, then those of another plan with the same number of folds."""
-
-    def locate(fit: int) -> tuple[ResamplingPlan, int]:
-        return (first, fit) if fit < first.n_fits else (second, fit - first.n_fits)
-
-    def draw(fit: int) -> PlanBlock:
-        plan, at = locate(fit)
-        return plan.draw(at)
-
-    def describe(fit: int) -> str:
-        plan, at = locate(fit)
-        return plan.describe(at) if plan.describe else str(at)
-
-    n_fits = first.n_fits + second.n_fits
-    return replace(second, n_draws=n_fits, draw=draw, describe=describe)
-
-
 def subsamples_of_halves(
     units: SamplingUnits, n_test: int, n_repeats: int, n_pairs: int, root: SeedSequence
 ) -> ResamplingPlan:
@@ -121,21 +103,25 @@ def subsamples_of_halves(
     The fits are (n_repeats,) of all units, and (n_pairs, 2, n_repeats) of the halves. Test sets
     are of the same size in all of them.
     """
-    whole = subsamples(units, n_test, n_repeats, _checks.child_seed(root, 0))
-    # independent seeds for the whole, the divisions and the subsamplings of halves
+    # independent seeds for the subsamplings of all units, the divisions, and those of halves
+    whole, halving, within = (_checks.child_seed(root, number) for number in range(3))
     everything, h = np.arange(units.n_units), units.n_units // 2
-    halving, within = _checks.child_seed(root, 1), _checks.child_seed(root, 2)
     halves = []
     for pair in range(n_pairs):
         order = units.spread(everything, _checks.repetition_rng(halving, pair))
         halves += [order[:h], order[h : 2 * h]]
 
     def parts(fit: int) -> Parts:
-        order = units.spread(halves[fit // n_repeats], _checks.repetition_rng(within, fit))
+        drawn, rng = everything, _checks.repetition_rng(whole, fit)
+        if fit >= n_repeats:
+            drawn = halves[fit // n_repeats - 1]
+            rng = _checks.repetition_rng(within, fit - n_repeats)
+        order = units.spread(drawn, rng)
         return order[n_test:], order[:n_test]
 
     def describe(fit: int) -> str:
-        half, repeat = divmod(fit, n_repeats)
-        return f"in subsampling {repeat + 1} of half {half % 2 + 1} of division {half // 2 + 1}"
+        half, repeat = divmod(fit - n_repeats, n_repeats)
+        name = f"in subsampling {repeat + 1}"
+        return name if half < 0 else f"{name} of half {half % 2 + 1} of division {half // 2 + 1}"
 
-    return join_plans(whole, unit_plan(units, len(halves) * n_repeats, parts, describe))
+    return unit_plan(units, (1 + len(halves)) * n_repeats, parts, describe)

@@ -200,7 +200,9 @@ def validate_inputs(
     n = len(target)
     _checks.check_jobs(n_jobs, verbose)
     check_params(params, n)
-    check_error_score(error_score)
+    raises = isinstance(error_score, str) and error_score == "raise"
+    if not raises and not (isinstance(error_score, Real) and np.isnan(error_score)):
+        raise ValueError(f"error_score must be 'raise' or numpy.nan, got {error_score!r}.")
     return Inputs(
         estimator,
         X,
@@ -215,10 +217,3 @@ def validate_inputs(
         method,
         confidence_level,
     )
-
-
-def check_error_score(error_score: float | str) -> None:
-    """Raise unless `error_score` is "raise" or nan."""
-    raises = isinstance(error_score, str) and error_score == "raise"
-    if not raises and not (isinstance(error_score, Real) and np.isnan(error_score)):
-        raise ValueError(f"error_score must be 'raise' or numpy.nan, got {error_score!r}.")

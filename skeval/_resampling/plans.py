@@ -308,7 +308,15 @@ def bootstrap_plan(
             counts = units.draw(rng)
             if not is_degenerate(counts, codes):
                 return PlanBlock(counts[None], counts[None] == 0, n_redrawn=n_redrawn)
-        raise ValueError(explain_no_draw(classes, codes))
+        if codes is None or classes is None:
+            raise ValueError(
+                f"no resample left a sample out in {MAX_TRIES} tries: y has too few samples."
+            )
+        sizes = np.bincount(codes)
+        raise ValueError(
+            f"no resample with two classes and a sample left out in {MAX_TRIES} tries: class "
+            f"{classes.tolist()[sizes.argmin()]!r} has {sizes.min()} of {sizes.sum()} samples."
+        )
 
     return ResamplingPlan(len(units.unit), n_resamples, draw)
 
@@ -365,14 +373,3 @@ def is_degenerate(counts: np.ndarray, codes: np.ndarray | None) -> bool:
         return False
     drawn = codes[counts > 0]
     return bool(np.all(drawn == drawn[0]))
-
-
-def explain_no_draw(classes: np.ndarray | None, codes: np.ndarray | None) -> str:
-    """Return the reason why no resample can be drawn."""
-    if codes is None or classes is None:
-        return f"no resample left a sample out in {MAX_TRIES} tries: y has too few samples."
-    sizes = np.bincount(codes)
-    return (
-        f"no resample with two classes and a sample left out in {MAX_TRIES} tries: class "
-        f"{classes.tolist()[sizes.argmin()]!r} has {sizes.min()} of {sizes.sum()} samples."
-    )

@@ -6,14 +6,7 @@ import joblib
 import numpy as np
 import pytest
 
-from skeval._resampling.plans import (
-    Fit,
-    PlanBlock,
-    concatenate_blocks,
-    explain_no_draw,
-    squeeze,
-    squeeze_rows,
-)
+from skeval._resampling.plans import Fit, PlanBlock, concatenate_blocks, squeeze, squeeze_rows
 
 RNG = np.random.default_rng(0)
 ARRAYS = {
@@ -108,9 +101,3 @@ def test_parts_of_a_block_keep_the_order_of_their_rows():
     assert [fit.training_rows.tolist() for fit in joined] == 3 * [[0, 1, 2]] + [[2, 0, 1]]
     assert joined.take(np.array([3]))[0].training_rows.tolist() == [2, 0, 1]
     assert concatenate_blocks([ascending, ascending]).rows is None
-
-
-def test_the_reason_why_nothing_can_be_drawn():
-    assert "y has too few samples" in explain_no_draw(None, None)
-    message = explain_no_draw(np.array(["a", "b"]), np.array([0, 0, 1]))
-    assert "class 'b' has 1 of 3 samples" in message
