@@ -254,8 +254,9 @@ def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
 def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the edges of cells, the fractions of values in them, and the spacing of a lattice.
 
-    The cells of continuous values lie between neighboring values, and their spacing is 0. Values on
-    a lattice, such as counts or rounded measurements, have a cell around each point.
+    A cell reaches from a point halfway to its neighbors, so that the extremes are as far out as in
+    the data, but not past 0. Continuous values have a spacing of 0; cells of a lattice, such as
+    counts or rounded measurements, also lie around points that do not occur.
     """
     points, counts = np.unique(values, return_counts=True)
     if len(points) < 2:
@@ -265,8 +266,11 @@ def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     places = (points - points[0]) / step
     # values on no lattice, or on one so fine that most cells are empty
     if n_steps >= len(values) or np.abs(places - np.round(places)).max() > 0.01:
-        shares = np.append(counts[0] + counts[1], counts[2:]) / len(values)
-        return points, shares, 0.0
+        middle = (points[1:] + points[:-1]) / 2
+        first, last = 2 * points[[0, -1]] - middle[[0, -1]]
+        first = max(first, 0.0) if points[0] >= 0 else first
+        last = min(last, 0.0) if points[-1] <= 0 else last
+        return np.concatenate([[first], middle, [last]]), counts / len(values), 0.0
     shares = np.bincount(np.round(places).astype(int), counts) / len(values)
     return points[0] + step * (np.arange(len(shares) + 1) - 0.5), shares, float(step)
 

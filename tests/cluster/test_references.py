@@ -51,10 +51,10 @@ def test_reference_has_the_form_of_the_data(reference, kind):
     if reference == "permuted":
         np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(original, axis=0))
         assert not np.array_equal(dense, original)
-    elif reference in ("box", "unimodal"):
+    elif reference == "box":
         assert (dense >= original.min(axis=0) - 1e-6).all()
         assert (dense <= original.max(axis=0) + 1e-6).all()
-    else:
+    elif reference == "uniform":
         center, axes = original.mean(axis=0), np.linalg.svd(original - original.mean(axis=0))[2]
         inside, scores = (dense - center) @ axes.T, (original - center) @ axes.T
         assert (inside.max(axis=0) <= scores.max(axis=0) + 1e-5).all()
@@ -74,7 +74,18 @@ def test_unimodal_column_equals_the_definition(seed):
     assert np.abs(fitted.probabilities - y).max() == pytest.approx(best)
     of_modes = [reference.unimodal(edges, y, [mode]) for mode in modes]  # some are as close
     assert any(np.allclose(fitted.probabilities, one) for one in of_modes)
-    np.testing.assert_array_equal(fitted.knots, np.sort(values))
+    np.testing.assert_array_equal(fitted.knots, edges)
+    np.testing.assert_allclose(edges[1:-1], np.convolve(np.sort(values), [0.5, 0.5], "valid"))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_extremes_are_as_far_out_as_in_the_data_but_keep_their_sign(sign):
+    values = sign * np.array([0.1, 1.0, 2.5, 4.0, 9.0])
+    ends = sign * divide_range(values)[0][[0, -1]][::sign]
+    np.testing.assert_allclose(ends, [0.0, 11.5])
+    assert divide_range(values + 20)[0][[0, -1]] == pytest.approx(
+        np.sort(sign * np.array([-0.35, 11.5])) + 20
+    )
 
 
 def test_unimodal_draws_keep_shapes_and_correlation():
