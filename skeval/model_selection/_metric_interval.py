@@ -243,7 +243,7 @@ def metric_interval(
     :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage. No
     interval of the mean squared error is reliable if errors have heavy tails: with 30 to 100
     samples the interval of its root covered in .93 to .96 for normal, .86 to .93 for exponential
-    and .83 to .87 for Student errors with 3 degrees of freedom. The `caution` of the result names
+    and .83 to .87 for Student errors with 3 degrees of freedom. ``details["caution"]`` names
     few samples that make up half of the loss, and fewer than 10 positives for the average
     precision.
 
@@ -458,6 +458,7 @@ def _estimate_metric(
         limits = _make_bootstrap_forms(statistic, units, finite, value, method)
         n_undefined = len(replicates) - len(finite)
         fields = {"extra": ErrorExtra(n_resamples=len(replicates), n_undefined=n_undefined)}
+    caution = find_caution(metric, sample)
     # probabilities have a column for each class
     columns = sample.y_pred.shape[1] if sample.y_pred.ndim == 2 else 1
     return Estimate(
@@ -468,7 +469,7 @@ def _estimate_metric(
         limits={name: partial(_warn_if_undefined, form) for name, form in limits.items()},
         n_samples=n,
         replicates=replicates,
-        caution=find_caution(metric, sample),
+        details={"caution": caution} if caution else {},
         **fields,
         confidence_level=settings.confidence_level,
         bounds=_table.range_of_metric(metric, max(2, columns)),

@@ -608,14 +608,16 @@ def test_means_of_losses_have_halls_interval(metric, arguments):
 @pytest.mark.parametrize("metric", [mean_squared_error, root_mean_squared_error, r2_score])
 def test_few_large_losses_are_named(metric):
     y, options = np.random.default_rng(0).normal(size=60), {"n_resamples": 50, "random_state": 0}
-    assert metric_interval(metric, y, np.zeros(60), **options).caution == ""
+    assert metric_interval(metric, y, np.zeros(60), **options).details == {}
     y[:2] = 30
-    assert "2 of 60 samples" in metric_interval(metric, y, np.zeros(60), **options).caution
+    assert (
+        "2 of 60 samples" in metric_interval(metric, y, np.zeros(60), **options).details["caution"]
+    )
 
 
 def test_few_positives_are_named():
     for n_positive, is_cautious in ((5, True), (10, False)):
         y = (np.arange(60) < n_positive).astype(int)
         scores = np.random.default_rng(0).normal(size=60)
-        caution = metric_interval(average_precision_score, y, scores).caution
+        caution = metric_interval(average_precision_score, y, scores).details.get("caution", "")
         assert ("positive samples" in caution) == is_cautious
