@@ -180,13 +180,14 @@ def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, lev
     # mean and variance without the draw b, from the deviation of b
     others = np.maximum(((n - 1) * variance[:, None] - deviations**2 * n / (n - 1)) / (n - 2), 0.0)
     null = standardize(deviations * n / (n - 1), np.sqrt(others)).max(axis=0)
-    largest = standardize(values - mean, np.sqrt(variance)).max()
+    spread = np.sqrt(variance)
+    largest = standardize(values - mean, spread).max()
     critical = np.sort(null)[::-1][max(int(level * (n + 1)), 1) - 1]
     return Step(
         candidates,
         values,
         draws,
-        mean + critical * np.sqrt(variance),
+        mean + np.multiply(critical, spread, out=np.zeros(len(spread)), where=spread > 0),
         float((1 + np.sum(null >= largest)) / (1 + n)),
     )
 

@@ -39,6 +39,14 @@ def test_steps_without_variation():
     np.testing.assert_array_equal(better.excess > 0, [False, True])
 
 
+def test_a_single_draw_with_clusters_has_a_finite_limit():
+    draws = np.stack([np.zeros(39), np.linspace(0.2, 0.3, 39)])
+    draws[0, 3] = 0.4
+    step = _sequential.make_step(np.array([2, 3]), np.array([0.0, 0.25]), draws, 0.05)
+    assert np.isfinite(step.limits[0])
+    assert step.pvalue > 0.05
+
+
 def test_no_way_left_from_a_reference_of_one():
     draws = np.stack([np.linspace(0.7, 0.8, 39), np.ones(39)])
     step = _sequential.make_step(np.array([3, 4]), np.array([1.0, 0.0]), draws, 0.05)
