@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.crossed import each_value
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import UnsetMetadataPassedError
@@ -184,6 +184,63 @@ def test_a_perturbation_follows_the_requests_of_its_fit(data):
     with config_context(enable_metadata_routing=False):
         read_later = model.cv_error_
     assert read_later == clone(model).fit(X, y, sample_weight=np.linspace(1, 2, len(y))).cv_error_
+
+
+class Multiplier(TransformerMixin, BaseEstimator):
+    """Transformer that multiplies samples by a number for each."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def fit_transform(self, X, y=None, factor=None):
+        return self.transform(X, factor)
+
+    def transform(self, X, factor=None):
+        return X if factor is None else X * factor[:, None]
+
+
+class ShiftedSVC(SVC):
+    """SVC whose responses take an argument."""
+
+    def predict(self, X, flip=False):
+        predicted = super().predict(X)
+        return predicted[::-1] if flip else predicted
+
+    def decision_function(self, X, flip=False):
+        values = super().decision_function(X)
+        return -values if flip else values
+
+
+@pytest.mark.parametrize("routed", [True, False])
+@pytest.mark.parametrize("kind", ["CV2", "perturbation"])
+def test_responses_pass_their_arguments_on_as_a_pipeline_does(data, kind, routed):
+    X, y = data
+    factor = np.random.default_rng(0).uniform(0.5, 2, size=len(y))
+    with config_context(enable_metadata_routing=routed):
+        multiplier, svc = Multiplier(), ShiftedSVC(kernel="linear", C=0.01)
+        params = {"flip": True}
+        if routed:
+            multiplier.set_transform_request(factor=True)
+            svc.set_predict_request(flip=True).set_decision_function_request(flip=True)
+            params |= {"factor": factor}
+        pipeline = make_pipeline(multiplier, svc)
+        model = {
+            "CV2": CV2FeatureSelectionPipeline(multiplier, svc, cv=3 if routed else None),
+            "perturbation": PerturbationResamplingSVC(estimator=pipeline, n_resamples=0),
+        }[kind]
+        fit = {"factor": factor} if routed else {}
+        pipeline, model = clone(pipeline).fit(X, y, **fit), clone(model).fit(X, y, **fit)
+        # without routing, only predict of a pipeline takes arguments
+        for method in ("predict", "decision_function") if routed else ("predict",):
+            expected = getattr(pipeline, method)(X, **params)
+            np.testing.assert_array_equal(getattr(model, method)(X, **params), expected)
+            assert not np.array_equal(getattr(model, method)(X), expected)
+        with pytest.raises(TypeError, match="other"):
+            model.predict(X, other=1)
+        if routed and kind == "CV2":
+            np.testing.assert_array_equal(
+                model.transform(X, factor=factor), multiplier.transform(X, factor)
+            )
 
 
 def spread(X, labels, sample_weight=None):

@@ -29,7 +29,13 @@ from sklearn.utils.validation import has_fit_parameter
 from skeval.utils import _checks
 from skeval.utils._compat import is_search, num_samples, params_of_rows, safe_indexing
 
-FIT_TO_FIT = MethodMapping().add(caller="fit", callee="fit")
+RESPONSES = ("predict", "decision_function", "predict_proba", "predict_log_proba")
+OF_SELECTOR, OF_CLASSIFIER = MethodMapping(), MethodMapping()
+"""Methods of an estimator and those of its parts that they call, as in a pipeline of the parts."""
+for _method in ("fit", *RESPONSES):
+    OF_SELECTOR.add(caller=_method, callee="transform")
+    OF_CLASSIFIER.add(caller=_method, callee=_method)
+OF_SELECTOR.add(caller="fit", callee="fit").add(caller="transform", callee="transform")
 
 
 def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
@@ -194,6 +200,19 @@ def route_fit(router: Any, metadata: dict[str, Any], **parts: Any) -> dict[str, 
         | group_parameters(part, metadata.get("groups"))
         for name, part in parts.items()
     }
+
+
+def route_call(
+    router: Any, method: str, metadata: dict[str, Any], part: str, callee: str
+) -> dict[str, Any]:
+    """Return the keyword arguments of a method of a part, which a method of an estimator calls.
+
+    Without metadata routing the part of the same method receives all of them, as in a pipeline.
+    """
+    if not get_config()["enable_metadata_routing"]:
+        return metadata if callee == method else {}
+    routed: dict[str, Any] = process_routing(router, method, **metadata)[part][callee]
+    return routed
 
 
 def check_params(params: Params, n_samples: int) -> None:

@@ -30,7 +30,8 @@ from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval, row_means
 from skeval._inference.paired import corrected_error
 from skeval._resampling.fit_params import (
-    FIT_TO_FIT,
+    OF_CLASSIFIER,
+    OF_SELECTOR,
     Params,
     check_takes_weights,
     drop_unweighted,
@@ -38,6 +39,7 @@ from skeval._resampling.fit_params import (
     is_routed,
     params_of_part,
     read_weight,
+    route_call,
     route_fit,
 )
 from skeval._resampling.fit_request import FitRequest
@@ -390,17 +392,26 @@ class CV2FeatureSelectionPipeline(
             if selection is not None:
                 self.support_ = selection.support
         classifier = clone(self._classifier())
-        self.classifier_: Any = classifier.fit(self._select(X), y, **arguments["classifier"])
+        selected = self._select(X, "fit", metadata)
+        self.classifier_: Any = classifier.fit(selected, y, **arguments["classifier"])
         withhold_estimates(self.classifier_)
 
-    def _select(self, X: Any) -> Any:
+    def _select(self, X: Any, method: str, params: dict[str, Any]) -> Any:
+        """Return the final features of X for a method with these arguments."""
+        params = route_call(self, method, params, "selector", "transform")
         if self.final == "refit":
-            return self.selector_.transform(X)
-        return safe_indexing(self.preprocessor_.transform(X), self._columns, axis=1)
+            return self.selector_.transform(X, **params)
+        return safe_indexing(self.preprocessor_.transform(X, **params), self._columns, axis=1)
 
-    def _check_and_select(self, X: Any) -> Any:
+    def _respond(self, method: str, X: Any, params: dict[str, Any]) -> Any:
+        """Return the output of a method of the classifier for the final features of X."""
+        selected = self._check_and_select(X, method, params)
+        routed = route_call(self, method, params, "classifier", method)
+        return getattr(self.classifier_, method)(selected, **routed)
+
+    def _check_and_select(self, X: Any, method: str, params: dict[str, Any]) -> Any:
         check_is_fitted(self)
-        return self._select(self._check_samples(X, reset=False))
+        return self._select(self._check_samples(X, reset=False), method, params)
 
     @property
     def _own_error(self) -> str | None:
@@ -449,92 +460,98 @@ class CV2FeatureSelectionPipeline(
             return super().get_feature_names_out(input_features)
         return self.selector_.get_feature_names_out()
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, **params: Any) -> Any:
         """Reduce X to the final features.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
+        **params : dict
+            Arguments that `transform` of the selector requests, as in a pipeline.
 
         Returns
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_selected)
             Input of the classifier.
         """
-        return self._check_and_select(X)
+        return self._check_and_select(X, "transform", params)
 
     @property
     def fitted_steps(self) -> tuple[Any, Any]:
         """Fitted selector and classifier, for the comparison with a solver."""
         return self.selector_, self.classifier_
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, **params: Any) -> np.ndarray:
         """Predict the class of each sample.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
+        **params : dict
+            Arguments of the classifier, or those that the parts request, as in a pipeline.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Class labels.
         """
-        reduced = self._check_and_select(X)  # raises an error before fit
-        return self.classifier_.predict(reduced)
+        return self._respond("predict", X, params)
 
     @available_if(classifier_has("decision_function"))
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any, **params: Any) -> np.ndarray:
         """Return the decision values of the classifier.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
+        **params : dict
+            Arguments of the classifier, or those that the parts request, as in a pipeline.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Output of the classifier.
         """
-        reduced = self._check_and_select(X)  # raises an error before fit
-        return self.classifier_.decision_function(reduced)
+        return self._respond("decision_function", X, params)
 
     @available_if(classifier_has("predict_proba"))
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, **params: Any) -> np.ndarray:
         """Return the class probabilities of the classifier.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
+        **params : dict
+            Arguments of the classifier, or those that the parts request, as in a pipeline.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             Output of the classifier.
         """
-        reduced = self._check_and_select(X)  # raises an error before fit
-        return self.classifier_.predict_proba(reduced)
+        return self._respond("predict_proba", X, params)
 
     @available_if(classifier_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Any, **params: Any) -> np.ndarray:
         """Return the logarithms of the class probabilities of the classifier.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
+        **params : dict
+            Arguments of the classifier, or those that the parts request, as in a pipeline.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             Output of the classifier.
         """
-        reduced = self._check_and_select(X)  # raises an error before fit
-        return self.classifier_.predict_log_proba(reduced)
+        return self._respond("predict_log_proba", X, params)
 
     def set_params(self, **params: Any) -> CV2FeatureSelectionPipeline:
         """Set parameters of this estimator and of its parts, the default ones included.
@@ -569,8 +586,8 @@ class CV2FeatureSelectionPipeline(
         """
         router = MetadataRouter(owner=type(self).__name__)
         router.add_self_request(super().get_metadata_routing())
-        parts = {"selector": self._selector(DEFAULT_N_FEATURES), "classifier": self._classifier()}
-        return router.add(**parts, method_mapping=FIT_TO_FIT)
+        router.add(selector=self._selector(DEFAULT_N_FEATURES), method_mapping=OF_SELECTOR)
+        return router.add(classifier=self._classifier(), method_mapping=OF_CLASSIFIER)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,7 +16,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._adapters.registry import UNKNOWN, Solver, supports
-from skeval._resampling.fit_params import FIT_TO_FIT, drop_unweighted, route_fit, weight_parameters
+from skeval._resampling.fit_params import (
+    OF_CLASSIFIER,
+    drop_unweighted,
+    route_call,
+    route_fit,
+    weight_parameters,
+)
 from skeval._resampling.label_steps import warn_biased_part, warn_unweighted
 from skeval._resampling.progress import fit_task
 from skeval._resampling.splitters import limit_folds
@@ -409,41 +415,45 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     shape_fit_: Any = attribute_of_svc("shape_fit_", "Shape of the training samples of the `SVC`.")
     class_weight_: Any = attribute_of_svc("class_weight_", "Factors of `C` by class.")
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, **params: Any) -> np.ndarray:
         """Return the predicted labels.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
+        **params : dict
+            Arguments that the steps of `estimator` request, as in a pipeline.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        X = self._check_data(X)  # raises an error before fit
-        return self.estimator_.predict(X)
+        return self._respond("predict", X, params)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any, **params: Any) -> np.ndarray:
         """Return the decision values, as `SVC` does.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
+        **params : dict
+            Arguments that the steps of `estimator` request, as in a pipeline.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        X = self._check_data(X)  # raises an error before fit
-        return self.estimator_.decision_function(X)
+        return self._respond("decision_function", X, params)
 
-    def _check_data(self, X: Any) -> Any:
+    def _respond(self, method: str, X: Any, params: dict[str, Any]) -> Any:
         check_is_fitted(self)
-        if self.estimator is not None:
-            return X
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        if self.estimator is None:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        else:
+            params = route_call(self, method, params, "estimator", method)
+        return getattr(self.estimator_, method)(X, **params)
 
     def get_metadata_routing(self) -> MetadataRequest | MetadataRouter:
         """Return the requests: those of an `SVC`, or those of the steps of `estimator`.
@@ -458,7 +468,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         if own.fit.requests["sample_weight"] is None:  # the steps of the estimator decide
             own.fit.add_request(param="sample_weight", alias=True)
         router = MetadataRouter(owner=type(self).__name__).add_self_request(own)
-        return router.add(estimator=self.estimator, method_mapping=FIT_TO_FIT)
+        return router.add(estimator=self.estimator, method_mapping=OF_CLASSIFIER)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
