@@ -29,7 +29,7 @@ from skeval._resampling.splitters import (
     resolve_splitter,
     seed_splitter,
 )
-from skeval._resampling.target import Target, has_outputs
+from skeval._resampling.target import has_outputs
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO
 from skeval.report import _findings, _predictions, _sentences
@@ -330,7 +330,6 @@ def _validate(estimator: Any, X: Any, y: Any, options: dict[str, Any], seed: int
     inputs = validate_inputs(
         estimator, X, y, groups, method=AUTO, **{name: options[name] for name in RUN_OPTIONS}
     )
-    _refuse_single_members(inputs.target)
     if options["pos_label"] is not None:
         inputs = inputs.with_options(target=inputs.target.with_positive(options["pos_label"]))
     names = _predictions.check_feature_names(inputs.X, options["feature_names"])
@@ -480,19 +479,6 @@ def _evaluate_each(
     arguments = {"estimator": dict(estimators), "X": X, "y": y} | options
     run = describe_run("skeval.evaluate", arguments, seed)
     return join_reports(reports, compare_reports(reports), run)
-
-
-def _refuse_single_members(target: Target) -> None:
-    """Raise if a class has one member, which no model can be trained on and tested with."""
-    if target.classes is None:
-        return
-    single = target.classes[np.bincount(target.codes) == 1]
-    if len(single):
-        listed = ", ".join(map(repr, single[:MAX_LISTED].tolist()))
-        raise ValueError(
-            f"y must have at least two samples of each class, got one of class {listed}: it cannot "
-            "be in the training and the test set. Merge such classes, or remove their samples."
-        )
 
 
 MAX_LISTED = 3

@@ -158,7 +158,7 @@ MAX_SMALL_CLASSES, MIN_CLASS_SIZE = 10, 5
 
 
 def check_classes(name: str, y: np.ndarray) -> None:
-    """Raise unless a target has at least two classes, and far fewer classes than samples."""
+    """Raise unless a target has two classes, several samples of each, and far fewer classes."""
     if y.dtype.kind == "f" and np.any(y % 1):
         raise ValueError(
             f"{name} must hold classes for a classifier, got the number {y[y % 1 != 0][0]:g}; use "
@@ -183,6 +183,13 @@ def check_classes(name: str, y: np.ndarray) -> None:
             f"{name} must hold at least {MIN_CLASS_SIZE} samples of each class on average for a "
             f"classifier, got {len(classes)} classes among {len(y)} samples, "
             f"{int(np.sum(sizes == 1))} of them with one member; {remedy}."
+        )
+    if sizes.min() == 1:
+        listed = ", ".join(map(repr, classes[sizes == 1][:3].tolist()))
+        raise ValueError(
+            f"{name} must have at least two samples of each class, got one of class {listed}: it "
+            "cannot be in the training and the test set. Merge such classes, or remove their "
+            "samples."
         )
     with naming(name):
         check_classification_targets(y)
@@ -349,11 +356,8 @@ def check_y(name: str, y: Any) -> np.ndarray:
     if isinstance(exact, np.dtype) and exact.kind in "biuf":  # scikit-learn converts Int64 to float
         y = y.to_numpy(exact)
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
-    if name != "y" and y.ndim == 2 and y.shape[1] > 1:
-        raise ValueError(
-            f"{name} must have one entry for each sample, got the shape {y.shape}; for a column "
-            f"of probabilities for each class, the labels are classes[{name}.argmax(axis=1)]."
-        )
+    if name != "y":
+        refuse_columns(name, y)
     with naming(name):
         return native_labels(name, column_or_1d(y))
 
@@ -535,22 +539,25 @@ def check_comparable(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:
     refuse_other_names(y_true, name, labels)
 
 
-def refuse_other_spelling(y_true: np.ndarray, y_pred: np.ndarray) -> None:
-    """Raise if names of classes differ only by case or spaces."""
-    both = set(y_true.tolist()) | set(y_pred.tolist())
-    if len({name.strip().casefold() for name in both}) < len(both):
-        refuse_other_names(y_true, "y_pred", y_pred)
-
-
 CODES = ({0, 1}, {-1, 1}, {1, 2})
 """Usual codes of two classes."""
 
 
-def refuse_other_names(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:
+MANY_LABELS = 10
+"""Fewer labels, of a fold or a subgroup, may lack classes."""
+
+
+def refuse_other_names(
+    y_true: np.ndarray, name: str, labels: np.ndarray, *, of_part: bool = False
+) -> None:
     """Raise if labels name the classes in another way, which would count as wrong predictions.
 
-    Names differ by case or spaces, have none in common, or are codes of as many classes.
+    Names differ by case or spaces, have none in common, or are codes of as many classes. The labels
+    `of_part` of the samples, such as a fold, may lack classes.
     """
+    numbers = y_true.dtype.kind in "biuf" and labels.dtype.kind in "biuf"
+    if numbers and (y_true.min(), y_true.max()) == (labels.min(), labels.max()):
+        return  # none of the cases below, and faster
     classes, found = set(np.unique(y_true).tolist()), set(np.unique(labels).tolist())
     if found <= classes or classes <= found:
         return
@@ -563,6 +570,10 @@ def refuse_other_names(y_true: np.ndarray, name: str, labels: np.ndarray) -> Non
         alike = []
         shifted = any({one + shift for one in classes} == found for shift in (-1, 1))
         coded |= shifted and len(classes) > 1
+    if of_part:
+        many = len(labels) >= MANY_LABELS
+        none_in_common &= many and len(found) == len(classes)
+        coded &= many
     if not (alike or none_in_common or coded):
         return
     wrong, why = (alike, ", which differ only by case or spaces") if alike else (others, "")
@@ -720,15 +731,26 @@ def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, 
             raise ValueError("y_true must hold at least one sample, got 0.")
         y_true, y_pred = plain_text(y_true), plain_text(y_pred)
         true, pred = _read_plain_labels(y_true), _read_plain_labels(y_pred)
-        if true is not None and pred is not None and _is_text(true) == _is_text(pred):
-            if _is_text(true):
-                refuse_other_spelling(true, pred)
-            return true, pred
-        assert_all_finite(y_true, input_name="y_true")
-        assert_all_finite(y_pred, input_name="y_pred")
-        y_true, y_pred = native_labels("y_true", y_true), native_labels("y_pred", y_pred)
-        unique_labels(y_true, y_pred)  # raises for mixed kinds of labels
-        return _flatten_labels("y_true", y_true), _flatten_labels("y_pred", y_pred)
+        if true is None or pred is None or _is_text(true) != _is_text(pred):
+            if true is not None:
+                refuse_columns("y_pred", y_pred)
+            assert_all_finite(y_true, input_name="y_true")
+            assert_all_finite(y_pred, input_name="y_pred")
+            y_true, y_pred = native_labels("y_true", y_true), native_labels("y_pred", y_pred)
+            unique_labels(y_true, y_pred)  # raises for mixed kinds of labels
+            true, pred = _flatten_labels("y_true", y_true), _flatten_labels("y_pred", y_pred)
+    if np.ndim(true) == 1 and np.ndim(pred) == 1:
+        refuse_other_names(true, "y_pred", pred, of_part=True)
+    return true, pred
+
+
+def refuse_columns(name: str, y: Any) -> None:
+    """Raise if labels have several columns."""
+    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        raise ValueError(
+            f"{name} must have one entry for each sample, got the shape {np.shape(y)}; of a column "
+            f"of probabilities for each class, the labels are classes[{name}.argmax(axis=1)]."
+        )
 
 
 def plain_text(y: Any) -> Any:
