@@ -1042,11 +1042,17 @@ def selection_stability(
     _checks.check_option("method", method, MEASURES)
     _checks.check_confidence_level(confidence_level)
     chosen = check_supports(supports)
-    if method == "kuncheva":
-        check_equal_sizes(chosen)
+    sizes = chosen.sum(axis=1)
+    if method == "kuncheva" and sizes.min() < sizes.max():
+        raise ValueError(
+            "method='kuncheva' must be given the same number of features in every round, got "
+            f"{sizes.min()} to {sizes.max()}; method='nogueira' takes any numbers."
+        )
     result = measure_stability(chosen, method, confidence_level)
     if np.isnan(result.value):
-        _checks.warn_undefined(UNDEFINED[method].format(len(chosen)))
+        _checks.warn_undefined(
+            f"the {method} stability of {len(chosen)} round(s) is undefined, 0/0; it is set to nan."
+        )
     return result
 
 
@@ -1087,16 +1093,6 @@ def check_supports(supports: Any) -> np.ndarray:
     return chosen.astype(bool)
 
 
-def check_equal_sizes(chosen: np.ndarray) -> None:
-    """Raise unless every round selects the same number of features."""
-    sizes = chosen.sum(axis=1)
-    if sizes.min() != sizes.max():
-        raise ValueError(
-            "method='kuncheva' must be given the same number of features in every round, got "
-            f"{sizes.min()} to {sizes.max()}; method='nogueira' takes any numbers."
-        )
-
-
 def nogueira(chosen: np.ndarray) -> tuple[float, float]:
     """Return the measure of Nogueira et al. (2018) and its variance (their Theorem 7)."""
     n_rounds, p = chosen.shape
@@ -1127,16 +1123,3 @@ def jaccard(chosen: np.ndarray) -> tuple[float, float]:
 
 
 MEASURES = {"nogueira": nogueira, "kuncheva": nogueira, "jaccard": jaccard}
-
-CHANCE_FREE = (
-    "the stability is undefined, 0/0, for {} round(s) of which all select nothing, or all select "
-    "everything, or there is only one; it is set to nan."
-)
-UNDEFINED = {
-    "nogueira": CHANCE_FREE,
-    "kuncheva": CHANCE_FREE,
-    "jaccard": (
-        "the Jaccard stability is undefined, 0/0, for {} round(s) of which two select nothing or "
-        "there is only one; it is set to nan."
-    ),
-}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -34,19 +34,6 @@ from skeval.utils._options import DecisionShape, PerturbationInterval, Statistic
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
 """Parameters shared with `SVC`; the seed and the verbosity of this estimator are its own."""
-
-
-RESAMPLING = (
-    "n_resamples",
-    "statistic",
-    "interval",
-    "confidence_level",
-    "cv",
-    "n_jobs",
-    "verbose",
-    "memory",
-)
-INTERVALS = ("wilson", "normal", "pivotal", "symmetric", "quantile")
 
 OF_RESAMPLING = frozenset(
     {"perturbation_", "cv_error_", "resubstitution_error_", "statistics_", "confidence_interval_"}
@@ -295,7 +282,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self._not_estimable, self._fit_groups = "", groups
         if self.n_resamples:
             # the user may change X, and these parameters, before the error is read
-            options = {name: getattr(self, name) for name in RESAMPLING}
+            own = self.get_params(deep=False).keys() - SVC_PARAMETERS - {"estimator"}
+            options = {name: getattr(self, name) for name in own}
             options |= {"sample_weight": sample_weight, "groups": deepcopy(groups), "cv": cv}
             options |= {"params": deepcopy(params) or None}
             options["random_state"] = _checks.root_seed(self.random_state)
@@ -305,9 +293,9 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     def _check_parameters(self) -> None:
         _checks.check_count("n_resamples", self.n_resamples, 0)
-        _checks.check_option("statistic", self.statistic, ("cross_validation", "resubstitution"))
+        _checks.check_option("statistic", self.statistic, get_args(Statistic))
         if self.interval is not None:
-            _checks.check_option("interval", self.interval, INTERVALS)
+            _checks.check_option("interval", self.interval, get_args(PerturbationInterval))
         _checks.check_confidence_level(self.confidence_level)
         if self.estimator is None:
             return

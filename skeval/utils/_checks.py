@@ -25,7 +25,6 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, is_classifier, is_regressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import (
-    assert_all_finite,
     check_array,
     check_consistent_length,
     check_random_state,
@@ -35,7 +34,13 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from skeval.utils._compat import is_foreign_array, num_samples
-from skeval.utils._samples import explain_other_index, index_of, refuse_big_integers, refuse_mask
+from skeval.utils._samples import (
+    count_dimensions,
+    explain_other_index,
+    index_of,
+    refuse_big_integers,
+    refuse_mask,
+)
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 RandomStateLike = int | RandomState | Generator | SeedSequence | None
@@ -351,6 +356,8 @@ def check_same_length(**arrays: Any) -> None:
 def check_y(name: str, y: Any) -> np.ndarray:
     """Return `y` as a non-empty 1-D array without missing or infinite values."""
     y = plain_text(y)
+    if isinstance(y, list) and len({isinstance(label, str) for label in y}) > 1:
+        raise ValueError(f"{name} must hold numbers or strings alone, got both.")
     check_complete(name, y)
     exact = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if isinstance(exact, np.dtype) and exact.kind in "biuf":  # scikit-learn converts Int64 to float
@@ -519,9 +526,16 @@ def check_complete(name: str, y: Any) -> None:
         )
 
 
-def check_comparable(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:
-    """Raise if labels can never be equal, instead of counting every prediction as wrong."""
+def check_comparable(
+    y_true: np.ndarray, name: str, labels: np.ndarray, *, of_part: bool = False
+) -> None:
+    """Raise if labels can never be equal, instead of counting every prediction as wrong.
+
+    The labels `of_part` of the samples, such as a fold, may lack classes.
+    """
     for argument, y in (("y_true", y_true), (name, labels)):
+        if y.dtype.kind == "S":
+            raise ValueError(f"{argument} must hold numbers, booleans or strings, got bytes.")
         if y.dtype.kind == "f" and np.any(y != np.floor(y)):
             raise ValueError(
                 f"{argument} must hold class labels, got the number {y[y != np.floor(y)][0]:g}; "
@@ -536,7 +550,7 @@ def check_comparable(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:
             f"y_true and {name} must both hold numbers or both hold strings, got {true!r} and "
             f"{label!r}; give both the same class names."
         )
-    refuse_other_names(y_true, name, labels)
+    refuse_other_names(y_true, name, labels, of_part)
 
 
 CODES = ({0, 1}, {-1, 1}, {1, 2})
@@ -544,11 +558,11 @@ CODES = ({0, 1}, {-1, 1}, {1, 2})
 
 
 MANY_LABELS = 10
-"""Fewer labels, of a fold or a subgroup, may lack classes."""
+"""Fewer labels may lack classes."""
 
 
 def refuse_other_names(
-    y_true: np.ndarray, name: str, labels: np.ndarray, *, of_part: bool = False
+    y_true: np.ndarray, name: str, labels: np.ndarray, of_part: bool = False
 ) -> None:
     """Raise if labels name the classes in another way, which would count as wrong predictions.
 
@@ -571,10 +585,8 @@ def refuse_other_names(
         shifted = any({one + shift for one in classes} == found for shift in (-1, 1))
         coded |= shifted and len(classes) > 1
     if of_part:
-        many = len(labels) >= MANY_LABELS
-        none_in_common &= many and len(found) == len(classes)
-        coded &= many
-    if not (alike or none_in_common or coded):
+        none_in_common &= len(found) == len(classes)
+    if not alike and (len(labels) < MANY_LABELS or not (none_in_common or coded)):
         return
     wrong, why = (alike, ", which differ only by case or spaces") if alike else (others, "")
     raise ValueError(
@@ -729,24 +741,24 @@ def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, 
         check_consistent_length(y_true, y_pred)
         if num_samples(y_true) == 0:  # scikit-learn before 1.7 would compute 0/0
             raise ValueError("y_true must hold at least one sample, got 0.")
-        y_true, y_pred = plain_text(y_true), plain_text(y_pred)
-        true, pred = _read_plain_labels(y_true), _read_plain_labels(y_pred)
-        if true is None or pred is None or _is_text(true) != _is_text(pred):
-            if true is not None:
-                refuse_columns("y_pred", y_pred)
-            assert_all_finite(y_true, input_name="y_true")
-            assert_all_finite(y_pred, input_name="y_pred")
-            y_true, y_pred = native_labels("y_true", y_true), native_labels("y_pred", y_pred)
-            unique_labels(y_true, y_pred)  # raises for mixed kinds of labels
-            true, pred = _flatten_labels("y_true", y_true), _flatten_labels("y_pred", y_pred)
-    if np.ndim(true) == 1 and np.ndim(pred) == 1:
-        refuse_other_names(true, "y_pred", pred, of_part=True)
+        if is_indicator(y_true) and is_indicator(y_pred):
+            unique_labels(y_true, y_pred)  # raises for numbers that are no indicators
+            return y_true, y_pred
+    true, pred = check_y("y_true", y_true), check_y("y_pred", y_pred)
+    check_comparable(true, "y_pred", pred, of_part=True)
+    if true.dtype.kind == "O" or pred.dtype.kind == "O":
+        return true.astype(str), pred.astype(str)
     return true, pred
+
+
+def is_indicator(y: Any) -> bool:
+    """Return whether labels have several columns."""
+    return issparse(y) or (count_dimensions(y) == 2 and np.shape(y)[1] > 1)
 
 
 def refuse_columns(name: str, y: Any) -> None:
     """Raise if labels have several columns."""
-    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+    if is_indicator(y):
         raise ValueError(
             f"{name} must have one entry for each sample, got the shape {np.shape(y)}; of a column "
             f"of probabilities for each class, the labels are classes[{name}.argmax(axis=1)]."
@@ -759,38 +771,6 @@ def plain_text(y: Any) -> Any:
         objects = y.astype(object)
         return objects if find_missing(objects.ravel()).any() else objects.astype(str)
     return y
-
-
-def _read_plain_labels(y: Any) -> NDArray[np.generic] | None:
-    """Return 1-D integers, booleans or text as an array, None for anything else."""
-    if isinstance(y, list) and len({isinstance(label, str) for label in y}) == 1:
-        try:
-            y = np.array(y)
-        except ValueError:  # the rows differ in length
-            return None
-    elif hasattr(y, "to_numpy") and isinstance(getattr(y, "dtype", None), np.dtype):
-        y = y.to_numpy()
-    if getattr(getattr(y, "dtype", None), "kind", None) == "S":
-        raise ValueError("classes must be numbers, booleans or strings, got bytes.")
-    if type(y) is not np.ndarray or y.ndim != 1:
-        return None
-    if y.dtype.kind == "f":
-        return y if np.isfinite(y).all() and (y == np.floor(y)).all() else None
-    return y if y.dtype.kind in "biuU" else None
-
-
-def _is_text(labels: NDArray[np.generic]) -> bool:
-    return labels.dtype.kind == "U"
-
-
-def _flatten_labels(name: str, y: Any) -> Any:
-    """Return labels as an array of numbers or text; an indicator matrix is returned unchanged."""
-    if issparse(y):
-        return y
-    labels = native_labels(name, np.asarray(y))
-    if labels.ndim > 1 and labels.shape[1] > 1:
-        return y
-    return labels.ravel().astype(str) if labels.dtype.kind == "O" else labels.ravel()
 
 
 def check_labels(

@@ -174,7 +174,7 @@ def test_bootstrap_options(options, message):
 def test_too_few_to_bootstrap():
     y = np.r_[["rare"], ["common"] * 29]
     for labels in (y, y.astype(object)):
-        with pytest.raises(ValueError, match=r"at least 2 members of each class .*'rare' has 1"):
+        with pytest.raises(ValueError, match=r"two samples of each class, got one of class 'rare'"):
             bootstrap_error(GaussianNB(), X, labels)
     with pytest.raises(ValueError, match="X must hold at least 2 samples for a bootstrap, got 1"):
         bootstrap_error(Ridge(), X[:1], Y[:1])

