@@ -38,7 +38,7 @@ def sample(n=60, p=30, n_classes=2, seed=0):
     [
         make_pipeline(StandardScaler(), SelectKBest(k=4)),
         make_pipeline(StandardScaler(), make_pipeline(VarianceThreshold(), SelectKBest(k=4))),
-        make_pipeline(SimpleImputer(), RFE(SVC(kernel="linear"), n_features_to_select=4)),
+        make_pipeline(SimpleImputer(), RFE(SVC(kernel="linear"), step=0.5)),
         *EXTRACTIONS,
         make_pipeline(StandardScaler(), PLSRegression(2)),
     ],
@@ -53,22 +53,6 @@ def test_the_error_equals_that_of_a_plain_pipeline(selector, classifier):
     assert model.predict(X).tolist() == plain.fit(X, y).predict(X).tolist()
     assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
     assert clone(model).fit(X, y).cv2_error_ == model.cv2_error_
-
-
-def test_supports_of_a_pipeline_are_columns_of_the_samples():
-    X, y = sample()
-    X[:, [5, 9]] = 1.0  # the threshold drops them, which shifts the columns behind
-    selector = make_pipeline(VarianceThreshold(), StandardScaler(), SelectKBest(k=3))
-    model = CV2FeatureSelectionPipeline(selector, cv=5, random_state=0).fit(X, y)
-    alone = SelectKBest(k=3).fit(np.delete(X, [5, 9], axis=1), y).get_support()
-    expected = np.delete(np.arange(30), [5, 9])[alone]
-    assert model.get_support(indices=True).tolist() == expected.tolist()
-    assert model.fold_supports_.shape == (5, 30)
-    assert not model.fold_supports_[:, [5, 9]].any()
-    assert model.get_feature_names_out().tolist() == [f"x{j}" for j in expected]
-    # the ranks are those of the last selector, and dropped columns rank behind
-    ranks = read_selection(model.selector_, 30).ranks
-    assert set(np.argsort(ranks, kind="stable")[:3]) == set(expected)
 
 
 @pytest.mark.parametrize("scaler", [StandardScaler(), Normalizer(), SimpleImputer()])
@@ -127,11 +111,7 @@ def test_bias_against_a_plain_loop(selector):
 @pytest.mark.filterwarnings(BIAS)
 @pytest.mark.parametrize(
     ("selector", "p", "optimistic"),
-    [
-        (PLSRegression(2), 500, True),
-        (LinearDiscriminantAnalysis(), 40, True),
-        (PCA(5, random_state=0), 500, False),
-    ],
+    [(PLSRegression(2), 500, True), (PCA(5, random_state=0), 500, False)],
 )
 def test_supervised_extraction_is_biased_on_noise_and_pca_is_not(selector, p, optimistic):
     y, errors = np.repeat([0, 1], 25), []
@@ -142,12 +122,6 @@ def test_supervised_extraction_is_biased_on_noise_and_pca_is_not(selector, p, op
     cv1, cv2 = np.mean(errors, axis=0)
     assert 0.4 < cv2 < 0.6
     assert cv1 < 0.1 if optimistic else 0.4 < cv1 < 0.6
-
-
-def test_the_warning_names_extraction():
-    X, y = np.random.default_rng(0).normal(size=(50, 500)), np.repeat([0, 1], 25)
-    with pytest.warns(UserWarning, match="extracting features on all samples"):
-        selection_bias(PLSRegression(2), GaussianNB(), X, y, cv=5, random_state=0)
 
 
 def test_bad_selectors():

@@ -13,6 +13,8 @@ DIFFERENT = {
 }
 SLOW = {
     "test_fit_param_deprecation[permutation_test_score-extra_args1]",
+    "test_cross_validate_params_none[permutation_test_score-extra_args4]",
+    "test_permutation_test_score_pandas",
     "test_permutation_score[coo_matrix]",  # as [coo_array]
     "test_permutation_test_score_allow_nans",
     "test_validation_functions_routing[permutation_test_score-extra_args4]",

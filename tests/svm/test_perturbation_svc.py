@@ -7,10 +7,9 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -88,30 +87,6 @@ def test_weights_are_multiplied_in(data):
     np.testing.assert_array_equal(model.statistics_, expected.extra.statistics)
 
 
-def test_grid_search_pays_for_no_perturbation(data):
-    X, y = data
-    grid = GridSearchCV(PerturbationResamplingSVC(n_resamples=0), {"C": [0.1, 1]}, cv=3)
-    best = grid.fit(X, y).best_estimator_
-    assert best.perturbation_ is None
-    with pytest.raises(AttributeError, match="n_resamples=0 skipped the estimation"):
-        _ = best.cv_error_
-
-
-def test_refitting_without_resamples_forgets_the_old_error(data):
-    model = PerturbationResamplingSVC(n_resamples=5, random_state=0).fit(*data)
-    assert model.cv_error_ > 0
-    assert not hasattr(model.set_params(n_resamples=0).fit(*data), "cv_error_")
-    assert model.n_iter_.min() >= 1
-
-
-def test_pipeline_cross_validate_clone_and_pickle(data):
-    X, y = data
-    model = make_pipeline(StandardScaler(), PerturbationResamplingSVC(n_resamples=5))
-    assert cross_validate(model, X, y, cv=3)["test_score"].min() > 0.6
-    fitted = pickle.loads(pickle.dumps(clone(model).fit(X, y)))
-    assert fitted[-1].confidence_interval_.confidence_level == 0.95
-
-
 def test_multiclass_sparse_and_other_kernels():
     X, y = load_iris(return_X_y=True)
     model = PerturbationResamplingSVC(kernel="rbf", n_resamples=10, random_state=0)
@@ -119,18 +94,6 @@ def test_multiclass_sparse_and_other_kernels():
     assert model.decision_function(X).shape == (150, 3)
     sparse = clone(model).fit(csr_array(X), y).statistics_
     np.testing.assert_allclose(sparse, dense, atol=1e-12)
-
-
-def test_small_classes_lower_the_folds(data):
-    X, y = data
-    few = np.concatenate([np.flatnonzero(y == "no")[:6], np.flatnonzero(y == "yes")[:20]])
-    with pytest.warns(UserWarning, match="the smallest class has 6: 6 folds"):
-        _ = PerturbationResamplingSVC(n_resamples=2).fit(X[few], y[few]).cv_error_
-
-
-def test_not_fitted():
-    with pytest.raises(NotFittedError):
-        _ = PerturbationResamplingSVC().cv_error_
 
 
 SELECTING = make_pipeline(StandardScaler(), SelectKBest(k=2), SVC(kernel="linear"))
@@ -269,18 +232,6 @@ def test_what_changes_after_the_fit_does_not_change_the_interval(data):
     assert len(model.statistics_) == 20
 
 
-def test_groups_stay_in_one_fold(data):
-    X, y = data
-    groups = np.arange(len(y)) // 4
-    model = PerturbationResamplingSVC(n_resamples=20, cv=GroupKFold(4), random_state=0)
-    expected = perturbation_interval(
-        SVC(kernel="linear"), X, y, n_resamples=20, cv=GroupKFold(4), groups=groups, random_state=0
-    )
-    fitted = model.fit(X, y, groups=groups)
-    np.testing.assert_array_equal(fitted.statistics_, expected.extra.statistics)
-    assert fitted.cv_error_ == expected.value
-
-
 def test_a_precomputed_kernel_is_cross_validated_by_both_axes(data):
     X, y = data
     plain = cross_validate(SVC(kernel="linear"), X, y)["test_score"]
@@ -310,11 +261,6 @@ def test_behind_the_selection_of_another_estimator_no_error_is_read(data, wrap):
     with pytest.raises(AttributeError, match="does not count the selection"):
         _ = final.cv_error_
     assert 0 <= model.cv2_error_ < 0.5
-
-
-def test_an_error_behind_a_scaler_does_not_warn(data):
-    scaling = make_pipeline(StandardScaler(), PerturbationResamplingSVC(n_resamples=20, cv=3))
-    assert scaling.fit(*data)[-1].cv_error_ >= 0
 
 
 def test_names_of_features_behind_a_procedure_and_missing_labels(data):

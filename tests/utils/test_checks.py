@@ -10,12 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
 from skeval.utils import _checks
-from skeval.utils._checks import check_data, check_y, repetition_rng, root_seed, small_seed
-
-
-def test_finite_numbers_whose_sum_is_not():
-    huge = np.array([[1.6e308, 1.6e308], [-1.6e308, -1.6e308]] * 8)
-    np.testing.assert_array_equal(check_data("X", huge), huge)
+from skeval.utils._checks import check_y, repetition_rng, root_seed, small_seed
 
 
 @pytest.mark.parametrize(
@@ -32,15 +27,6 @@ def test_labels_that_one_dtype_would_merge_are_refused(labels):
 def test_same_random_state_same_streams(make):
     first, second = root_seed(make()), root_seed(make())
     assert repetition_rng(first, 3).random() == repetition_rng(second, 3).random()
-
-
-def test_none_is_really_random():
-    assert root_seed(None).entropy != root_seed(None).entropy
-
-
-def test_a_generator_is_advanced():
-    generator = np.random.RandomState(0)
-    assert root_seed(generator).entropy != root_seed(generator).entropy
 
 
 def test_repetition_is_the_spawned_child():
