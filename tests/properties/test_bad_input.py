@@ -10,10 +10,8 @@ from helpers.crossed import each_value
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -67,12 +65,6 @@ X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
 def test_data(estimate, X, y, message):
     with pytest.raises(ValueError, match=message):
         estimate(GaussianNB(), X, y)
-
-
-def test_missing_values_are_the_estimators_affair():
-    holes = np.where(X > 1, np.nan, X)
-    model = HistGradientBoostingClassifier(max_iter=3)
-    assert 0 <= bootstrap_error(model, holes, Y, n_resamples=3, random_state=0).value <= 1
 
 
 @each_value
@@ -339,13 +331,6 @@ def test_what_is_no_table_of_a_search_or_no_scores():
             score_632(given)
 
 
-def test_two_samples_have_an_interval_or_none():
-    with pytest.warns(UndefinedMetricWarning):
-        found = metric_interval(r2_score, [1.0, 2.0], [1.0, 2.5], random_state=0)
-    assert found.value == 0.5
-    assert not found.interval.high < found.interval.low
-
-
 def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count():
     """Those of worker processes are tried with the jobs."""
     options = {"random_state": 0}
@@ -362,13 +347,6 @@ def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count():
         evaluate(jobs.Complaining(), X, Y, **sizes, **options)
     told = [each for each in caught if each.category is ConvergenceWarning]
     assert [str(each.message).partition(" in")[0] for each in told] == ["140 times"]
-
-
-def test_a_warning_that_is_an_error_stops_the_fits():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ConvergenceWarning, match=r"^tolerance"):
-            cross_val_error(jobs.Complaining(), X, Y, cv=10)
 
 
 def test_the_column_of_groups_is_no_feature():
@@ -398,12 +376,6 @@ def test_decision_values_of_pairs_are_told():
     assert len(told) == 1
     assert "curves and AUC are missing" in told[0]
     assert not any("pairs of classes" in each for each in rest.warnings)
-
-
-def test_a_class_of_one_member_is_refused():
-    y = np.r_[Y[:-1], 2]
-    with pytest.raises(ValueError, match="at least two samples of each class, got one of class 2"):
-        evaluate(GaussianNB(), X, y, random_state=0)
 
 
 class OnlyPredicts:
@@ -444,14 +416,3 @@ def test_what_only_predicts_is_pointed_to_its_predictions(call):
     given = () if call in BY_ESTIMATOR.values() else (X, Y)
     with pytest.raises(TypeError, match=r"got OnlyPredicts\. What predicts only, .*_predictions\("):
         call(OnlyPredicts(), *given)
-
-
-@pytest.mark.parametrize("several", [False, True])
-def test_scores_of_skeval_are_known_wherever_there_is_scoring(several):
-    """As is a list of names, of which some are scikit-learn's."""
-    scoring = ["specificity", "accuracy"] if several else "specificity"
-    options = {"scoring": scoring, "random_state": 0}
-    tested = permutation_test(GaussianNB(), X, Y, cv=3, n_permutations=3, **options)
-    found = score_interval(GaussianNB(), X, Y, n_repeats=4, **options)
-    assert np.isfinite(found["specificity"].value if several else found.value)
-    assert len(tested) == 2 if several else 0 < tested.pvalue <= 1

@@ -19,18 +19,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval._inference.errors import error_estimate
 from skeval._inference.intervals import effective_size, jeffreys_interval, wilson_interval
-from skeval._resampling.predictions import Predictions
-from skeval._resampling.sampling_units import units_of
-from skeval._resampling.target import validate_data
 from skeval.feature_selection import selection_bias
-from skeval.metrics import (
-    break_even_point,
-    error_norm,
-    error_rate,
-    get_scorer,
-    get_scorer_names,
-    ranking_loss,
-)
+from skeval.metrics import break_even_point, error_norm, error_rate, ranking_loss
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import range_of_metric
 from skeval.model_selection import (
@@ -38,19 +28,15 @@ from skeval.model_selection import (
     compare_classifiers,
     cross_val_error,
     error_interval,
-    holdout_error,
     metric_interval,
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.utils._compat import metric_of_scorer
 
 MANY = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 RNG = np.random.default_rng(0)
 APART = RNG.normal(size=(60, 3)) + 20 * (np.arange(60) % 2)[:, None]
 CLASSES = np.arange(60) % 2
-GROUPS = np.arange(60) // 6
 SVM = SVC(kernel="linear")
 
 ESTIMATES = {
@@ -98,24 +84,6 @@ class Contrary(LinearDiscriminantAnalysis):
 
     def predict(self, X):
         return self.classes_[1 - np.searchsorted(self.classes_, super().predict(X))]
-
-
-def test_no_error_in_few_groups_counts_groups():
-    estimate = bootstrap_error(SVM, APART, CLASSES, groups=GROUPS, n_resamples=30, random_state=0)
-    single = bootstrap_error(SVM, APART, CLASSES, n_resamples=30, random_state=0)
-    assert estimate.n_groups == 10
-    assert estimate.confidence_interval().high > 3 * single.confidence_interval().high
-
-
-def test_no_error_with_weights_counts_effective_samples():
-    weight = np.repeat([1.0, 100.0], 30)
-    result = perturbation_interval(
-        SVM, APART, CLASSES, sample_weight=weight, n_resamples=30, random_state=0
-    )
-    effective = weight.sum() ** 2 / np.sum(weight**2)
-    assert (result.interval.low, result.interval.high) == pytest.approx(
-        wilson_interval(0, effective, 0.95)
-    )
 
 
 @pytest.mark.parametrize("form", ["normal", "pivotal", "symmetric", "quantile"])
@@ -251,85 +219,6 @@ def test_any_proportion(error, spread, n, method):
     assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((found.low, found.high), abs=1e-9)
 
 
-@MANY
-@pytest.mark.filterwarnings("ignore:The interval is undefined")
-@given(st.floats(1e-9, 1e9), st.floats(0, 1e9))
-def test_any_mean_loss(error, spread):
-    for loss in ("squared", "absolute"):
-        estimate = estimate_of(error, spread, 20, loss)
-        found = estimate.interval
-        if np.isnan(found.low):
-            assert spread < 1e-12 * error
-            continue
-        assert 0 <= found.low < found.high
-        assert found.low <= error * (1 + 1e-12)
-        assert found.high >= error * (1 - 1e-12)
-
-
-@MANY
-@given(PROPORTIONS, st.lists(st.floats(-1, 1), min_size=40, max_size=40), st.integers(2, 500))
-def test_any_draws(error, draws, n):
-    low, high = estimate_of(error, float(np.std(draws, ddof=1)), n).limits["wilson"](0.95)
-    assert 0 <= low <= error <= high <= 1
-    assert low < high
-
-
-def test_hold_out():
-    y = np.zeros(30, dtype=int)
-    for priors, y_pred in ((None, y), (None, y + 1), ([1.0], y), ([1.0], y + 1)):
-        interval = holdout_error(y, y_pred, priors=priors).confidence_interval()
-        assert interval.high - interval.low > 0.1
-
-
-def predict_out_of_fold(y, response, predicted, estimator):
-    """Return repeated folds, each sample its own, in which a model answered as it is told."""
-    n_repeats, n = response.shape[:2]
-    _, target, _ = validate_data(estimator, np.arange(n)[:, None], y)
-    fold = np.tile(np.arange(n) % 2, n_repeats)
-    return Predictions(
-        target=target,
-        cases=units_of(target),
-        weight=np.ones(n),
-        row=np.tile(np.arange(n), n_repeats),
-        repeat=np.repeat(np.arange(n_repeats), n),
-        fold=fold,
-        predicted=predicted.ravel(),
-        loss=np.zeros(n_repeats * n),
-        response=None if target.classes is None else response.reshape(n_repeats * n, -1),
-        scores={} if target.classes is None else {"neg_brier_score": RNG.normal(size=4)},
-        noted=[],
-        n_folds=2,
-        n_fits=2 * n_repeats,
-        test_train_ratio=1.0,
-        inflation=1.55,
-    )
-
-
-@each_value
-@pytest.mark.parametrize(("seed", "n", "n_classes"), [(0, 4, 2), (1, 9, 2), (2, 5, 3)])
-@pytest.mark.parametrize("surely", [0.8, 1])
-def test_every_metric_of_folds_ends_within_its_range(seed, n, n_classes, surely):
-    rng = np.random.default_rng(seed)
-    y = np.r_[np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)]
-    answer = rng.integers(0, n_classes, (2, n))  # some are surely wrong
-    response = np.where(answer[..., None] == np.arange(n_classes), surely, 1 - surely)
-    response = response / response.sum(axis=2, keepdims=True)
-    found = predict_out_of_fold(y, response, answer, DecisionTreeClassifier())
-    numbers = rng.choice([-1e6, 0.0, 1.0, 1e6], (2, n))
-    regressed = predict_out_of_fold(
-        y + 0.5 * rng.random(n), numbers[..., None], numbers, DecisionTreeRegressor()
-    )
-    measured = *measure_metrics(found, 0.99).values(), *measure_metrics(regressed, 0.99).values()
-    for each in measured:
-        low, high = range_of(each.extra.metric, n_classes)
-        assert each.bounds == (low, high)
-        assert np.isfinite([low, high]).any(), each.name
-        if each.name not in found.scores:  # these are not what they are called
-            assert np.isnan(each.value) or low <= each.value <= high, each.extra.metric
-        interval = each.interval
-        assert np.isnan(interval.low) or low <= interval.low <= interval.high <= high
-
-
 OF_PREDICTIONS = (
     sk.accuracy_score,
     sk.balanced_accuracy_score,
@@ -405,24 +294,3 @@ def test_the_range_is_that_of_the_classes_and_of_the_arguments():
         wrong[0] = np.eye(3)[0]
         found = metric_interval(sk.brier_score_loss, three, wrong, n_resamples=50, random_state=0)
         assert 1 < found.value <= found.interval.high <= 2
-
-
-OF_LABELS = [name for name in get_scorer_names() if hasattr(get_scorer(name), "_score_func")]
-
-
-@pytest.mark.parametrize("name", OF_LABELS)
-def test_every_scorer_lies_in_its_range(name):
-    """The worst and the best that there are, of labels, scores and numbers."""
-    low, high = range_of(name, 2)
-    row = metric_of_scorer(get_scorer(name))
-    sign = 1 if row[2] else -1
-    for wrong in (0, 1, 3, 5, 6):
-        y = np.arange(6) % 2
-        given = np.where(np.arange(6) < wrong, 1 - y, y)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                value = sign * row[0](y, given, **row[1])
-            except (ValueError, TypeError):
-                continue
-        assert np.isnan(value) or low - 1e-12 <= value <= high + 1e-12

@@ -1,7 +1,6 @@
 """Labels and samples in forms that few functions of NumPy take."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers import disguises
 from helpers.outcomes import assert_same_numbers
@@ -69,27 +68,3 @@ def test_samples_of_different_lengths(model):
     options = {"n_permutations": 3, "n_bootstraps": 3, "random_state": 0}
     report = skeval.evaluate(ragged, samples, Z[:60], **options)
     assert np.isfinite(report.answer.value)
-
-
-def test_as_many_folds_as_groups_leave_none_empty():
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        k = int(rng.integers(3, 8))
-        groups = np.repeat(np.arange(k), rng.integers(2, 5, size=k))
-        y = rng.integers(0, 2, len(groups))
-        if min(np.bincount(y, minlength=2)) < k:
-            continue
-        X = rng.normal(size=(len(y), 2))
-        for left in range(k):
-            if len(set(y[groups != left])) < 2:
-                break
-        else:
-            found = cross_val_error(GaussianNB(), X, y, groups=groups, cv=k, random_state=seed)
-            leave_out = cross_val_error(
-                GaussianNB(),
-                pd.DataFrame(X),
-                y,
-                groups=groups,
-                cv=[(np.flatnonzero(groups != g), np.flatnonzero(groups == g)) for g in range(k)],
-            )
-            assert found.value == pytest.approx(leave_out.value)

@@ -16,7 +16,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from skeval import evaluate
-from skeval.feature_selection import selection_bias
 from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,
@@ -62,16 +61,6 @@ FUNCTIONS = {
         for method in ("corrected_t", "mcnemar", "bootstrap", "delong")
     ],
 }
-FORMS = {
-    "list": lambda y: y.tolist(),
-    "array": np.array,
-    "objects": lambda y: y.astype(object),
-    "Series": lambda y: pd.Series(y, index=INDEX),
-    "Series of objects": lambda y: pd.Series(y.astype(object), index=INDEX, dtype=object),
-    "category": lambda y: pd.Series(pd.Categorical(y), index=INDEX),
-    "string": lambda y: pd.Series(y, index=INDEX, dtype="string"),
-    "Categorical": pd.Categorical,
-}
 
 
 class Witness(GaussianNB):
@@ -95,25 +84,11 @@ def options_of(name):
 
 
 @cache
-def answer_for_an_array(name, model):
-    return FUNCTIONS[name](model, X.to_numpy(), NAMES, **options_of(name))
-
-
-@cache
 def answer_for_codes(name):
     return FUNCTIONS[name](GaussianNB(), X, CODES, **options_of(name))
 
 
 # The form is read before it is known who does the fits, so a solver meets some forms only.
-MODELS = {GaussianNB(): FORMS, SVC(kernel="linear"): ["list", "Series of objects", "category"]}
-
-
-@pytest.mark.parametrize(
-    ("name", "model", "form"), every_other(FUNCTIONS, [(m, f) for m in MODELS for f in MODELS[m]])
-)
-def test_the_form_changes_no_number(name, form, model):
-    expected = answer_for_an_array(name, model)
-    assert FUNCTIONS[name](model, X, FORMS[form](NAMES), **options_of(name)) == expected
 
 
 @pytest.mark.parametrize(
@@ -161,17 +136,6 @@ def test_reports(model, monkeypatch):
     ]
 
 
-def test_selection_outside_the_loop_sees_the_series():
-    from sklearn.feature_selection import SelectKBest
-
-    class Seeing(SelectKBest):
-        def fit(self, X, y):
-            assert isinstance(y, pd.Series)
-            return super().fit(X, y)
-
-    selection_bias(Seeing(k=2), GaussianNB(), X, pd.Series(NAMES, INDEX), cv=3, random_state=0)
-
-
 WEIGHTS = RNG.exponential(size=40)
 
 
@@ -196,17 +160,6 @@ def test_every_fit_is_given_its_weights(weights):
     ours = cross_val_error(Weighed(), X, NAMES, params=params, cv=cv)
     theirs = cross_validate(Weighed(), X, NAMES, params=params, cv=cv)["test_score"]
     np.testing.assert_allclose(ours.replicates, 1 - theirs)
-
-
-def test_weights_reach_what_a_batch_solver_would_serve():
-    svm, cv = SVC(kernel="linear"), StratifiedKFold(4)
-    params = {"sample_weight": np.where(CODES, 1e3, 1e-3)}
-    ours = cross_val_error(svm, X, NAMES, params=params, cv=cv)
-    theirs = cross_validate(svm, X, NAMES, params=params, cv=cv)["test_score"]
-    np.testing.assert_allclose(ours.replicates, 1 - theirs)
-    assert ours.value != cross_val_error(svm, X, NAMES, cv=cv).value
-    weighed = permutation_test(svm, X, NAMES, params=params, cv=cv, n_permutations=1)
-    assert weighed.statistic == pytest.approx(theirs.mean())
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ import inspect
 import math
 import warnings
 from importlib import import_module
-from pathlib import Path
-from runpy import run_path
 
 import numpy as np
 import pandas as pd
@@ -14,19 +12,14 @@ from helpers.crossed import each_value
 from helpers.public_modules import MODULES
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.metric_intervals import clustered_variance
-from scipy import stats
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import VotingRegressor
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     GroupShuffleSplit,
-    KFold,
     LeaveOneGroupOut,
     StratifiedKFold,
     cross_validate,
@@ -37,7 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skeval import evaluate
-from skeval._inference.intervals import Design, spread_between, spreads_of_cells
+from skeval._inference.intervals import spread_between, spreads_of_cells
 from skeval._inference.paired import Right
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import (
@@ -81,7 +74,6 @@ from skeval.model_selection import (
 from skeval.report import evaluate_predictions
 from skeval.svm import PerturbationResamplingSVC
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "coverage_groups.py"
 RNG = np.random.default_rng(0)
 GROUPS = np.repeat([f"patient {g}" for g in range(12)], RNG.integers(1, 9, 12))
 X = RNG.normal(size=(len(GROUPS), 2)) + np.unique(GROUPS, return_inverse=True)[1][:, None] % 3
@@ -118,43 +110,6 @@ def test_standard_error_is_that_of_the_groups():
     )
 
 
-def test_samples_tested_several_times():
-    cv = [
-        split
-        for seed in range(2)
-        for split in GroupKFold(3, shuffle=True, random_state=seed).split(X, groups=GROUPS)
-    ]
-    result = cross_val_error(LOGISTIC, X, Y, cv=cv, groups=GROUPS)
-    losses = np.zeros(len(Y))
-    for train, test in cv:
-        losses[test] += LogisticRegression().fit(X[train], Y[train]).predict(X[test]) != Y[test]
-    assert_allclose(result.standard_error, grouped_error(losses, [2] * len(Y), GROUPS))
-
-
-def test_intervals_count_independent_samples():
-    result = cross_val_error(LOGISTIC, X, Y, cv=LeaveOneGroupOut(), groups=GROUPS)
-    df = result.extra.degrees_of_freedom
-    assert 5 < df < 11  # 11 of groups of one size
-    z, t = stats.norm.isf(0.05), stats.t.isf(0.05, df)
-    n = result.effective_n_samples * (z / t) ** 2
-    most = result.value * (1 - result.value) / result.standard_error**2
-    assert 0.9 * most < result.effective_n_samples < most  # drawn to 12, the groups
-    interval = result.confidence_interval(0.9, "wilson")
-    center = (result.value + z**2 / (2 * n)) / (1 + z**2 / n)
-    assert_allclose((interval.low + interval.high) / 2, center)
-    normal = result.confidence_interval(0.9, "t")
-    assert_allclose(normal.high - result.value, t * result.standard_error)
-
-
-def test_no_error_in_few_groups_is_no_certainty():
-    x, y = np.repeat([[0.0], [1.0]], 60, axis=0), np.repeat([0, 1], 60)
-    groups = np.repeat(np.arange(12), 10)
-    result = cross_val_error(LOGISTIC, x, y, cv=4, groups=groups, random_state=0)
-    assert (result.value, result.standard_error) == (0.0, 0.0)
-    high = result.confidence_interval(method="wilson").high
-    assert_allclose(high, (t2 := stats.t.isf(0.025, 11) ** 2) / (12 + t2))  # Wilson's of 0 in 12
-
-
 def test_one_group_says_nothing():
     split = list(GroupShuffleSplit(1, test_size=1, random_state=0).split(X, Y, GROUPS))
     with pytest.warns(UndefinedMetricWarning, match="standard error of one group"):
@@ -162,36 +117,6 @@ def test_one_group_says_nothing():
     assert np.isnan(result.standard_error)
     interval = result.confidence_interval()
     assert (interval.low, interval.high) == (0.0, 1.0)
-
-
-class Sign(ClassifierMixin, BaseEstimator):
-    """Nothing is learned, so that the error is the same in every fold and known."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return self.classes_[(X[:, 0] > 0).astype(int)]
-
-
-@pytest.mark.simulated
-@pytest.mark.parametrize("n_groups", [15, pytest.param(40, marks=pytest.mark.slow)])
-def test_intervals_cover(n_groups):
-    """Error rates differ from group to group: the interval by samples covers half the time."""
-    rng, covered, by_samples = np.random.default_rng(0), 0, 0
-    groups = np.repeat(np.arange(n_groups), 10)
-    for _ in range(110):
-        rates = rng.beta(0.6, 1.4, n_groups)[groups]
-        x = rng.normal(size=(len(groups), 1))
-        wrong = rng.random(len(groups)) < rates
-        y = ((x[:, 0] > 0) != wrong).astype(int)
-        grouped = cross_val_error(Sign(), x, y, cv=GroupKFold(5), groups=groups)
-        covered += 0.3 in grouped.confidence_interval(method="wilson")
-        plain = cross_val_error(Sign(), x, y, cv=KFold(5, shuffle=True, random_state=0))
-        by_samples += 0.3 in plain.confidence_interval(method="wilson")
-    assert stats.binomtest(covered, 110, 0.95).pvalue > 0.001
-    assert by_samples < 88
 
 
 @pytest.mark.parametrize("method", ["mcnemar", "cochran_q", "delong"])
@@ -209,52 +134,6 @@ def test_tests_of_pairs_count_groups(method):
     ).difference
     assert_allclose(found.standard_error, alone.standard_error, rtol=0.02)
     assert_allclose(found.extra.intraclass_correlation, 1)
-
-
-@pytest.mark.parametrize("crossed", [False, True])
-def test_whether_any_differs_is_asked_of_all_alike(crossed):
-    """The order of the classifiers does not count, and those who are equal do not differ."""
-    rng = np.random.default_rng(0)
-    group = rng.integers(0, [9, 6], (N, 2)) if crossed else rng.integers(0, 9, N)
-    several = [np.where(rng.random(N) < 0.8, LABELS, 1 - LABELS) for _ in range(4)]
-    options = {"method": "cochran_q", "groups": group}
-    found = [
-        compare_predictions(LABELS, several[at:] + several[:at], **options).omnibus.pvalue
-        for at in range(4)
-    ]
-    assert_allclose(found, found[0])
-    same = compare_predictions(LABELS, 3 * several[:1], **options).omnibus
-    assert (same.statistic, same.pvalue) == (0, 1)
-
-
-def test_samples_in_groups_have_the_interval_that_was_planned():
-    """Groups with a common effect: Student's interval of so many is as long as the normal one."""
-    rng, design = np.random.default_rng(0), Design(10, 0.3)
-    n = design.needed(40, 0.95)
-    group = np.repeat(np.arange(-(-n // 10)), 10)
-    widths = []
-    for _ in range(200):
-        values = 0.3**0.5 * rng.normal(size=group.max() + 1)[group]
-        values += 0.7**0.5 * rng.normal(size=len(group))
-        two = {"a": values, "b": 0 * values}
-        interval = compare_predictions(None, two, groups=group).difference.interval
-        widths.append(interval.high - interval.low)
-    assert_allclose(np.mean(widths), 2 * stats.norm.isf(0.025) / 40**0.5, rtol=0.05)
-    assert Design(1, 0.3).effect == Design(10, 0).effect == 1
-
-
-def test_reports_of_groups():
-    options = {"include": "all", "n_bootstraps": 20, "n_permutations": 9, "cv": 4}
-    with pytest.warns(UserWarning, match="7 of 12 groups hold one label"):
-        report = evaluate(LOGISTIC, X, Y, groups=GROUPS, random_state=0, **options)
-    for name in ("resubstitution", "cross_validation", "leave_one_out"):
-        assert report[name].n_groups == 12
-    assert report["holdout"].n_groups == 4
-    assert report.to_dict()["estimates"][0]["n_groups"] == 12
-    assert any("12 groups are too few" in sentence for sentence in report.warnings)
-    said = "Labels were exchanged within groups, which tests whether within a group, labels and"
-    assert said in " ".join(str(report).split())
-    assert said in report.to_methods()
 
 
 N = 48
@@ -550,32 +429,6 @@ def test_weights_reach_the_classifier_in_a_search_or_a_pipeline(name, kind, rout
     assert SEEN.weights > 0
 
 
-@pytest.mark.parametrize(
-    "around", ["SelectFromModel", "RFE", "TransformedTargetRegressor", "Voting"]
-)
-def test_weights_pass_what_hands_them_on(around):
-    y = TABLE[:, 0] + TABLE[:, 1]
-    model = {
-        "SelectFromModel": make_pipeline(SelectFromModel(Ridge()), Ridge()),
-        "RFE": RFE(Ridge()),
-        "TransformedTargetRegressor": TransformedTargetRegressor(Ridge()),
-        "Voting": VotingRegressor([("ridge", Ridge())]),
-    }[around]
-    folds = list(KFold(3).split(TABLE))
-    weights = np.where(np.arange(N) % 3, 1.0, 1e-9)
-    expected = []
-    for train, test in folds:
-        steps = getattr(model, "named_steps", [])
-        given = {f"{step}__sample_weight": weights[train] for step in steps}
-        fitted = clone(model).fit(
-            TABLE[train], y[train], **given or {"sample_weight": weights[train]}
-        )
-        losses = (fitted.predict(TABLE[test]) - y[test]) ** 2
-        expected.append(np.average(losses, weights=weights[test]))
-    found = cross_val_error(model, TABLE, y, cv=folds, sample_weight=weights)
-    assert_allclose(found.replicates, expected)
-
-
 def test_what_takes_no_weights_is_named():
     search = GridSearchCV(make_pipeline(StandardScaler(), KNeighborsClassifier()), {}, cv=2)
     for function in (cross_val_error, error_interval, bootstrap_error, evaluate):
@@ -723,15 +576,3 @@ def test_degrees_of_freedom_are_satterthwaites():
     equal = np.repeat(np.arange(7), 4)
     found = spread_between(rng.normal(size=28) / 28, equal)
     assert_allclose(found.degrees_of_freedom, 6)
-
-
-@pytest.mark.simulated
-@pytest.mark.parametrize(
-    ("groups", "icc", "statistic"),
-    [("10", 0.3, "error_rate"), ("5", 0.8, "difference"), ("20", 0.3, "slope"),
-     ("10", 0.8, "roc_auc of pure groups"), ("10x10", 0.3, "difference")],
-)  # fmt: skip
-def test_intervals_of_few_groups_hold_their_level(groups, icc, statistic):
-    cover = run_path(str(BENCHMARK))["cover"]
-    row = cover(statistic, groups, icc, "equal" if "x" in groups else "1:10", 60)
-    assert stats.binomtest(round(60 * row["coverage"]), 60, 0.95).pvalue > 0.001

@@ -20,7 +20,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, scale
 from sklearn.svm import SVC
 
-from skeval import evaluate
 from skeval.cluster import choose_n_clusters, predictive_power
 from skeval.model_selection import (
     bootstrap_error,
@@ -31,7 +30,6 @@ from skeval.model_selection import (
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.svm import PerturbationResamplingSVC
 
 RNG = np.random.default_rng(0)
 Y = np.tile(["pos", "neg"], 15)
@@ -82,25 +80,6 @@ def test_samples_of_any_kind(kind):
     compare_classifiers([estimator, estimator], X, Y, cv=3, method="mcnemar", random_state=0)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "array of texts"])
-def test_reports_of_samples_of_any_kind(kind):
-    estimator, X = KINDS[kind]
-    parts = {"include": ["holdout", "bootstrap", "permutation", "perturbation", "selection"]}
-    counts = parts | {"n_bootstraps": 3, "n_permutations": 2, "n_perturbations": 2}
-    report = evaluate(estimator, X, Y, cv=2, random_state=0, **counts)
-    known = np.shape(X)[1:2]
-    assert report.n_features == (known[0] if known else None)
-    features = f", {report.n_features} features" if known else ""
-    shown = f">30 samples of 2 classes (neg: 15, pos: 15){features}<"
-    if kind == "frame of names":  # a page takes a second
-        assert shown in report._repr_html_()
-
-
-def test_feature_names_of_texts():
-    with pytest.raises(ValueError, match="feature_names must hold a name for each of no features"):
-        evaluate(BAYES, TEXTS, Y, feature_names=["a", "b"])
-
-
 POINTS, CLASSES = load_breast_cancer(return_X_y=True)
 POINTS, CLASSES = scale(POINTS[:80]), CLASSES[:80]
 KERNEL = POINTS @ POINTS.T
@@ -125,22 +104,6 @@ def test_precomputed_kernels_equal_their_samples(name, plain, precomputed, matri
     function = partial(FUNCTIONS[name], random_state=0)
     expected, found = function(plain, POINTS, CLASSES), function(precomputed, matrix, CLASSES)
     assert_same_numbers(list(found.to_dict().values()), list(expected.to_dict().values()), 1e-12)
-
-
-def test_precomputed_kernels_in_comparisons_and_the_svc():
-    for method in ("corrected_t", "mcnemar"):
-        expected, found = (
-            compare_classifiers(pair, samples, CLASSES, method=method, random_state=0).values[0]
-            for pair, samples in (
-                ([SVC(kernel="linear"), SVC(kernel="linear", C=0.01)], POINTS),
-                ([SVC(kernel="precomputed"), SVC(kernel="precomputed", C=0.01)], KERNEL),
-            )
-        )
-        assert found == expected
-    options = {"n_resamples": 20, "random_state": 0}
-    plain = PerturbationResamplingSVC(kernel="linear", **options).fit(POINTS, CLASSES)
-    kernel = PerturbationResamplingSVC(kernel="precomputed", **options).fit(KERNEL, CLASSES)
-    np.testing.assert_allclose(kernel.statistics_, plain.statistics_, atol=1e-12)
 
 
 def test_a_kernel_that_is_not_square():
