@@ -46,6 +46,7 @@ X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
     ("X", "y", "message"),
     [
         (X, np.zeros(30, int), "y must hold at least two classes, got one: 0"),
+        (X, np.r_[Y[:-1], 2], "y must have at least two samples of each class, got one of class 2"),
         (X, ["only"] * 30, "y must hold at least two classes, got one: 'only'"),
         (X, Y[:-1], "X and y must have the same length, got 30 and 29"),
         (X, np.where(Y, np.nan, 1.0), r"y must hold no missing values, got 15 among 30"),

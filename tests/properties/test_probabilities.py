@@ -8,7 +8,7 @@ import pytest
 from helpers.crossed import each_value
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+from sklearn.metrics import log_loss
 
 import skeval
 from skeval import metrics
@@ -16,7 +16,6 @@ from skeval.metrics import expected_calibration_error, score_decomposition, vali
 from skeval.model_selection import (
     compare_predictions,
     cross_val_error,
-    holdout_error,
     metric_interval,
     threshold_measures,
 )
@@ -75,18 +74,6 @@ def test_columns_of_two_systems_are_refused():
         validation_size(0.3, y_proba=np.c_[1 - P[:, 2], P[:, 2]])
 
 
-def test_values_of_rounded_probabilities():
-    p = P.round(2)
-    p /= p.sum(axis=1, keepdims=True)
-    found = skeval.evaluate_predictions(Y, P.round(2))
-    assert found.kind == "probabilities"
-    brier = np.sum((p - np.eye(3)[Y]) ** 2, axis=1).mean()
-    assert found.metrics["brier_score"].value == pytest.approx(brier)
-    area = roc_auc_score(Y, p, multi_class="ovr")
-    assert READERS["metric_interval"](Y, P.round(2)) == pytest.approx(area)
-    assert brier_score_loss(Y > 1, p[:, 2]) < 0.25
-
-
 class Unnormalized(ClassifierMixin, BaseEstimator):
     def __init__(self, factor=1.0):
         self.factor = factor
@@ -141,11 +128,6 @@ def test_two_columns_where_one_is_wanted(name):
     y = (Y > 1).astype(int)
     with pytest.raises(ValueError, match=r"give the column of the positive class, .*\[:, 1\]"):
         OF_ONE_COLUMN[name](y, TWO)
-
-
-def test_columns_where_labels_are_wanted():
-    with pytest.raises(ValueError, match=r"y_pred must have one entry .*y_pred.argmax"):
-        holdout_error(Y, P)
 
 
 @pytest.mark.parametrize(

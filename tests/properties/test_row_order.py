@@ -15,9 +15,6 @@ from sklearn.model_selection import (
     cross_val_score,
     permutation_test_score,
 )
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVR
 
 from skeval.model_selection import (
@@ -34,7 +31,6 @@ RNG = np.random.default_rng(0)
 N = 60
 X = RNG.normal(size=(N, 3))
 Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
-WEIGHT = RNG.uniform(1, 5, N)
 SHUFFLED = [(RNG.permutation(train), test) for train, test in KFold(5).split(X)]
 REPEATED_ROWS = [(RNG.choice(train, 40), test) for train, test in SHUFFLED]
 
@@ -62,35 +58,15 @@ def test_errors_equal_those_of_the_loop(cv, convert):
     np.testing.assert_allclose(results["d"]["a"]["test_score"], scores)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_other_functions_equal_the_loop(n_jobs):
+def test_other_functions_equal_the_loop():
     cv, model = SPLITTERS["list"], FirstRows()
     scores = cross_val_score(model, X, Y, cv=cv)
-    options = {"cv": cv, "n_jobs": n_jobs}
+    options = {"cv": cv}
     score = permutation_test(model, X, Y, n_permutations=5, random_state=0, **options).statistic
     assert score == pytest.approx(permutation_test_score(model, X, Y, cv=cv, n_permutations=1)[0])
     assert error_interval(model, X, Y, **options).value == pytest.approx(1 - scores.mean())
     report = evaluate(model, X, Y, include=["cross_validation"], random_state=0, **options)
     assert report.estimates["cross_validation"].value == pytest.approx(1 - scores.mean())
-
-
-def test_weights_stay_with_their_rows():
-    cv = SPLITTERS["shuffle"]
-    scores = cross_val_score(FirstRows(), X, Y, cv=cv, params={"sample_weight": WEIGHT})
-    unweighted = cross_val_score(FirstRows(), X, Y, cv=cv)
-    assert not np.allclose(scores, unweighted)
-    params = {"sample_weight": WEIGHT}
-    assert cross_val_error(FirstRows(), X, Y, cv=cv, params=params).value == pytest.approx(
-        1 - scores.mean()
-    )
-    # weights of the fits and of the losses
-    errors = []
-    for train, test in SHUFFLED:
-        model = FirstRows().fit(X[train], Y[train], WEIGHT[train])
-        errors.append(np.average(model.predict(X[test]) != Y[test], weights=WEIGHT[test]))
-    weighted = cross_val_error(FirstRows(), X, Y, cv=SHUFFLED, sample_weight=WEIGHT)
-    sizes = [WEIGHT[test].sum() for _, test in SHUFFLED]
-    assert weighted.value == pytest.approx(np.average(errors, weights=sizes))
 
 
 def test_bootstrap_trains_on_the_rows_of_a_resample():
@@ -103,26 +79,6 @@ def test_bootstrap_trains_on_the_rows_of_a_resample():
         FirstRows(), X, Y, indices=indices, method="oob", average="bootstraps", random_state=0
     )
     assert result.value == pytest.approx(np.nanmean(errors, axis=1).mean())
-
-
-TIES = RNG.integers(0, 3, (N, 2)).astype(float)
-
-
-@each_value
-@pytest.mark.parametrize("weights", ["uniform", "distance"])
-@pytest.mark.parametrize("scaled", [False, True])
-@pytest.mark.parametrize("cv", [SHUFFLED, SPLITTERS["shuffle"]], ids=["list", "shuffle"])
-def test_neighbors_at_equal_distances(weights, scaled, cv):
-    for model, labels in [
-        (KNeighborsClassifier(3, weights=weights), Y),
-        (KNeighborsRegressor(3, weights=weights), X[:, 0]),
-    ]:
-        model = make_pipeline(MinMaxScaler(), model) if scaled else model
-        scores = cross_val_score(model, TIES, labels, cv=cv)
-        value = permutation_test(
-            model, TIES, labels, cv=cv, n_permutations=40, random_state=0
-        ).statistic
-        assert value == pytest.approx(scores.mean())
 
 
 def test_inner_splits_of_a_sorted_table():

@@ -5,7 +5,7 @@ import pytest
 from helpers.crossed import each_value
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -54,16 +54,6 @@ def test_cross_validation_weights_equal_repeats(model):
     assert weighted.effective_n_samples == pytest.approx(min(worth, most))
 
 
-def test_errors_of_a_regression_are_weighted():
-    y = X @ [1.0, 2.0, 3.0] + RNG.normal(size=60)
-    expected = []
-    for train, test in FOLDS:
-        model = Ridge().fit(X[train], y[train], sample_weight=W[train])
-        expected.append(W[test] * (model.predict(X[test]) - y[test]) ** 2)
-    found = cross_val_error(Ridge(), X, y, cv=FOLDS, sample_weight=W)
-    assert found.value == pytest.approx(np.concatenate(expected).sum() / W.sum())
-
-
 @each_value
 @pytest.mark.parametrize("average", ["samples", "bootstraps"])
 @pytest.mark.parametrize("model", MODELS[:2], ids=str)
@@ -85,13 +75,6 @@ def test_bootstrap_is_the_plain_loop(model, average):
     assert_allclose(result.replicates, errors)
     of_samples = np.average(wrong.sum(axis=0) / out.sum(axis=0), weights=W)
     assert result.value == pytest.approx(of_samples if average == "samples" else errors.mean())
-
-
-def test_resubstitution_and_no_information_are_those_of_repeats():
-    found = bootstrap_error(GaussianNB(), X, Y, sample_weight=W, **BAGS)
-    repeated = bootstrap_error(GaussianNB(), np.repeat(X, W, axis=0), np.repeat(Y, W), **BAGS)
-    assert found.extra.resubstitution == pytest.approx(repeated.extra.resubstitution)
-    assert found.extra.no_information == pytest.approx(repeated.extra.no_information)
 
 
 @each_value
@@ -118,15 +101,6 @@ def test_a_sample_that_weighs_nothing_does_not_count():
     again = cross_val_error(GaussianNB(), X, garbled, cv=FOLDS, sample_weight=weight)
     assert found.value == pytest.approx(again.value)
     assert found.effective_n_samples == pytest.approx(52)
-
-
-def test_no_error_seen_counts_the_effective_samples():
-    apart = X + 50 * Y[:, None]
-    weight = np.where(np.arange(60) < 4, 100.0, 1.0)
-    even = cross_val_error(GaussianNB(), apart, Y, cv=FOLDS)
-    uneven = cross_val_error(GaussianNB(), apart, Y, cv=FOLDS, sample_weight=weight)
-    assert even.value == uneven.value == 0
-    assert uneven.interval.high > 3 * even.interval.high
 
 
 @pytest.mark.parametrize("estimate", [cross_val_error, bootstrap_error])

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from helpers.crossed import each_value
 from sklearn import metrics as sk
-from sklearn.cluster import KMeans
 
-from skeval.cluster import predictive_power
 from skeval.metrics import error_norm, error_rate, macro_fbeta_score
 from skeval.model_selection import metric_interval
 
@@ -44,14 +42,3 @@ def test_weights(metric, kind):
     weight = np.maximum(FEW_BITS[kind][:, 0], 0)
     found = metric(y, predicted, sample_weight=weight)
     assert found == pytest.approx(metric(y, predicted, sample_weight=weight.astype(float)))
-
-
-@kinds
-def test_points_to_be_clustered(kind):
-    X = FEW_BITS[kind]
-    clusterer, options = (
-        KMeans(2, n_init=1),
-        {"n_repeats": 2, "random_state": 0, "agreement": "prediction_strength"},
-    )
-    expected = predictive_power(clusterer, X.astype(float), **options)
-    assert predictive_power(clusterer, X, **options).value == expected.value
