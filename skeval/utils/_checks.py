@@ -485,15 +485,7 @@ def _check_group_names(groups: Any, n_samples: int) -> np.ndarray:
         raise ValueError(f"groups must have shape ({n_samples},), got {values.shape}.")
     if type(groups) is np.ndarray and values.dtype.kind in "iu" and n_samples:
         return values  # integers cannot be missing
-    missing = find_missing(values)
-    if isinstance(groups, np.ma.MaskedArray):
-        missing |= np.ma.getmaskarray(groups).reshape(-1)
-    if missing.any():
-        raise ValueError(
-            f"groups must name the group of each sample, {missing.sum()} of {n_samples} are "
-            f"missing, the first at position {missing.argmax()}; leave these samples out, or give "
-            "each a name of its own if it belongs to no other."
-        )
+    refuse_mask("groups", groups)
     return check_y("groups", values)
 
 
@@ -516,13 +508,14 @@ def is_missing(value: Any) -> bool:
 def check_complete(name: str, y: Any) -> None:
     """Raise if objects, or a column of a data frame, have a missing value in any form."""
     kind = getattr(getattr(y, "dtype", None), "kind", "")
-    if kind not in ("O", "f") and not hasattr(y, "iloc"):
+    if kind not in ("O", "f", "M", "m") and not hasattr(y, "iloc"):
         return  # values that are never missing, and lists, which scikit-learn checks
     missing = find_missing(np.asarray(y).reshape(-1))
     if missing.any():
         raise ValueError(
             f"{name} must hold no missing values, got {missing.sum()} among {len(missing)}, the "
-            f"first at position {missing.argmax()}; leave these samples out."
+            f"first at position {missing.argmax()}; leave these samples out"
+            + (", or name a group for each." if name == "groups" else ".")
         )
 
 

@@ -44,8 +44,7 @@ def check_pairs(arguments: Mapping[str, Any]) -> None:
     """Raise if arguments share labels of an index in other places, or have masked values."""
     first: tuple[str, Any] | None = None
     for name, values in name_columns(arguments):
-        if name != "groups":  # a masked group is missing
-            refuse_mask(name, values)
+        refuse_mask(name, values)
         refuse_sparse_column(name, values)
         if isinstance(values, list) or getattr(values, "dtype", None) == np.dtype(object):
             refuse_big_integers(name, values)
