@@ -275,12 +275,10 @@ ABBREVIATIONS = {
     "nmi": "normalized_mutual_info_score", "ami": "adjusted_mutual_info_score",
     "cluster_accuracy": "purity", "dbi": "neg_davies_bouldin_pairwise", "di": "dunn",
     "dunn_index": "dunn",
-    "largest_within": "neg_diameter",
-    "max_within": "neg_diameter",
-    "mean_between": "mean_separation",
-    "min_between": "min_separation",
+    "largest_within": "neg_diameter", "max_within": "neg_diameter",
+    "mean_between": "mean_separation", "min_between": "min_separation",
     "smallest_between": "min_separation",
-}
+}  # fmt: skip
 """Common abbreviations of metrics, with their scorers, the definition of textbooks first."""
 
 
