@@ -22,7 +22,7 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 FEW = settings(max_examples=3, deadline=None, derandomize=True, database=None)
-FEWER = settings(FEW, max_examples=2)
+FEWER = settings(FEW, max_examples=1)
 LETTERS = np.array(list("abc"))
 SINGLE_PRECISION = 1e-6  # scikit-learn's own metrics keep float32
 
