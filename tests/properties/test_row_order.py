@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.crossed import each_value
 from helpers.splits import FirstRows
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
