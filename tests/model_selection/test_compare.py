@@ -3,21 +3,19 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
 from scipy import stats
-from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, f1_score, make_scorer, r2_score, roc_auc_score
+from sklearn.metrics import accuracy_score, f1_score, make_scorer, roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -35,7 +33,7 @@ from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
 
 from skeval._inference.paired import corrected_t, differences_of, mcnemar, paired_bootstrap
-from skeval.model_selection import compare_classifiers, compare_predictions
+from skeval.model_selection import compare_classifiers
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
@@ -160,20 +158,6 @@ def test_mcnemar_of_held_out_predictions():
     assert loo.difference.n_samples == 40
 
 
-def test_mcnemar_has_its_size():
-    """Two classifiers that err independently and equally often: 5 % of 400 tests reject."""
-    rng = np.random.default_rng(0)
-    rejected = 0
-    for _ in range(400):
-        right = rng.random((2, 150)) < 0.7
-        b, c = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
-        (_, _, pvalue, limits), _ = mcnemar(b, c, 150)
-        rejected += pvalue <= 0.05
-        low, high = limits(0.95)
-        assert -1 <= low <= high <= 1
-    assert stats.binom.sf(rejected - 1, 400, 0.05) > 0.001
-
-
 def test_paired_bootstrap_of_any_score():
     result = compare_classifiers(
         [TREE, BAYES],
@@ -285,25 +269,6 @@ def test_delong_equals_the_u_statistic():
     assert result.scoring == "roc_auc"
 
 
-def delong_rejections(n_data_sets, n_each=40):
-    rng = np.random.default_rng(0)
-    positive = np.repeat([True, False], n_each)
-    rejected = 0
-    for _ in range(n_data_sets):
-        shared = rng.normal(size=2 * n_each)
-        scores = shared + rng.normal(size=(2, 2 * n_each)) + positive
-        result = compare_predictions(positive, list(scores), method="delong")
-        rejected += result.difference.pvalue <= 0.05
-    return rejected
-
-
-@pytest.mark.simulated
-def test_delong_has_its_size():
-    rejected = delong_rejections(180)
-    assert stats.binom.sf(rejected - 1, 180, 0.05) > 0.001
-    assert stats.binom.cdf(rejected, 180, 0.05) > 0.001
-
-
 def test_folds_that_can_be_made_in_one_way_are_not_repeated():
     """Repeats of the same folds would look like degrees of freedom."""
     groups = np.repeat(np.arange(6), 20)
@@ -355,28 +320,6 @@ def test_a_number_of_folds_is_shuffled_and_splits_no_group():
     assert_allclose(again.split_scores, apart.split_scores, rtol=0)
     with pytest.raises(ValueError, match="cv=10 folds need a class of at least 10 members"):
         compare_classifiers([near, BAYES], x[:12], y[:12], cv=10)
-
-
-def test_kinds_of_data():
-    names = np.array(["no", "yes"])[Y]
-    models, options = (LogisticRegression(), TREE), {"method": "mcnemar", "random_state": 0}
-    expected = compare_classifiers(models, X, Y, **options)
-    frame = pd.DataFrame(X, index=range(500, 620))
-    framed = compare_classifiers(models, frame, pd.Series(names, index=frame.index), **options)
-    assert discordant_of(framed) == discordant_of(expected)
-    sparse = compare_classifiers(models, csr_matrix(X), names, **options)
-    assert discordant_of(sparse) == discordant_of(expected)
-    iris = load_iris(return_X_y=True)
-    for method in ("corrected_t", "mcnemar", "bootstrap"):
-        options = {"cv": 3, "method": method, "n_resamples": 10, "random_state": 0}
-        result = compare_classifiers([BAYES, TREE], *iris, **options)
-        assert -1 < result.difference.value < 1
-    ridge = compare_classifiers(
-        [Ridge(), Ridge(100.0)], X, X[:, 0] + Y, cv=KFold(5), method="bootstrap", n_resamples=10
-    )
-    assert ridge.scoring == "r2"
-    answers = cross_val_predict(Ridge(), X, X[:, 0] + Y)
-    assert_allclose(ridge.values[0], r2_score(X[:, 0] + Y, answers))
 
 
 def test_paired_bootstrap_of_no_spread():

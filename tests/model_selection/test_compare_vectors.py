@@ -121,22 +121,6 @@ def test_an_exchange_keeps_every_value_whatever_the_types(y_true, pred_a, pred_b
     assert found.pvalue == expected.pvalue == back.pvalue
 
 
-def permutation_rejections(n_data_sets):
-    rng = np.random.default_rng(0)
-    rejected = 0
-    for seed in range(n_data_sets):
-        y = rng.integers(0, 2, 30)
-        a, b = (np.where(rng.random(30) < 0.7, y, 1 - y) for _ in range(2))
-        found = compare_predictions(y, [a, b], n_resamples=39, random_state=seed)
-        rejected += found.difference.pvalue <= 0.05
-    return rejected
-
-
-@pytest.mark.simulated
-def test_permutation_has_its_size():
-    assert stats.binom.sf(permutation_rejections(60) - 1, 60, 0.05) > 0.001
-
-
 def test_unpaired_areas():
     half = np.arange(120) < 70
     found = compare_predictions(

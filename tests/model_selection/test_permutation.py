@@ -3,14 +3,12 @@
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.crossed import each_value
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import permutation as reference
 from scipy.signal import lfilter
-from scipy.sparse import csr_matrix
 from scipy.stats import binomtest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import UndefinedMetricWarning
@@ -311,17 +309,6 @@ def test_folds_are_those_of_cross_val_error():
     result = permutation_test(GaussianNB(), X, y, n_permutations=1, random_state=7)
     error = cross_val_error(GaussianNB(), X, y, random_state=7)
     assert result.statistic == pytest.approx(1 - error.extra.fold_mean, rel=1e-15)
-
-
-def test_pandas_sparse_lists_multiclass_and_read_only():
-    X, _ = some_data()
-    y = np.tile(["a", "b", "c"], 10)
-    X.flags.writeable = y.flags.writeable = False
-    options = {"cv": StratifiedKFold(3), "permutations": some_orders(30, 5)}
-    plain = permutation_test(LogisticRegression(), X, y, **options)
-    for data, labels in ((pd.DataFrame(X), pd.Series(y)), (csr_matrix(X), y), (X.tolist(), y)):
-        other = permutation_test(LogisticRegression(), data, labels, **options)
-        assert other.null_distribution == pytest.approx(plain.null_distribution, abs=1e-15)
 
 
 def test_tuning_is_part_of_the_procedure():
