@@ -122,11 +122,11 @@ def test_several_classes():
     expected = reliability_curve(right, p.max(axis=1))
     assert_allclose(top.y, expected.y)
     assert_allclose(top.x, expected.x)
-    assert top.pos_label is None
+    assert top.extra.pos_label is None
     for k, label in enumerate(["a", "b", "c"]):
         one = reliability_curve(y, p, pos_label=label)
         assert_allclose(one.y, reliability_curve(y == label, p[:, k]).y)
-        assert one.pos_label == label
+        assert one.extra.pos_label == label
     turned = reliability_curve(y, p[:, [2, 0, 1]], labels=["c", "a", "b"])
     assert_allclose(turned.y, top.y)
     frame = reliability_curve(pd.Series(y), pd.DataFrame(p, columns=list("abc")))
