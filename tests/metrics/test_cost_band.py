@@ -61,4 +61,4 @@ def test_resamples_of_groups_have_both_classes():
     """Half of the resamples of two groups with one class each lack a class; others are drawn."""
     y, score, group = np.repeat([0, 1], 5), np.arange(10.0), np.repeat([0, 1], 5)
     band = cost_curve_band(y, score, groups=group, n_resamples=20, n_points=3, random_state=0)
-    assert np.isfinite(band.replicates).all()
+    assert np.isfinite(band.extra.replicates).all()

@@ -109,7 +109,7 @@ def test_seeds(name):
 
     def run(seed, n_resamples=6):
         curve = CURVES[name](y, p, n_resamples=n_resamples, random_state=seed)
-        return curve.replicates if name == "cost" else curve.distances
+        return curve.extra.replicates if name == "cost" else curve.extra.distances
 
     assert_array_equal(run(1), run(1))
     assert_array_equal(run(1), run(1, 9)[:6])
