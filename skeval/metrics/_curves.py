@@ -554,9 +554,9 @@ def roc_curve_band(
     curve : Curve
         Curve with the false-positive rates `x`, evenly spaced from 0 to 1, the true-positive rates
         `y`, the pointwise limits `low` and `high`, the simultaneous `band` and the `area`.
-        `points`, of shape (n_cuts, 2), contains both rates at every cut of the score: at cut i,
-        scores of ``thresholds[i]`` or more are predicted positive. `distances` contains the
-        distance of each simulated curve from the true one, in standard deviations.
+        ``extra.points``, of shape (n_cuts, 2), contains both rates at every cut of the score: at
+        cut i, scores of ``thresholds[i]`` or more are predicted positive. ``extra.distances``
+        contains the distance of each simulated curve from the true one, in standard deviations.
 
     Raises
     ------

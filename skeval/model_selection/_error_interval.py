@@ -122,9 +122,10 @@ def error_interval(
         `replicates` holds the errors of the folds, subsamples, repeats or resamples; for "holdout",
         the losses. `interval` has the form that suits the loss and the method.
         ``confidence_interval(method=)`` accepts all `interval_methods`: the forms of
-        `cross_val_error`, and "t" instead of "normal" for Student's quantile. `parameters` holds
-        the parameters of the method, and `no_interval` the reason if there is no interval. With
-        several columns of `y`, `by_output` has the error of each, on the same folds.
+        `cross_val_error`, and "t" instead of "normal" for Student's quantile. In `extra`, `n_fits`
+        and `n_failed` count the fits, `parameters` holds the parameters of the method, and
+        `no_interval` the reason if there is no interval. With several columns of `y`, `by_output`
+        has the error of each, on the same folds.
 
     Raises
     ------

@@ -306,8 +306,8 @@ def cross_val_error(
     Returns
     -------
     Estimate
-        `replicates` holds the error of each fold (nan if its fit failed); `fold_mean` is their
-        mean, and `n_groups` is None if samples are independent.
+        `replicates` holds the error of each fold (nan if its fit failed), ``extra.fold_mean`` is
+        their mean, and `n_groups` is None if samples are independent.
 
     Raises
     ------
@@ -583,7 +583,8 @@ def perturbation_interval(
     -------
     Estimate
         `value` is the cross-validated error and `replicates` are its perturbations,
-        ``CV + W*/sqrt(n)``. `statistics` are `W*`, and `resubstitution` is the training error.
+        ``CV + W*/sqrt(n)``. In `extra`, `statistics` are `W*`, and `resubstitution` is the training
+        error.
         ``confidence_interval`` returns other levels and forms from the same perturbations.
 
     Raises
