@@ -44,6 +44,10 @@ def resamples(y, n_resamples=12, seed=0):
     return np.array(rows)
 
 
+@each_value
+@pytest.mark.parametrize(
+    "names", [["roc_auc", "f1"], ["balanced_accuracy", "matthews_corrcoef"]], ids=" ".join
+)
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -56,9 +60,9 @@ def resamples(y, n_resamples=12, seed=0):
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
-def test_every_method_equals_the_plain_loops(two_classes, estimator):
+def test_every_method_equals_the_plain_loops(two_classes, estimator, names):
     X, y = two_classes
-    indices, names = resamples(y), ["roc_auc", "f1", "balanced_accuracy", "matthews_corrcoef"]
+    indices = resamples(y)
     results = {
         method: bootstrap_score(estimator, X, y, scoring=names, method=method, indices=indices)
         for method in METHODS

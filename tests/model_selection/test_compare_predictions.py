@@ -421,6 +421,7 @@ def test_roots_of_mean_losses_are_those_of_the_metric(method, weight):
     systems = {name: y + size * rng.normal(size=40) for name, size in (("a", 0.5), ("b", 0.8))}
     groups = np.arange(40) // 2
     options = {"method": method, "random_state": 0, "sample_weight": weight, "groups": groups}
+    options |= {"n_resamples": 200}
 
     def plain(y_true, y_pred, sample_weight=None):
         return root_mean_squared_error(y_true, y_pred, sample_weight=sample_weight)
