@@ -1,7 +1,6 @@
 """evaluate: its parts equal the single functions, its warnings appear when they should."""
 
 import json
-import pickle
 
 import numpy as np
 import pytest
@@ -83,10 +82,6 @@ def test_dict_json_and_frame_agree(report, tmp_path):
     assert errors == frame["value"].tolist()
     assert errors[0] == report.answer.value
     assert report.to_dict()["class_sizes"] == {"0": 50, "1": 50, "2": 50}
-
-
-def test_report_pickles(report):
-    assert pickle.loads(pickle.dumps(report)).to_dict() == report.to_dict()
 
 
 def test_groups_are_never_taken_apart():

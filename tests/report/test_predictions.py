@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.crossed import each_value
 from scipy.stats import t as student
 from sklearn import metrics as sk
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
@@ -359,6 +360,7 @@ def two_scores(model, X, y):
     return {"a": 1.0, "b": 2.0}
 
 
+@each_value
 @pytest.mark.parametrize("names", [("no", "yes"), ("survived", "died"), (0, 1), (2, 1)], ids=str)
 @pytest.mark.parametrize("model", [LogisticRegression(), SVC()], ids=["proba", "decision"])
 def test_the_rarer_class_is_positive_unless_specified(names, model):
