@@ -46,6 +46,6 @@ fig, axes = plt.subplots(2, 1, sharex=True, figsize=(7, 5.6), layout="constraine
 for ax, one in zip(axes, (result, published), strict=True):
     PerturbationDisplay.from_result(one, ax=ax)
     ax.axvline(truth, color="tab:red", label="error on 489 other patients")
-    ax.set_title(f'statistic="{one.statistic}"')
+    ax.set_title(f'statistic="{one.extra.statistic}"')
     ax.legend(loc="upper right", fontsize="small")
 plt.show()
