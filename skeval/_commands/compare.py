@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from skeval._commands._data import read_columns
-
 EXAMPLES = """\
 examples:
   two files with the columns target and prediction, in the same order of rows:
@@ -46,6 +44,7 @@ def add_compare(commands: Any) -> None:
 
 def _run_compare(options: argparse.Namespace) -> int:
     """Compare two files, print the result, and return the exit status."""
+    from skeval._commands._data import read_columns
     from skeval.model_selection import compare_predictions
 
     names = [Path(path).name for path in (options.first, options.second)]

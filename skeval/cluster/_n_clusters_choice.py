@@ -86,7 +86,7 @@ def with_n_clusters(clusterer: Any, name: str, candidates: np.ndarray) -> dict[i
 def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
     """Return the validated parameter for the number of clusters, or by None the only one."""
     names = sorted(clusterer.get_params(deep=True))
-    if param_name is not None and param_name not in names:
+    if param_name is not None and not (isinstance(param_name, str) and param_name in names):
         raise ValueError(
             f"param_name must be a parameter of {type(clusterer).__name__}, got {param_name!r}."
         )

@@ -125,9 +125,9 @@ def test_a_report_shows_what_rows_report():
     X = np.column_stack([CLASS + RNG.normal(size=60), RNG.normal(size=60)])
     of_classes = skeval.evaluate(GaussianNB(), X, CLASS, **few).metrics
     of_numbers = skeval.evaluate(Ridge(), X, NUMBER, **few).metrics
-    shown = [each.metric for each in (*of_classes.values(), *of_numbers.values())]
+    shown = [each.extra.metric for each in (*of_classes.values(), *of_numbers.values())]
     assert set(shown) == set(REPORTED)
-    assert of_classes["recall, 1"].label == "1"
+    assert of_classes["recall, 1"].extra.label == "1"
 
 
 @pytest.mark.parametrize(

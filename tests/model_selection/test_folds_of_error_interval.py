@@ -65,7 +65,7 @@ def test_the_error_is_that_of_the_folds_that_were_given(seed):
 def test_what_is_drawn_anew_and_what_is_taken_as_it_is():
     X, y, groups = draw_groups(0)
     drawn = error_interval(NEAREST, X, y, cv=StratifiedKFold(4, shuffle=True), random_state=0)
-    assert (drawn.method, drawn.extra.n_fits, drawn.n_groups) == ("repeated_cv", 40, None)
+    assert (drawn.method, drawn.extra.n_fits, drawn.n_groups) == ("repeated_cv", 20, None)
     fewer = StratifiedKFold(4, shuffle=True, random_state=3)
     assert error_interval(NEAREST, X, y, cv=fewer, n_repeats=2, random_state=0).extra.n_fits == 8
     folds = error_interval(NEAREST, X, y, cv=StratifiedKFold(4))

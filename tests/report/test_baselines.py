@@ -28,7 +28,7 @@ def test_the_guess_is_compared_on_the_same_samples():
         assert found.error == pytest.approx(own.mean(), rel=1e-12)
         assert found.difference == pytest.approx(report.answer.value - own.mean(), rel=1e-9)
         frame = report.out_of_fold
-        losses = np.bincount(frame.row, frame.loss) / 10
+        losses = np.bincount(frame.row, frame.loss) / 5
         inflation = len(y) / report.answer.effective_n_samples
         spread = np.sqrt(inflation * np.var(losses - own, ddof=1) / len(y))
         if loss == "absolute":
