@@ -80,6 +80,7 @@ extlinks_detect_hardcoded_links = False
 nitpick_ignore_regex = [
     (r"py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib|collections)\..*"),
     (r"py:class", r"skeval\.(\w+\.)*_\w+\..*"),  # a base class that is not public
+    (r"py:class", r"D\[k\] if k in D, .*|an? (set-like )?object providing a view .*"),  # Mapping
 ]
 if os.environ.get("SKEVAL_DOC_ONLINE"):
     extensions.append("sphinx.ext.intersphinx")
