@@ -35,7 +35,7 @@ def check_estimates(
         return []
     cross_validation = named["cross_validation"]
     results = [
-        _warn_of_overfitting(named["resubstitution"], cross_validation),
+        _warn_of_overfitting(named["resubstitution"], answer or cross_validation),
         _warn_of_632(named, cross_validation),
         _warn_of_disagreement(cross_validation, named.get("holdout")),
     ]
@@ -73,17 +73,15 @@ def _warn_of_two_answers(answer: Estimate, named: dict[str, Estimate]) -> Cautio
     )
 
 
-def _warn_of_overfitting(resubstitution: Estimate, cross_validation: Estimate) -> Caution | None:
-    """Warn if the training error is far below the cross-validated error."""
-    gap = cross_validation.value - resubstitution.value
-    far = resubstitution.value < cross_validation.value / 2
-    if not (far and gap > 2 * _spread(cross_validation)):
+def _warn_of_overfitting(resubstitution: Estimate, tested: Estimate) -> Caution | None:
+    """Warn if the training error is far below the error of samples that were not trained on."""
+    gap = tested.value - resubstitution.value
+    if not (resubstitution.value < tested.value / 2 and gap > 2 * _spread(tested)):
         return None
     return Caution(
         "overfitting",
         f"Training error too low: the training error ({_write_error(resubstitution)}) is far below "
-        f"the cross-validated error ({_write_error(cross_validation)}). Do not report the training "
-        "error.",
+        f"the cross-validated error ({_write_error(tested)}). Do not report the training error.",
     )
 
 
