@@ -77,7 +77,7 @@ class PenalizedSquares:
         """
         n, q = self.basis.shape
         if splits.plain:
-            removed = splits.removed()
+            removed = splits.removed
             same = removed.shape == splits.tested.shape and np.array_equal(removed, splits.tested)
             # the matrix of a fit has the size of the test set, if that is smaller than the basis
             if same and self.hat is not None and removed.shape[1] < q:

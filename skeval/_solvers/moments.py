@@ -106,7 +106,7 @@ class Columns:
         """Return class sums of ones, columns and squares, shape (F, n_classes, 2 p + 1)."""
         n, codes = len(self.rows), np.arange(self.n_classes)[:, None]
         if splits.plain:
-            removed = splits.removed()
+            removed = splits.removed
             if 4 * removed.shape[1] <= n:
                 totals = multiply((targets[:, None] == codes).astype(float), self.rows)
                 labels = take_samples(targets[:, None], of_fit, removed)  # (F, 1, d)
@@ -116,7 +116,7 @@ class Columns:
 
     def total_products(self, splits: Splits) -> np.ndarray:
         """Return the sums of products (F, p, p) over training sets."""
-        if splits.plain and 4 * (removed := splits.removed()).shape[1] <= len(self.values):
+        if splits.plain and 4 * (removed := splits.removed).shape[1] <= len(self.values):
             rows = self.values[removed]
             sums: np.ndarray = self.products.gram - rows.swapaxes(1, 2) @ rows
             return sums

@@ -38,8 +38,9 @@ class Splits:
         """Whether samples are unweighted and occur at most once."""
         return self.weights.dtype.kind in "iub" and self.weights.max(initial=0) <= 1
 
+    @cached_property
     def removed(self) -> np.ndarray:
-        """Return the indices of the samples left out, shape (n_fits, n_removed)."""
+        """Indices of the samples left out, shape (n_fits, n_removed)."""
         return np.nonzero(self.weights == 0)[1].reshape(len(self), -1)
 
 
