@@ -152,13 +152,14 @@ def plot_estimates(report: Any, ax: Any) -> Any:
 
 
 def describe_classes(report: Any) -> str:
-    """Return the number of samples, and of samples per class."""
-    if not report.class_sizes:
-        return count(report.n_samples, "sample")
-    sizes = [f"{name_label(name)}: {size}" for name, size in report.class_sizes.items()]
-    return (
-        f"{count(report.n_samples, 'sample')} of {count(len(sizes), 'class')} ({list_few(sizes)})"
-    )
+    """Return the number of samples and sampling units, and of samples per class."""
+    facts = count(report.n_samples, "sample")
+    if report.class_sizes:
+        sizes = [f"{name_label(name)}: {size}" for name, size in report.class_sizes.items()]
+        facts += f" of {count(len(sizes), 'class')} ({list_few(sizes)})"
+    if report.n_groups is not None:
+        facts += f" in {report.n_groups} {report.out_of_fold.cases.kind.label}"
+    return facts
 
 
 # --- metrics and the confusion matrix
