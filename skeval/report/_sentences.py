@@ -112,6 +112,10 @@ def _write_relation(finding: Judgment, reference: str) -> str:
             f"no evidence that it beats shuffled labels ({finding.counted}), only that it beats "
             f"{reference}"
         )
+    if finding.relation == "open" and finding.permutation == "shown":
+        return (
+            f"it beats shuffled labels ({finding.counted}), but does not clearly beat {reference}"
+        )
     if finding.relation == "untested" and finding.permutation == "undecided":
         return f"whether it beats {reference} is undecided"
     return f"{RELATIONS[finding.relation]} {reference}"
@@ -129,8 +133,9 @@ RELATIONS = {
 def _write_test(finding: Judgment) -> list[str]:
     """Return what the permutation test adds, in a sentence."""
     counted, better = finding.counted, finding.relation == "better"
+    worse = [f"It is better than shuffled labels ({counted})."]
     return {
-        "shown": [f"{counted}." if better else f"It is better than shuffled labels ({counted})."],
+        "shown": {"better": [f"{counted}."], "open": []}.get(finding.relation, worse),
         "denied": [] if better else [f"Shuffled labels do as well ({counted})."],
         "undecided": [f"The permutation test is undecided ({counted})."],
         "powerless": [f"There are too few permutations for a test: {counted}."],

@@ -63,7 +63,9 @@ def check_verdict(report):
     assert not (claims and doubts), verdict
     assert claims == finding.better, verdict
     denied = finding.relation == "better" and finding.permutation == "denied"
-    assert doubts == (finding.relation == "open" or denied), verdict
+    unclear = finding.relation == "open" and finding.permutation == "shown"
+    assert unclear == ("does not clearly beat" in verdict), verdict
+    assert doubts == ((finding.relation == "open" and not unclear) or denied), verdict
     if finding.metric:
         assert REPORTED[finding.metric].label.lower() in headline.lower()
     # an area that excludes chance beside "no evidence": the sentence names what decides
