@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import lgamma
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 from scipy.stats import rankdata
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from skeval.report._data_checks.grouping import MIN_VALUES
 from skeval.report._data_checks.table import Finding, TableDescription, find_runs, list_features
 from skeval.report._data_checks.time_order import are_alike
 from skeval.report._data_checks.traces import ROUNDING, agrees_up_to, get_rounding_error
@@ -23,6 +25,9 @@ MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
 the target, overall and in each class."""
 MIN_CORRELATION, MAX_SCREENED = 0.25, 500
 """Minimum rank correlation of a copy with a numeric target, and rows for which it is computed."""
+MAX_INTERVALS, MAX_COMBINATIONS = 5, 20
+"""Maximum number of intervals of values of a number, each with one class, that separate them, and
+of combinations of values of coded features."""
 MAX_SUFFICIENT, N_HELD_OUT, MIN_CORRECT, MIN_EXPLAINED = 3, 5, 0.98, 0.999
 """Maximum number of features that predict the target without error, number of folds, and minimum
 share of held-out rows that they predict, or of the variance that they explain."""
@@ -70,8 +75,8 @@ def check_constants(table: TableDescription) -> Iterator[Finding]:
 def check_target_copies(table: TableDescription) -> Iterator[Finding]:
     """Report features that are a function of the target, or that separate all classes.
 
-    A copy of the target is serious. A feature that merely separates the classes, or that rises with
-    the target, may be a good measurement.
+    A copy of the target is serious, and so are codes and categories that determine the class. A
+    number that separates the classes, or that rises with the target, may be a good measurement.
     """
     target = table.target
     if np.ndim(target.y if target.classes is None else target.codes) != 1:
@@ -94,13 +99,15 @@ def check_target_copies(table: TableDescription) -> Iterator[Finding]:
             grave=True,
         )
     elif separating:
+        coded = [p for p in separating if are_codes(table, [p])]
         effect = "gives the order of the targets" if target.classes is None else "separates all"
         yield Finding(
             "telling-feature",
             "Perfect feature",
-            f"{list_features(separating, table.names)} alone {effect}"
+            f"{list_features(coded or separating, table.names)} alone {effect}"
             f"{' classes' * (target.classes is not None)} without error",
             "Check that it is known before the target, and not derived from it.",
+            grave=bool(coded),
         )
 
 
@@ -195,8 +202,11 @@ def _fit_line(x: np.ndarray, y: np.ndarray, *, errors_in_x: bool) -> tuple[float
 
 
 def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int], int]:
-    """Return the features with one value per class, those that order the classes, and the number
-    of rows in which the former differ at most.
+    """Return the features with one value per class, those that separate the classes, and the
+    number of rows in which the former differ at most.
+
+    A number separates the classes by a few intervals of values. Any column of fewer values than an
+    identifier may separate them by its values.
 
     Missing values are left out, and a few rows of a copy may differ.
     """
@@ -220,22 +230,50 @@ def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int]
         if is_copy and chance <= MAX_CHANCE:
             copies.append(position)
             n_other = max(n_other, len(value) - int(agreeing.sum()))
-    if n_columns * np.exp(lgamma(n_classes + 1) - _log_count_orders(codes)) > MAX_CHANCE:
-        return copies, [], n_other
-    # a separating feature has only pure values, and each class is one interval
-    pure = table.pure
-    first = codes[runs.order.reshape(-1)[runs.start]]
-    changes = np.zeros(len(first))
-    changes[1:] = (first[1:] != first[:-1]) & (runs.column[1:] == runs.column[:-1])
-    separating = table.is_complete & table.is_number
-    separating &= runs.sum_by_column(~pure) == 0
-    separating &= runs.sum_by_column(changes) == n_classes - 1
-    return copies, np.flatnonzero(separating).tolist(), n_other
+    # a separating feature has only pure values, in few intervals of each class
+    intervals = count_intervals(table)
+    separating = table.is_complete & (runs.sum_by_column(~table.pure) == 0)
+    n_intervals, whole = intervals.sum(axis=1), table.columns == np.floor(table.columns)
+    row_numbers = (runs.n_values == len(codes)) & whole.all(axis=0)
+    few = (n_intervals <= MAX_INTERVALS) & ~row_numbers
+    few = table.is_number & (few | (n_intervals == n_classes))
+    separating &= few | (runs.n_values < MIN_VALUES)
+    # number of orders of the rows in which every class has so many intervals
+    kept, sizes = np.flatnonzero(separating), np.bincount(codes)
+    n_ways = gammaln(1 + n_intervals[kept]) - gammaln(1 + intervals[kept]).sum(axis=1)
+    n_ways += (_log_choose(sizes - 1, intervals[kept] - 1)).sum(axis=1)
+    chance = n_columns * np.exp(n_ways - _log_count_orders(codes))
+    return copies, kept[chance <= MAX_CHANCE].tolist(), n_other
 
 
-def _log_choose(n: int, k: int) -> float:
+def count_intervals(table: TableDescription) -> np.ndarray:
+    """Return the number of intervals of pure values of each column and class."""
+    runs, codes = table.runs, table.target.codes
+    of_value = codes[runs.order.reshape(-1)[runs.start]]
+    begins = np.ones(len(of_value), dtype=bool)
+    begins[1:] = (of_value[1:] != of_value[:-1]) | (runs.column[1:] != runs.column[:-1])
+    intervals = np.zeros((table.columns.shape[1], int(codes.max()) + 1))
+    np.add.at(intervals, (runs.column[begins], of_value[begins]), 1)
+    return intervals
+
+
+def are_codes(table: TableDescription, features: Sequence[int]) -> bool:
+    """Whether features that determine the target have few values, as categories have.
+
+    A single number that rises or falls with the target may be a rounded measurement.
+    """
+    n_combinations = len(np.unique(table.columns[:, features], axis=0))
+    if table.runs.n_values[features].max() >= MIN_VALUES or n_combinations > MAX_COMBINATIONS:
+        return False
+    if len(features) > 1 or not table.is_number[features[0]]:
+        return True
+    n_intervals = 0 if table.target.classes is None else count_intervals(table)[features[0]].sum()
+    return bool(n_intervals > len(np.unique(table.target.codes)))
+
+
+def _log_choose(n: Any, k: Any) -> Any:
     """Return the logarithm of the number of subsets of `k` of `n`."""
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
 def list_sufficient_features(table: TableDescription) -> list[int]:

@@ -15,6 +15,7 @@ from skeval.report._data_checks.duplicates import (
 )
 from skeval.report._data_checks.grouping import check_identifiers
 from skeval.report._data_checks.leakage import (
+    are_codes,
     check_class_imputation,
     check_constants,
     check_row_numbers,
@@ -105,8 +106,7 @@ def warn_of_perfection(
 ) -> list[Caution]:
     """Return a warning about predictions without error, with the features that give them.
 
-    It is serious if these features have few combinations of values, each with one target, as
-    categories or indicators have; a measurement may separate the classes.
+    It is serious if these features are categories or codes; a measurement may separate the classes.
     """
     table = describe_table(X, target, None, feature_names, {})
     features = list_sufficient_features(table) if table.columns.shape[1] else []
@@ -116,17 +116,13 @@ def warn_of_perfection(
         listed = list_features(features, table.names).removeprefix("each of the ")
         verb = "predicts" if len(features) == 1 else "together predict"
         cause = f" {listed[0].upper()}{listed[1:]} {verb} the target without error."
-        if len(np.unique(table.columns[:, features], axis=0)) <= MAX_COMBINATIONS:
+        if are_codes(table, features):
             headline = f"{listed} {verb} the target without error"
     text = (
         f"Perfect predictions: {what} is correct.{cause} Check that no feature is derived from the "
         "target, or known only after it."
     )
     return [Caution("perfect", text, headline)]
-
-
-MAX_COMBINATIONS = 20
-"""Maximum number of combinations of values of features that determine the target."""
 
 
 def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.ndarray]:

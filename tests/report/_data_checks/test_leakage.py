@@ -69,6 +69,26 @@ def test_features_that_separate_the_classes_are_noted_without_a_headline(noise):
         assert not warning.headline
 
 
+@pytest.mark.parametrize(
+    ("kind", "is_grave"), [("sign", False), ("bands", False), ("code", True), ("text", True)]
+)
+def test_features_whose_bands_or_values_determine_the_class(noise, kind, is_grave):
+    X, code = noise[0], np.random.default_rng(0).integers(0, 6, 50)
+    y = np.isin(code, [1, 3, 4]).astype(int)  # no interval of the codes
+    frame = pd.DataFrame(X).add_prefix("x").assign(f=code)
+    if kind == "text":
+        frame["f"] = [f"level {value}" for value in code]
+    elif kind != "code":
+        frame["f"] = X[:, 0]
+        y = (X[:, 0] > 0 if kind == "sign" else np.abs(X[:, 0]) > 0.7).astype(int)
+        frame = frame.drop(columns="x0")
+    (warning,) = warnings_of(frame, y, names=list(frame))
+    assert (warning.code, "'f'" in warning) == ("telling-feature", True)
+    assert bool(warning.headline) == is_grave
+    found = warnings_of(frame, np.random.default_rng(1).permutation(y), names=list(frame))
+    assert [text.code for text in found] == []
+
+
 @pytest.mark.parametrize("make", [np.exp, lambda y: -(y**3), lambda y: y.round(1)])
 def test_functions_of_a_numeric_target_are_copies(noise, make):
     y = noise[0][:, 0]
