@@ -315,6 +315,7 @@ def rank_terms(
     of_area: bool,
     shares: Floats | None = None,
     drift: Callable[[Floats], Floats] | None = None,
+    areas: Sequence[Area] | None = None,
 ) -> Ranking:
     """Return the mean area or average precision of several rankings of the same samples.
 
@@ -323,7 +324,8 @@ def rank_terms(
     effect divides the numbers of samples. The degrees of freedom are Satterthwaite's for a sum of
     variances, each estimated from the samples of the smaller class of its term. `shares` are the
     weights of the terms, which sum to 1, and `drift` returns the influence of the samples on the
-    mean by their influence on these weights, from the values of the terms.
+    mean by their influence on these weights, from the values of the terms. `areas` are the values
+    of the terms, if they are not computed from one score of each sample.
     """
     n, k, weight = len(weight), len(terms), weight / weight.max()
     shares = np.full(k, 1 / k) if shares is None else shares
@@ -333,7 +335,8 @@ def rank_terms(
         own, column, w = positive[rows], score[rows], weight[rows]
         if own.all() or not own.any():
             return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0, moved)
-        value, influence = (find_area if of_area else precision_influence)(own, column, w)
+        find_value = find_area if of_area else precision_influence
+        value, influence = areas[at] if areas else find_value(own, column, w)
         if min(value, 1 - value) < _ROUNDING:
             value, influence = float(round(value)), np.zeros(len(own))
         scaled = unbiased(influence, own, w) if of_area else influence * np.sqrt(n / (n - 1))

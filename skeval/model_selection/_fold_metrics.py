@@ -13,14 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference import intervals
-from skeval._inference.areas import find_area, independent_size, spread_of_areas
+from skeval._inference.areas import (
+    Area,
+    Term,
+    find_area,
+    independent_size,
+    rank_terms,
+    spread_of_areas,
+)
 from skeval._inference.errors import (
     TestLosses,
     degrees_of_mean,
@@ -33,7 +40,7 @@ from skeval._inference.estimate import Estimate, Limits, MetricExtra, Results
 from skeval._inference.paired import corrected_error
 from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.predictions import Predictions
-from skeval.metrics._scorers import range_of
+from skeval.metrics._scorers import range_of, row_of_scorer
 from skeval.metrics._table import METRICS, Sample, arrange, make_closed_forms
 from skeval.utils._checks import ignored_warnings
 
@@ -42,6 +49,7 @@ SHOWN = [(row, reported) for row in METRICS for reported in row.reported]
 
 ROUNDING = 1e-12
 """Relative range of a metric over repeats up to which differences are due to rounding."""
+MEAN_AREA = "roc_auc_ovr"
 BETWEEN = 3.5
 """Variance of a metric due to training sets, divided by its variance between repeats of the folds.
 
@@ -51,11 +59,15 @@ with 80 samples of 10 features, none or one of them informative.
 
 
 def measure_metrics(
-    predictions: Predictions, confidence_level: float, only: str | None = None
+    predictions: Predictions,
+    confidence_level: float,
+    only: str | None = None,
+    also: Iterable[str] = (),
 ) -> Results:
     """Return the metrics of predictions by name, for all samples and then for each class.
 
-    With `only` it is the metric of that name. `details` has the name of the metric in scikit-learn
+    With `only` it is the metric of that name; `also` are scorers that reports do not show, as in
+    `measure_scorer`. `details` has the name of the metric in scikit-learn
     (`metric`), the class that it belongs to (`label`, None for all samples), and
     `greater_is_better`. A metric of a class counts the samples that are, or are predicted to be, of
     this class.
@@ -80,6 +92,7 @@ def measure_metrics(
     measure = measure_numbers if predictions.target.classes is None else measure_classes
     with ignored_warnings(UndefinedMetricWarning):  # nan suffices if nothing varies
         metrics = [metric for metric in measure(predictions) if only in (None, metric.name)]
+        metrics += [measure_scorer(predictions, name) for name in also]
         names = {metric.name for metric in metrics}
         metrics += [score for score in measure_scorers(predictions) if score.name not in names]
         n_classes = None if predictions.target.classes is None else len(predictions.target.classes)
@@ -298,6 +311,56 @@ def measure_ranking(
     n, error = sizes[0] / larger, float(np.sqrt(larger * variance))
     form = "wilson", partial(intervals.wilson_interval, precision * n, n), error
     yield Measured("average_precision", precision, form, counts[0], label=label)
+
+
+def measure_scorer(predictions: Predictions, name: str) -> Measured:
+    """Return the metric of a scorer: a mean loss, or the mean area of several classes."""
+    row = row_of_scorer(name)
+    if name == MEAN_AREA:
+        return measure_mean_area(predictions)
+    assert row is not None
+    assert row.per_sample is not None
+    true = predictions.look_up(predictions.target.y).astype(float)
+    losses = row.per_sample(true, predictions.predicted)
+    return measure_loss(predictions, name, losses, bounded=False, root=row.root)
+
+
+def measure_mean_area(predictions: Predictions) -> Measured:
+    """Return the mean over classes of the area of each class against the rest."""
+    probabilities, target, weight = (
+        predictions.probabilities,
+        predictions.target,
+        predictions.weight,
+    )
+    assert probabilities is not None
+    codes, classes = predictions.look_up(target.codes), range(target.n_classes)
+
+    def find_areas(part: Any) -> list[Area]:
+        """Return the area of each class from pairs of samples of the same test set."""
+        where = {"row": predictions.row[part], "fold": predictions.fit[part]}
+        scores = probabilities[part]
+        return [find_area(codes[part] == a, scores[:, a], weight, **where) for a in classes]
+
+    areas = find_areas(slice(None))
+    terms = [Term(slice(None), target.codes == a, weight) for a in classes]
+    group = None if predictions.cases.n_groups is None else predictions.cases.unit
+    result = rank_terms(terms, weight, group, of_area=True, areas=areas)
+    # the spread between repeats comes from the training sets
+    values = [float(np.mean([a.value for a in find_areas(part)])) for part in predictions.repeats]
+    larger = inflate(predictions, result.error**2, values)
+    positives, negatives = result.sizes
+    error, sizes = result.error * larger**0.5, (positives / larger, negatives / larger)
+    limits = partial(
+        intervals.area_interval,
+        result.value,
+        error,
+        sizes,
+        degrees_of_freedom=result.degrees_of_freedom,
+    )
+    form: Form = "score", limits, error
+    if predictions.ranks_nothing.all():
+        form = NO_FORM
+    return Measured(MEAN_AREA, result.value, form, predictions.n_tested)
 
 
 def measure_given_scores(

@@ -24,7 +24,7 @@ from skeval._resampling.plans import ResamplingPlan
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, REPORTED
 from skeval.model_selection._error_interval import read_positive_weight, take_parameters
-from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.model_selection._fold_metrics import MEAN_AREA, measure_metrics
 from skeval.model_selection._interval_methods import (
     AUTO,
     ERROR_METHODS,
@@ -99,11 +99,12 @@ def score_interval(
     - scores that are mean losses ("accuracy", "neg_log_loss", "neg_brier_score",
       "neg_mean_squared_error", "neg_mean_absolute_error") are computed as the error, with the sign
       changed;
-    - "balanced_accuracy", "f1_macro", "matthews_corrcoef", "r2", "neg_root_mean_squared_error" and,
-      for two classes, "roc_auc", "average_precision", "f1", "precision" and "recall" are computed
-      from all tested samples of a repeat together (areas only compare samples of the same test
-      set). The variance of independent samples is inflated as for the error, or more if the
-      score differs between repeats;
+    - "balanced_accuracy", "f1_macro", "matthews_corrcoef", "roc_auc_ovr", "r2",
+      "neg_root_mean_squared_error", other means of losses of numbers, such as
+      "neg_mean_absolute_percentage_error", and, for two classes, "roc_auc", "average_precision",
+      "f1", "precision" and "recall" are computed from all tested samples of a repeat together
+      (areas only compare samples of the same test set). The variance of independent samples is
+      inflated as for the error, or more if the score differs between repeats;
     - any other score is averaged over the test sets, with the interval of "corrected_t".
 
     "corrected_t" and "conservative_z" [1]_ need only one score per fit. With
@@ -398,7 +399,8 @@ def score_repeats(
     # metrics of all tested samples of a repeat together
     if len(results) < len(labels):
         predictions = predict_repeats(inputs, plan, outputs)
-        metrics = measure_metrics(predictions, inputs.confidence_level)
+        also = {label for n, label in labels.items() if reported[n] == label} - REPORTED.keys()
+        metrics = measure_metrics(predictions, inputs.confidence_level, also=also)
         for name in labels.keys() - results.keys():
             warn_left_out(labels[name], outputs.count(None), len(outputs))
             metric = metrics.get(reported[name] or "")
@@ -413,9 +415,14 @@ def score_repeats(
 def find_reported(inputs: Inputs, label: str) -> str | None:
     """Return the name of a scorer's metric in `measure_metrics`, or None."""
     row, each = row_of_scorer(label), REPORTED.get(label.removeprefix("neg_"))
-    if inputs.target.outputs or row is None or each not in row.reported:
+    if inputs.target.outputs or row is None:
         return None
     classes = None if inputs.target.classes is None else inputs.target.classes.tolist()
+    if each not in row.reported:  # not in reports
+        mean_loss = classes is None and row.of_numbers and row.per_sample is not None
+        mean_area = label == MEAN_AREA and len(classes or ()) > 2
+        pooled = mean_loss or (mean_area and "predict_proba" in inputs.responses)
+        return label if pooled else None
     if classes is None or row.of_numbers:
         return each.name if classes is None and row.of_numbers else None
     if row.response != "predict" and find_response_method(inputs.estimator, inputs.target) is None:

@@ -219,18 +219,42 @@ def test_repeated_cross_validation_scores_all_samples_together():
 
 
 def test_repeated_cross_validation_of_numbers():
-    scoring = ["r2", "neg_root_mean_squared_error", "neg_mean_absolute_error"]
+    scoring = ["r2", "neg_root_mean_squared_error", "neg_mean_absolute_percentage_error"]
     options = {"n_folds": 4, "n_repeats": 3, "random_state": 5}
     found = score_interval(Ridge(), X_NUMBERS, NUMBERS, scoring=scoring, **options)
     inputs = units_of(validate_data(Ridge(), X_NUMBERS, NUMBERS)[1])
-    squares = []
+    squares, percentages = [], []
     for train, test in splits_of(repeated_folds(inputs, 4, 3, root_seed(5))):
         predicted = Ridge().fit(X_NUMBERS[train], NUMBERS[train]).predict(X_NUMBERS[test])
         squares += [*(NUMBERS[test] - predicted) ** 2]
+        percentages += [*np.abs(1 - predicted / NUMBERS[test])]
     assert_allclose(found["r2"].value, 1 - np.mean(squares) / np.var(NUMBERS), rtol=1e-10)
-    root = found["neg_root_mean_squared_error"]
+    root, share = found["neg_root_mean_squared_error"], found["neg_mean_absolute_percentage_error"]
     assert_allclose(root.value, -np.sqrt(np.mean(squares)), rtol=1e-10)
-    assert root.interval.low < root.value < root.interval.high < 0
+    assert_allclose(share.value, -np.mean(percentages), rtol=1e-10)
+    for loss in (root, share):
+        assert loss.interval.low < loss.value < loss.interval.high < 0
+
+
+def test_areas_of_several_classes_compare_samples_of_a_test_set():
+    """A test set without the rare class counts for the other classes."""
+    X3, y = load_iris(return_X_y=True)
+    kept = np.r_[0:40, 50:80, 100:103]
+    X3, y = X3[kept, :2], y[kept]
+    options = {"n_folds": 5, "n_repeats": 3, "random_state": 5}
+    found = score_interval(BAYES, X3, y, scoring="roc_auc_ovr", **options)
+    wins, pairs = np.zeros(3), np.zeros(3)
+    inputs = units_of(validate_data(BAYES, X3, y)[1])
+    for train, test in splits_of(repeated_folds(inputs, 5, 3, root_seed(5))):
+        scores = GaussianNB().fit(X3[train], y[train]).predict_proba(X3[test])
+        for label in range(3):
+            own, other = (scores[side, label] for side in (y[test] == label, y[test] != label))
+            lead = own[:, None] - other
+            wins[label] += np.sum((lead > 0) + 0.5 * (lead == 0))
+            pairs[label] += lead.size
+    assert_allclose(found.value, np.mean(wins / pairs), rtol=1e-12)
+    assert 0 < found.interval.low < found.value < found.interval.high <= 1
+    assert found.extra.n_undefined == 0
 
 
 @pytest.mark.parametrize(
