@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from skeval.utils import _text
 from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
+from skeval.utils._options import Alternative
 from skeval.utils._plotting import (
     EstimatesDisplay,
     NullDistributionDisplay,
@@ -37,7 +38,7 @@ MAX_X_WITH_DECIMALS = 10
 
 @dataclass(frozen=True)
 class ConfidenceInterval(ShownAsText):
-    """A two-sided confidence interval.
+    """A confidence interval.
 
     Attributes
     ----------
@@ -160,7 +161,10 @@ class ResultWithLimits(Result):
         return tuple(self.limits)
 
     def confidence_interval(
-        self, confidence_level: float | None = None, method: str | None = None
+        self,
+        confidence_level: float | None = None,
+        method: str | None = None,
+        alternative: Alternative = "two-sided",
     ) -> ConfidenceInterval:
         """Return a confidence interval without computing the result again.
 
@@ -169,9 +173,13 @@ class ResultWithLimits(Result):
         Parameters
         ----------
         confidence_level : float, default=None
-            Nominal coverage, between 0 and 1. None uses the level of the result.
+            Nominal coverage, between 0 and 1; above 0.5 for a one-sided interval. None uses the
+            level of the result.
         method : str, default=None
             One of `interval_methods`; None uses the first. If there are none, the limits are nan.
+        alternative : {"two-sided", "greater", "less"}, default="two-sided"
+            As in SciPy: "greater" returns a lower limit only, and "less" an upper limit only; the
+            other limit is the smallest or largest possible value.
 
         Returns
         -------
@@ -179,13 +187,25 @@ class ResultWithLimits(Result):
         """
         level = self.confidence_level if confidence_level is None else confidence_level
         check_confidence_level(level)
+        check_option("alternative", alternative, get_args(Alternative))
+        one_sided = alternative != "two-sided"
+        if one_sided and level <= 0.5:
+            raise ValueError(
+                f"confidence_level must be above 0.5 for alternative={alternative!r}, got {level}."
+            )
         methods = self.interval_methods
         if not methods and method is None:
             return ConfidenceInterval(np.nan, np.nan, float(level), "none")
         method = check_option("method", methods[0] if method is None else method, methods)
-        low, high = clip_limits(self.limits[method](level), self.bounds)
+        # a one-sided interval has one limit of the two-sided interval with twice the error
+        of_two = 2 * level - 1 if one_sided else level
+        low, high = clip_limits(self.limits[method](of_two), self.bounds)
         if not self.allow_point:
             low, high = require_width((low, high))
+        if alternative == "greater" and not np.isnan(low):
+            high = float(self.bounds[1])
+        elif alternative == "less" and not np.isnan(low):
+            low = float(self.bounds[0])
         return ConfidenceInterval(low, high, float(level), method)
 
 

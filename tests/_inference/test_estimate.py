@@ -132,6 +132,18 @@ def test_bad_level(level):
         holdout_error([0, 1], [0, 1]).confidence_interval(level)
 
 
+@pytest.mark.parametrize("method", estimate_of(0.25, 0.0684, 40).interval_methods)
+def test_a_one_sided_interval_has_a_limit_of_the_two_sided_one(method):
+    result = estimate_of(0.25, 0.0684, 40)
+    low, high = result.confidence_interval(0.9, method)
+    assert tuple(result.confidence_interval(0.95, method, "greater")) == (low, 1.0)
+    assert tuple(result.confidence_interval(0.95, method, "less")) == (0.0, high)
+    with pytest.raises(ValueError, match=r"confidence_level must be above 0.5.*got 0.4"):
+        result.confidence_interval(0.4, method, "less")
+    with pytest.raises(ValueError, match="alternative must be one of"):
+        result.confidence_interval(0.95, method, "lower")
+
+
 def test_bad_method():
     with pytest.raises(ValueError, match=r"method must be one of 'wilson', .*; got 'bayes'"):
         holdout_error([0, 1], [0, 1]).confidence_interval(method="bayes")
