@@ -498,8 +498,9 @@ def find_caution(metric: Callable[..., float], sample: Sample) -> str:
     losses = None
     if function in OF_NUMBERS:
         losses = (true - pred) ** 2
-    elif row.per_sample is not None and row.loss in ("squared", "absolute"):
-        losses = row.per_sample(true, pred)
+    elif row.per_sample is not None and row.of_numbers:
+        options = {key: arguments[key] for key in row.keywords & set(arguments)}
+        losses = row.per_sample(true, pred, **options)
     if losses is None or losses.ndim > 1 or not losses.any():
         return ""
     half = count_half(losses if sample.weight is None else losses * sample.weight)
@@ -705,7 +706,8 @@ def naming_cause(
             hint = f"; y_true and {name} look swapped: the order is (y_true, {name})"
         elif not hint and "pos_label" in str(error):
             positive = np.unique(true).tolist()[-1]
-            hint = f"; functools.partial({name_metric(metric)}, pos_label={positive!r}) names one"
+            also = "" if pred.dtype.kind in "biuf" else f" and {name} == {positive!r}"
+            hint = f"; pass y_true == {positive!r}{also} if this is the positive class"
         kind = TypeError if isinstance(error, TypeError) else ValueError
         message = str(error).rstrip(".")
         raise kind(f"{name_metric(metric)} of y_true and {name}: {message}{hint}.") from error

@@ -605,11 +605,19 @@ def test_means_of_losses_have_halls_interval(metric, arguments):
     assert both.value == pytest.approx(estimate.value / 2)
 
 
-@pytest.mark.parametrize("metric", [mean_squared_error, root_mean_squared_error, r2_score])
+@pytest.mark.parametrize(
+    "metric",
+    [
+        mean_squared_error,
+        root_mean_squared_error,
+        r2_score,
+        partial(sk.mean_pinball_loss, alpha=0.3),
+    ],
+)
 def test_few_large_losses_are_named(metric):
     y, options = np.random.default_rng(0).normal(size=60), {"n_resamples": 50, "random_state": 0}
     assert metric_interval(metric, y, np.zeros(60), **options).details == {}
-    y[:2] = 30
+    y[:2] = 90
     assert (
         "2 of 60 samples" in metric_interval(metric, y, np.zeros(60), **options).details["caution"]
     )
