@@ -24,7 +24,8 @@ from threadpoolctl import threadpool_limits
 
 from skeval._inference.intervals import exact_interval, wilson_interval
 from skeval.metrics import expected_calibration_error
-from skeval.metrics._calibration import Events, bin_events
+from skeval.metrics._calibration import bin_events
+from skeval.metrics._curves import CurveSample
 from skeval.model_selection import tuning_optimism
 
 RESULTS = Path(__file__).parent / "results"
@@ -82,7 +83,7 @@ def error(n_sets):
                         p, y = says(q, rate), rng.random(n) < q
                         options = {"n_bins": n_bins, "strategy": strategy}
                         found = expected_calibration_error(y, p, **options)
-                        events = Events(y, p, np.ones(n), 1)
+                        events = CurveSample(y, p, np.ones(n), None, 0.95)
                         edges = bin_events(events, n_bins, strategy).edges[:-1, 1]
                         truth = distance(q, p, edges)
                         unlimited = distance(many, says(many, rate), edges)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skeval._resampling.plans import PlanBlock, squeeze
-from skeval.metrics._batch import group_by_size
+from skeval.metrics._table import group_by_size
 
 RESPONSES = ("predict", "decision_function", "predict_proba")
 """Prediction methods of the columns of a `FitOutput`, in the same order."""

@@ -27,8 +27,8 @@ from skeval._resampling.model_scores import (
 )
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
-from skeval.metrics._batch import BatchPredictions
 from skeval.metrics._scorers import find_batch, read_scoring, refuse_metric_of_numbers
+from skeval.metrics._table import BatchPredictions
 from skeval.utils._compat import is_plain_scorer, limit_threads
 
 SCORING_METHODS = ("predict_proba", "decision_function")

@@ -1,8 +1,6 @@
 """Stability and comparison of clusterings."""
 
-from skeval.cluster._choose import choose_n_clusters
-from skeval.cluster._cluster_stability import ClusterStability, cluster_stability
-from skeval.cluster._gap import gap_statistic
+from skeval.cluster._choose import choose_n_clusters, gap_statistic
 from skeval.cluster._n_clusters_choice import NClustersChoice
 from skeval.cluster._pareto import ClusteringComparison, compare_clusterings, pareto_dominance
 from skeval.cluster._plot import (
@@ -11,7 +9,7 @@ from skeval.cluster._plot import (
     ParetoDisplay,
     StabilityDisplay,
 )
-from skeval.cluster._stability import predictive_power
+from skeval.cluster._stability import ClusterStability, cluster_stability, predictive_power
 from skeval.cluster._structure import structure_test
 
 __all__ = [

@@ -1,7 +1,8 @@
 """Choice of the number of clusters by sequential tests, stability, silhouette or gap.
 
 Each method computes a value and a limit for each candidate, and compares them with the results of
-the same clusterer on reference data without structure.
+the same clusterer on reference data without structure. The methods that measure halves of the data
+come first, then the gap statistic and the sequential tests.
 """
 
 from __future__ import annotations
@@ -9,38 +10,61 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.random import Generator, SeedSequence
+from scipy.sparse import issparse
 from scipy.stats import sem, t
 
 from skeval._inference.estimate import Results
 from skeval.cluster import _stability
-from skeval.cluster._gap import check_sizes, choose_by_gap
 from skeval.cluster._n_clusters_choice import (
     GAP,
     LEVEL,
+    LEVEL_MORE,
     SEQUENTIAL,
     SILHOUETTE,
     NClustersChoice,
     Trial,
     check_candidates,
-    read_trial,
-    with_n_clusters,
+    resolve_parameter,
 )
-from skeval.cluster._references import REFERENCES, resolve_reference
-from skeval.cluster._sequential import MIN_REFERENCES, choose_sequentially
+from skeval.cluster._references import (
+    REFERENCES,
+    Draws,
+    caution_about_columns,
+    caution_about_items,
+    caution_about_shape,
+    refer_to_clusters,
+    resolve_reference,
+)
 from skeval.cluster._stability import (
     AGREEMENTS,
+    NOISE,
     PREDICTION_STRENGTH,
     SMALLEST,
     STABILITY,
+    Draw,
     Measure,
     Seed,
 )
-from skeval.utils._checks import check_option, in_order, is_no_table
-from skeval.utils._compat import Interval, StrOptions, validate_params
-from skeval.utils._options import StructureReference
+from skeval.metrics.cluster import compactness_score, silhouette_score, within_cluster_distances
+from skeval.metrics.cluster._kernels.distances import to_centroids
+from skeval.metrics.cluster._samples import partition_rows
+from skeval.utils._checks import (
+    check_option,
+    in_order,
+    is_no_table,
+    repetition_rng,
+    root_seed,
+    warn_user,
+)
+from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
+from skeval.utils._options import GapMetric, Reference, StructureReference
+
+MIN_REFERENCES = 39
+"""Smallest number of draws whose P-value can be as small as the levels."""
 
 SHARE = 2 / 3
 """Required fraction of the distance from the reference to 1; see `choose_n_clusters`."""
@@ -336,9 +360,15 @@ def choose_n_clusters(
     candidates = {name: _candidates_of(name, n_clusters, len(methods)) for name in methods}
     for name in {SEQUENTIAL, GAP} & {*methods}:
         check_sizes(X, candidates[name])
-    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    trial = read_trial(
-        clusterer, X, param_name, reference, n_repeats, float(threshold), random_state, **options
+    trial = Trial(
+        X,
+        clusterer,
+        resolve_parameter(clusterer, param_name),
+        *resolve_reference(X, reference),
+        n_repeats,
+        float(threshold),
+        root_seed(random_state),
+        {"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
     )
     choices = _choose_by_halves(trial, {k: v for k, v in candidates.items() if k in RULES})
     if GAP in candidates:
@@ -368,9 +398,10 @@ def _choose_by_halves(
     """Return the choice of each method that measures halves; all use the same halves."""
     if not candidates:
         return {}
+    # k clusters of the smallest size must fit into a half; a larger k has the value 0
     union = np.unique(np.concatenate(list(candidates.values())))
     possible = union * SMALLEST <= trial.X.shape[0] // 2
-    clusterers = with_n_clusters(trial.clusterer, trial.parameter, union[possible])
+    clusterers = trial.with_n_clusters(union[possible])
     measures = [RULES[name].measure for name in candidates]
     table = np.zeros((len(measures), 2, len(union), trial.n_repeats))
     table[:, :, possible] = _stability.run_halvings(
@@ -386,7 +417,7 @@ def _make_choice(
     trial: Trial, method: str, candidates: np.ndarray, both: np.ndarray
 ) -> NClustersChoice:
     """Return the choice from the (2, K, n_repeats) values of data and reference."""
-    (values, base), (errors, base_errors) = both.mean(axis=-1), sem(both, axis=-1)
+    (values, base), errors = both.mean(axis=-1), sem(both[0], axis=-1)
     rule = RULES[method]
     limits = rule.limits(Measured(values, errors, both[1], trial.threshold))
     # one cluster if no candidate reaches its limit
@@ -399,7 +430,6 @@ def _make_choice(
         standard_errors=errors,
         replicates=both[0],
         reference_values=base,
-        reference_standard_errors=base_errors,
         reference_replicates=both[1],
         limits=limits,
         method=method,
@@ -407,3 +437,385 @@ def _make_choice(
         threshold=trial.threshold,
         rule=rule.words.format(threshold=trial.threshold),
     )
+
+
+# The gap statistic.
+
+SQUARED: Final = "sqeuclidean"
+
+
+@in_order(clusterer=is_no_table, X=None)
+@validate_params(
+    STABILITY
+    | {
+        "reference": [StrOptions(set(REFERENCES))],
+        "metric": [StrOptions({SQUARED, "euclidean"})],
+        "n_references": [Interval(Integral, 2, None, closed="left")],
+        "param_name": [str, None],
+    }
+)
+def gap_statistic(
+    clusterer: Any,
+    X: Any,
+    *,
+    n_clusters: Iterable[int] = range(1, 11),
+    reference: Reference = "auto",
+    metric: GapMetric = SQUARED,
+    n_references: int = 100,
+    param_name: str | None = None,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+) -> NClustersChoice:
+    r"""Compute the gap statistic for several numbers of clusters.
+
+    The dispersion of k clusters :math:`C_r` of :math:`n_r` samples is
+
+    .. math:: W_k = \sum_{r=1}^k \frac{1}{2 n_r} \sum_{i, j \in C_r} d_{ij} ,
+
+    which for squared distances is the sum of squares around the centroids. It decreases as clusters
+    are added, even in data without structure. The gap is the additional decrease,
+
+    .. math:: gap(k) = \frac1B \sum_{b=1}^B \log W^*_{kb} - \log W_k , \qquad
+        s_k = \sqrt{1 + 1/B}\; sd_b(\log W^*_{kb}) ,
+
+    where :math:`W^*_{kb}` is the dispersion of the clusters in the b-th draw of data without
+    structure. The choice is the smallest k with :math:`gap(k) \ge gap(k+1) - s_{k+1}`, which may be
+    1.
+
+    Parameters
+    ----------
+    clusterer : estimator
+        Clusterer or pipeline with `fit_predict` and a parameter for the number of clusters. A
+        single cluster contains all samples and needs no fit.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data. Distances are computed on X as passed, so scale X beforehand.
+    n_clusters : iterable of int, default=range(1, 11)
+        Candidates, at least 1 and fewer than the samples. The rule compares each candidate with the
+        next.
+    reference : {"auto", "uniform", "box", "permuted"}, default="auto"
+        Reference data without structure: points drawn uniformly in the bounding box of the data
+        along the principal axes ("uniform"), or along the features ("box"), or the data with each
+        column permuted separately ("permuted"). "auto" is "uniform", or "permuted" for sparse X.
+    metric : {"sqeuclidean", "euclidean"}, default="sqeuclidean"
+        The distance :math:`d` of the dispersion.
+    n_references : int, default=100
+        Number of draws :math:`B` of reference data, at least 2.
+    param_name : str, default=None
+        The clusterer's parameter for the number of clusters. None uses `n_clusters` or
+        `n_components`, also in a pipeline if unique.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call. It also seeds the
+        clusterer if the `random_state` of the clusterer is None.
+    n_jobs : int, default=None
+        Number of joblib workers; results do not depend on it.
+    verbose : int, default=0
+        1 shows progress; larger values add joblib's messages.
+    memory : str, path-like or joblib.Memory, default=None
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
+
+    Returns
+    -------
+    NClustersChoice
+        The choice, with the gaps as `values`, s_k as `standard_errors`, and the logarithms of the
+        dispersions in `details`.
+
+    Raises
+    ------
+    ValueError
+        If a candidate is out of range, if the parameter for the number of clusters is not found or
+        not unique, if the clusterer takes precomputed distances, or if X has fewer than 4 samples
+        or only equal ones, is not finite or of a size whose squares are not, or if the reference
+        data have no more distinct points than clusters.
+
+    Warns
+    -----
+    UserWarning
+        If no candidate satisfies the rule: the gap still increases at the largest candidate, which
+        is returned.
+
+    See Also
+    --------
+    choose_n_clusters : Compares the gap with prediction strength and the silhouette.
+    StabilityDisplay : Draws the curve.
+
+    Notes
+    -----
+    ``clusGap`` of the R package cluster sums plain distances, unless ``d.power = 2``: the example
+    in the paper and the default of this function use squared distances (``metric="euclidean"``
+    gives plain distances). It divides the variance by B - 1, the paper and this function by B. Its
+    default rule differs from the rule of the paper, which it calls "Tibs2001SEmax". Label -1,
+    noise, counts as one cluster.
+
+    The rule may fail for nested clusters, where the gap may decrease and increase again. It also
+    assumes compact clusters, which W describes well.
+
+    References
+    ----------
+    .. [1] Tibshirani, R., Walther, G. and Hastie, T. (2001). Estimating the number of clusters in a
+       data set via the gap statistic. Journal of the Royal Statistical Society B 63, 411-423.
+       https://doi.org/10.1111/1467-9868.00293
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import make_blobs
+    >>> from skeval.cluster import gap_statistic
+    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> result = gap_statistic(
+    ...     KMeans(n_init=2), X, n_clusters=range(1, 6), n_references=20, random_state=0
+    ... )
+    >>> result.n_clusters
+    3
+    """
+    X = _stability.check_points(clusterer, X)
+    candidates = check_candidates(n_clusters, 1, GAP)
+    check_sizes(X, candidates)
+    trial = Trial(
+        X,
+        clusterer,
+        resolve_parameter(clusterer, param_name),
+        *resolve_reference(X, reference),
+        n_references,
+        0.0,
+        root_seed(random_state),
+        {"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
+    )
+    return choose_by_gap(trial, candidates, metric)
+
+
+def choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -> NClustersChoice:
+    """Return the choice of the gap statistic; the gap of the reference is 0."""
+    # log dispersions of the data, (K,), and of the draws, (K, B), the same for all candidates
+    root = trial.copy_root()
+    of_reference = root.spawn(1)[0]
+    clusterers = trial.with_n_clusters(candidates)
+    measure = partial(measure_dispersions, trial.X, trial.draws, clusterers, metric)
+    draws = [(root, 1), (of_reference, trial.n_repeats)]
+    measured = np.transpose(_stability.run_draws(measure, draws, **trial.options))
+    logs, reference_logs = measured[:, 0], measured[:, 1:]
+    if not np.isfinite(reference_logs).all():
+        raise ValueError(
+            "n_clusters must be less than the number of different points in data without "
+            "structure, whose dispersion is 0 otherwise and has no logarithm."
+        )
+    # gaps and their standard errors s_k, equations (3) and (6) of the paper
+    gap = reference_logs.mean(axis=1) - logs
+    errors = reference_logs.std(axis=1) * np.sqrt(1 + 1 / trial.n_repeats)
+    limits = np.append((gap - errors)[1:], -np.inf)  # no limit for the last candidate
+    chosen = int(candidates[gap >= limits].min())
+    if chosen == candidates[-1] > candidates[0]:
+        warn_user(
+            f"The gap still increases at {chosen} clusters, the largest candidate, which is "
+            "chosen; try more clusters."
+        )
+    return NClustersChoice(
+        n_clusters=chosen,
+        candidates=candidates,
+        values=gap,
+        standard_errors=errors,
+        replicates=reference_logs - logs[:, None],
+        reference_values=np.zeros(len(candidates)),
+        reference_replicates=reference_logs - reference_logs.mean(axis=1, keepdims=True),
+        limits=limits,
+        method=GAP,
+        reference=trial.kind,
+        threshold=trial.threshold,
+        rule="smallest k whose gap is within one standard error of that of the next k",
+        details={"log_dispersions": logs, "reference_log_dispersions": reference_logs},
+    )
+
+
+def measure_dispersions(
+    X: Any, reference: Draws, clusterers: dict[int, Any], metric: str, job: Draw
+) -> list[float]:
+    """Cluster the data or a draw of the reference, and return the log dispersions.
+
+    The pooled dispersion within clusters is equation (2) of the paper.
+    """
+    data, logs = reference(job.rng) if job.of_reference else X, []
+    for k, clusterer in _stability.seed_alike(clusterers, job.rng).items():
+        labels = np.zeros(data.shape[0]) if k == 1 else _stability.fit_labels(clusterer, data)
+        if metric == SQUARED:  # without validation, which would take longer than the sum
+            points = data if issparse(data) else np.asarray(data, dtype=np.float64)
+            partition = partition_rows(labels)
+            total = to_centroids(points[partition.order], partition, SQUARED).sum()
+        else:
+            distances = within_cluster_distances(data, labels, metric=metric, noise="cluster")
+            total = np.sum(distances["mean"] * (distances["size"] - 1) / 2)
+        logs.append(float(np.log(total)) if total > 0 else -np.inf)
+    return logs
+
+
+def check_sizes(X: Any, candidates: np.ndarray) -> None:
+    """Raise unless there are more samples than clusters and two distinct samples."""
+    if candidates.max() >= X.shape[0]:
+        raise ValueError(
+            f"n_clusters must be less than the {X.shape[0]} samples of X, got {candidates.max()}."
+        )
+    if compactness_score(X, np.zeros(X.shape[0]), unit="sum") == 0:
+        raise ValueError("X must hold two samples that differ, got equal ones.")
+
+
+# Sequential tests.
+
+BLOCK = 13
+"""Number of draws after which a test may stop."""
+
+MAX_ROWS = 2000
+"""Number of samples above which the silhouette is computed on a random sample of them."""
+
+ROUNDING = 1e-12
+RULE = (
+    f"largest silhouette if P <= {LEVEL}, else 1; while more clusters have P <= {LEVEL_MORE}, "
+    "largest share of the way from the reference to 1"
+)
+
+
+class Step(NamedTuple):
+    """Test of k clusters against a larger number.
+
+    `values` of shape (K,) are the silhouettes of the candidates, `draws` of shape (K, B) those of
+    the reference, and `limits` of shape (K,) the smallest silhouettes that reject.
+    """
+
+    candidates: np.ndarray
+    values: np.ndarray
+    draws: np.ndarray
+    limits: np.ndarray
+    pvalue: float
+
+    @property
+    def excess(self) -> np.ndarray:
+        """The (K,) excesses ``(value - reference) / (1 - reference)``."""
+        mean = self.draws.mean(axis=1)
+        return standardize(self.values - mean, 1 - mean)
+
+
+def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int) -> NClustersChoice:
+    """Return the number of clusters of the last rejected test, or 1."""
+    root, clusterers = trial.copy_root(), trial.with_n_clusters(candidates)
+    partitions, silhouettes = cluster_with_each(clusterers, trial.X, repetition_rng(root, 0))
+    n_clusters, labels, steps = 1, np.zeros(trial.X.shape[0]), list[Step]()
+    while np.any(left := candidates > n_clusters):
+        # test the current number of clusters against all larger ones
+        tried = {k: clusterers[k] for k in candidates[left].tolist()}
+        measure = partial(measure_silhouettes, refer_to_clusters(trial.X, labels), tried)
+        level = LEVEL_MORE if steps else LEVEL
+        draw = partial(_stability.run_draws, measure, **trial.options)
+        step = run_test(candidates[left], silhouettes[left], draw, root, n_references, level)
+        steps.append(step)
+        if step.pvalue > level:
+            break
+        # against one cluster the excess favors too many: the reference is nearly bimodal too
+        n_clusters = int(step.candidates[np.argmax(step.excess if steps[1:] else step.values)])
+        labels = partitions[n_clusters]
+    first, last = steps[0], steps[-1]
+    cautions = [caution_about_items(trial.X)]
+    if n_clusters > 1:
+        cautions = [caution_about_columns(trial.X), caution_about_shape(trial.X, labels)]
+    tests_more = last is not first and last.candidates[0] > n_clusters
+    return NClustersChoice(
+        n_clusters=n_clusters,
+        candidates=candidates,
+        values=silhouettes,
+        standard_errors=np.full(len(candidates), np.nan),
+        replicates=silhouettes[:, None],
+        reference_values=first.draws.mean(axis=1),
+        reference_replicates=first.draws,
+        limits=first.limits,
+        method=SEQUENTIAL,
+        reference=trial.kind,
+        threshold=trial.threshold,
+        rule=RULE,
+        pvalue=first.pvalue,
+        pvalue_more=last.pvalue if tests_more else np.nan,
+        cautions=tuple(filter(None, cautions)),
+    )
+
+
+def run_test(
+    candidates: np.ndarray,
+    values: np.ndarray,
+    draw: Callable[[list[tuple[SeedSequence, int]]], list[Any]],
+    root: SeedSequence,
+    n_references: int,
+    level: float,
+) -> Step:
+    """Test against more clusters; stop early if enough draws are better to prevent a rejection.
+
+    After an early stop, the P-value is computed from the draws so far (Besag and Clifford, 1991).
+    """
+    draws, allowed = np.empty((len(values), 0)), int(level * (n_references + 1)) - 1
+    while draws.shape[1] < n_references:
+        size = min(BLOCK, n_references - draws.shape[1])
+        block = np.array(draw([(root.spawn(1)[0], size)])).T
+        draws = np.concatenate([draws, block], axis=1)
+        step = make_step(candidates, values, draws, level)
+        n_better = step.pvalue * (1 + draws.shape[1]) - 1
+        if n_better > allowed + 1.5:  # one more, because later draws change the standardization
+            break
+    return step
+
+
+def measure_silhouettes(reference: Draws, clusterers: dict[int, Any], draw: Draw) -> np.ndarray:
+    """Return the silhouettes of the clusters in a draw of the reference."""
+    return cluster_with_each(clusterers, reference(draw.rng), draw.rng)[1]
+
+
+def cluster_with_each(
+    clusterers: dict[int, Any], X: Any, rng: Generator
+) -> tuple[dict[int, np.ndarray], np.ndarray]:
+    """Return the labels of each clusterer, and the (K,) silhouettes."""
+    partitions = {
+        k: _stability.fit_labels(clusterer, X)
+        for k, clusterer in _stability.seed_alike(clusterers, rng).items()
+    }
+    n = X.shape[0]
+    rows = np.arange(n) if n <= MAX_ROWS else np.sort(rng.choice(n, MAX_ROWS, replace=False))
+    data = X if n <= MAX_ROWS else safe_indexing(X, rows)
+    silhouettes = [measure_silhouette(data, own[rows], k) for k, own in partitions.items()]
+    return partitions, np.array(silhouettes)
+
+
+def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int) -> float:
+    """Return the mean silhouette; 0 unless all requested clusters have 3 samples or more.
+
+    A few extreme samples that heavy tails of one population produce are not a cluster.
+    """
+    sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
+    if len(sizes) < n_clusters or sizes.min() < SMALLEST:
+        return 0.0
+    return float(silhouette_score(X, labels, noise="singletons"))
+
+
+def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, level: float) -> Step:
+    """Test by the largest standardized silhouette of all candidates.
+
+    The data are standardized by the mean and standard deviation of the draws, and each draw by the
+    moments of the other draws.
+    """
+    n = draws.shape[1]
+    mean, deviations = draws.mean(axis=1), draws - draws.mean(axis=1, keepdims=True)
+    variance = draws.var(axis=1, ddof=1)
+    # mean and variance without the draw b, from the deviation of b
+    others = np.maximum(((n - 1) * variance[:, None] - deviations**2 * n / (n - 1)) / (n - 2), 0.0)
+    null = standardize(deviations * n / (n - 1), np.sqrt(others)).max(axis=0)
+    spread = np.sqrt(variance)
+    largest = standardize(values - mean, spread).max()
+    critical = np.sort(null)[::-1][max(int(level * (n + 1)), 1) - 1]
+    return Step(
+        candidates,
+        values,
+        draws,
+        mean + np.multiply(critical, spread, out=np.zeros(len(spread)), where=spread > 0),
+        float((1 + np.sum(null >= largest)) / (1 + n)),
+    )
+
+
+def standardize(differences: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Divide by scales; for a scale of 0, equal values are 0 and others infinite."""
+    unequal = np.where(np.abs(differences) > ROUNDING, np.copysign(np.inf, differences), 0.0)
+    return np.divide(differences, scales, out=unequal, where=scales > ROUNDING)

@@ -13,10 +13,8 @@ from scipy.stats import sem
 from sklearn.base import clone
 
 from skeval._inference.estimate import Details, Result
-from skeval.cluster._references import REFERENCE_WORDS, Draws, resolve_reference
-from skeval.cluster._stability import Seed
+from skeval.cluster._references import REFERENCE_WORDS, Draws
 from skeval.utils import _text
-from skeval.utils._checks import root_seed
 from skeval.utils._text import DataFrame
 
 GAP, SEQUENTIAL, SILHOUETTE = "gap", "sequential", "silhouette"
@@ -44,22 +42,10 @@ class Trial(NamedTuple):
         """Return a copy of `root` that has not spawned any children."""
         return SeedSequence(self.root.entropy, spawn_key=self.root.spawn_key)
 
-
-def read_trial(
-    clusterer: Any,
-    X: Any,
-    param_name: str | None,
-    reference: str,
-    n_repeats: int,
-    threshold: float,
-    random_state: Seed,
-    **options: Any,
-) -> Trial:
-    """Return the validated inputs; raise if parameter or reference cannot be resolved."""
-    parameter = resolve_parameter(clusterer, param_name)
-    kind, draws = resolve_reference(X, reference)
-    root = root_seed(random_state)
-    return Trial(X, clusterer, parameter, kind, draws, n_repeats, threshold, root, options)
+    def with_n_clusters(self, candidates: np.ndarray) -> dict[int, Any]:
+        """Return a clone of the clusterer for each number of clusters."""
+        copies = {k: clone(self.clusterer) for k in candidates.tolist()}
+        return {k: copy.set_params(**{self.parameter: k}) for k, copy in copies.items()}
 
 
 def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> np.ndarray:
@@ -76,11 +62,6 @@ def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> n
             f"n_clusters must hold integers >= {smallest} for method={method!r}, got {got}."
         )
     return np.unique(np.asarray(candidates, dtype=np.int64))
-
-
-def with_n_clusters(clusterer: Any, name: str, candidates: np.ndarray) -> dict[int, Any]:
-    """Return a clone of the clusterer for each number of clusters."""
-    return {k: clone(clusterer).set_params(**{name: k}) for k in candidates.tolist()}
 
 
 def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
@@ -126,9 +107,9 @@ class NClustersChoice(Result):
     replicates : ndarray of shape (n_candidates, n_repeats)
         Value of each halving. A column refers to the same halves, or for the gap to the same draw
         of the reference, for every candidate. The sequential method has one column.
-    reference_values, reference_standard_errors : ndarray of shape (n_candidates,)
-        The same for data without structure: mean over the draws, each halved once by methods that
-        halve the data.
+    reference_values : ndarray of shape (n_candidates,)
+        Mean over the draws of data without structure, each halved once by methods that halve the
+        data. The attribute `reference_standard_errors` contains its standard errors.
     reference_replicates : ndarray of shape (n_candidates, n_repeats)
         Value of each draw of the reference.
     limits : ndarray of shape (n_candidates,)
@@ -160,7 +141,6 @@ class NClustersChoice(Result):
     standard_errors: np.ndarray
     replicates: np.ndarray = field(repr=False)
     reference_values: np.ndarray
-    reference_standard_errors: np.ndarray
     reference_replicates: np.ndarray = field(repr=False)
     limits: np.ndarray
     method: str
@@ -171,6 +151,11 @@ class NClustersChoice(Result):
     pvalue_more: float = np.nan
     cautions: tuple[str, ...] = ()
     details: Details = field(default_factory=dict, repr=False)
+
+    @property
+    def reference_standard_errors(self) -> np.ndarray:
+        """Standard error of each of `reference_values` over the draws."""
+        return sem(self.reference_replicates, axis=1)
 
     @property
     def margins(self) -> np.ndarray:
@@ -188,18 +173,30 @@ class NClustersChoice(Result):
         choice.
         """
         if self.method == SEQUENTIAL:
-            return self._compare_pvalues()
-        ours = self.candidates == self.n_clusters
+            tests = (1, self.pvalue, LEVEL), (self.n_clusters, self.pvalue_more, LEVEL_MORE)
+            for k, pvalue, level in tests:
+                if level / 2 < pvalue <= 2 * level:
+                    return (
+                        f"Narrow decision: P = {_text.write_pvalue(pvalue)} for more than "
+                        f"{_text.count(k, 'cluster')}, with a limit of {level}, so other draws may "
+                        "choose differently."
+                    )
+            return ""
+        ours, errors = self.candidates == self.n_clusters, self.standard_errors
         decides = (self.candidates > 1) | (self.method == GAP)  # only the gap has a limit at 1
         # if the smallest sufficient k is chosen, larger candidates are irrelevant, and vice versa
         if self.method in (SILHOUETTE, GAP):
             rivals = ~np.any(ours) | (self.candidates < self.n_clusters)
         else:
             rivals = self.candidates > self.n_clusters
+        if self.method == GAP:  # the margin is a difference of two gaps in the same draws
+            with np.errstate(invalid="ignore"):
+                errors = np.append(sem(np.diff(self.replicates, axis=0), axis=1), np.nan)
         eligible = decides & ((rivals & (self.margins < 0)) | (ours & np.isfinite(self.margins)))
-        near = eligible & (np.abs(self.margins) < 2 * self._margin_errors)
+        near = eligible & (np.abs(self.margins) < 2 * errors)
         if not near.any():
             return ""
+        # the narrowest margin
         row = np.flatnonzero(near)[np.argmin(np.abs(self.margins[near]))]
         k, value, margin = self.candidates[row], self.values[row], self.margins[row]
         verb = "reaches" if margin >= 0 else "misses"
@@ -210,26 +207,6 @@ class NClustersChoice(Result):
             f"({_text.write_with_spread(value, self.standard_errors[row])}), so other "
             f"{others} may choose differently."
         )
-
-    @property
-    def _margin_errors(self) -> np.ndarray:
-        """Standard errors of the margins; those of the gap are over the draws of the reference."""
-        if self.method != GAP:
-            return self.standard_errors
-        with np.errstate(invalid="ignore"):
-            return np.append(sem(np.diff(self.replicates, axis=0), axis=1), np.nan)
-
-    def _compare_pvalues(self) -> str:
-        """Return a sentence about a P-value near the level; empty if there is none."""
-        tests = (1, self.pvalue, LEVEL), (self.n_clusters, self.pvalue_more, LEVEL_MORE)
-        for k, pvalue, level in tests:
-            if level / 2 < pvalue <= 2 * level:
-                return (
-                    f"Narrow decision: P = {_text.write_pvalue(pvalue)} for more than "
-                    f"{_text.count(k, 'cluster')}, with a limit of {level}, so other draws may "
-                    "choose differently."
-                )
-        return ""
 
     @property
     def gap_increases(self) -> bool:
@@ -257,6 +234,11 @@ class NClustersChoice(Result):
                     f"by {rises.max():.0f} standard errors, so the rule may miss clusters."
                 )
         return tuple(filter(None, notes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers without the replicates, ready for JSON."""
+        errors = self.reference_standard_errors.tolist()
+        return super().to_dict() | {"reference_standard_errors": errors}
 
     def to_frame(self) -> DataFrame:
         """Return a data frame with one row per candidate."""

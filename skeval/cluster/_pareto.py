@@ -13,8 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Result
 from skeval.metrics.cluster import internal_indices
-from skeval.metrics.cluster._extent import BY_NAME
-from skeval.metrics.cluster._indices import INTERNAL
+from skeval.metrics.cluster._indices import BY_NAME
 from skeval.utils._checks import check_data, ignored_warnings, in_order, is_table
 from skeval.utils._compat import validate_params
 from skeval.utils._options import Noise
@@ -22,8 +21,8 @@ from skeval.utils._text import DataFrame, align_text, make_frame
 
 Index = tuple[Callable[[Any, Any], float], bool]
 
-SHARED = {row.name for row in INTERNAL if row.compute}  # from one pass over the distances
-GREATER_IS_BETTER = {name: BY_NAME[name][1] for name in sorted(BY_NAME)}
+SHARED = {name for name, row in BY_NAME.items() if row.compute}  # from one pass over the distances
+GREATER_IS_BETTER = {name: BY_NAME[name].greater_is_better for name in sorted(BY_NAME)}
 # relative tolerance of equal values: a partition with renamed labels or reordered rows must not
 # dominate itself by rounding
 TIE = 1e-12
@@ -186,12 +185,13 @@ def compare_clusterings(
         Names of indices of `internal_indices`, each with its own direction: "silhouette", "dunn"
         and "calinski_harabasz" (larger is better), "davies_bouldin_pairwise",
         "davies_bouldin_centroid", "connectivity", "compactness" and "sse" (smaller is better). Also
-        "dbcv", "mean_separation" and "min_separation" (mean and smallest distance between
-        clusters), "centroid_separation" and "min_centroid_separation" (mean and smallest distance
-        between centroids; larger is better), "mean_within" and "diameter" (mean and largest
-        distance within clusters), "mst_compactness" (mean edge of the spanning trees) and
-        "within_cluster_variance" (smaller is better). Or a dict of other indices: name to
-        ``(function(X, labels) -> float, greater_is_better)``.
+        "dbcv", "mean_separation", "min_separation" and "max_separation" (mean, smallest and largest
+        distance between clusters), "centroid_separation", "min_centroid_separation" and
+        "max_centroid_separation" (between centroids; larger is better), "mean_within",
+        "min_within" and "diameter" (mean, smallest and largest distance within clusters),
+        "mst_compactness" (mean edge of the spanning trees) and "within_cluster_variance" (smaller
+        is better). Or a dict of other indices: name to ``(function(X, labels) -> float,
+        greater_is_better)``.
     metric, n_neighbors, noise : str or callable, int, str or None
         See `internal_indices`; not used if `indices` is a dict.
     n_jobs : int or None, default=None
@@ -307,7 +307,7 @@ def call_alone(name: str, partition: str, X: Any, labels: Any, options: dict[str
         del keywords["n_jobs"]
         if keywords["metric"] == "euclidean":
             keywords["metric"] = "sqeuclidean"
-    return float(call_index(partition, BY_NAME[name][0], X, labels, **keywords))
+    return float(call_index(partition, BY_NAME[name].function, X, labels, **keywords))
 
 
 def call_index(partition: str, function: Callable, X: Any, labels: Any, **options: Any) -> Any:

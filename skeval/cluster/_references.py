@@ -1,7 +1,8 @@
 """Reference data without structure, to compare clusterings with.
 
 The points are uniform in a box, have separately permuted columns, or follow the unimodal
-distribution that is closest to the data.
+distribution that is closest to the data. Sentences about data for which the unimodal reference is
+not valid are at the end.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from scipy.stats import chi2, norm, rankdata, t
 
 from skeval.utils._compat import safe_indexing
 
+NOISE = -1
 Draws = Callable[[Generator], Any]
-Box = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 REFERENCES = ("auto", "uniform", "box", "permuted", "unimodal")
 REFERENCE_WORDS = {
     "uniform": "points drawn uniformly in the principal box of the data",
@@ -55,8 +56,14 @@ def resolve_reference(X: Any, reference: str, default: str = "uniform") -> tuple
     points = np.asarray(X, dtype=np.float64)
     if reference == "unimodal":
         return reference, partial(draw_unimodal, X, fit_unimodal(points))
-    box = find_principal_box(points) if reference == "uniform" else find_box(points)
-    return reference, partial(draw_uniform, X, *box)
+    # a box around the points along the features, or along the principal axes as rows
+    center, axes, scores = np.zeros(X.shape[1]), np.eye(X.shape[1]), points
+    if reference == "uniform":
+        center = points.mean(axis=0)
+        # the scores on the principal axes are the left vectors times the singular values
+        left, sizes, axes = np.linalg.svd(points - center, full_matrices=False)
+        scores = left * sizes
+    return reference, partial(draw_uniform, X, center, axes, scores.min(axis=0), scores.max(axis=0))
 
 
 def refer_to_clusters(X: Any, labels: np.ndarray) -> Draws:
@@ -79,20 +86,6 @@ def draw_clusters(X: Any, parts: list[Draws], order: np.ndarray, rng: Generator)
     if issparse(X):
         return type(X)(vstack(draws))[order]
     return rebuild(X, np.concatenate([np.asarray(draw) for draw in draws])[order])
-
-
-def find_box(X: np.ndarray) -> Box:
-    """Return the origin, the axes of the features as rows, and the range of each feature."""
-    return np.zeros(X.shape[1]), np.eye(X.shape[1]), X.min(axis=0), X.max(axis=0)
-
-
-def find_principal_box(X: np.ndarray) -> Box:
-    """Return the center, the principal axes as rows, and the range of the scores on each."""
-    center = X.mean(axis=0)
-    # the scores on the principal axes are the left vectors times the singular values
-    left, sizes, axes = np.linalg.svd(X - center, full_matrices=False)
-    scores = left * sizes
-    return center, axes, scores.min(axis=0), scores.max(axis=0)
 
 
 def draw_uniform(
@@ -297,3 +290,95 @@ def rebuild(X: Any, points: np.ndarray) -> Any:
     if hasattr(X, "iloc"):
         return type(X)(points, columns=X.columns)
     return points.astype(X.dtype) if X.dtype.kind == "f" else points
+
+
+MAX_ROWS, MAX_COLUMNS = 2000, 500
+
+DEPENDENT = 1e-4
+"""Smallest eigenvalue of a correlation matrix of columns that count as independent."""
+
+WINDOW = 0.2
+"""Half the width of the windows whose samples are counted, as a share of the distance."""
+
+NO_DIP = 0.5
+"""Ratio of the densities midway and at the centers from which there is no dip."""
+
+SMALL = 0.1
+"""Share of the samples below which a cluster may consist of extreme samples."""
+
+
+def caution_about_columns(X: Any) -> str:
+    """Return a sentence if the columns of X are linearly dependent, else an empty string."""
+    n, p = X.shape
+    if n < 2 * p or p > MAX_COLUMNS:
+        return ""
+    rows = safe_indexing(X, np.arange(0, n, -(-n // MAX_ROWS)))
+    points = np.asarray(rows.toarray() if issparse(X) else rows, dtype=np.float64)
+    points = points[:, np.ptp(points, axis=0) > 0]
+    if points.shape[1] < 2 or len(points) < 2 * points.shape[1]:
+        return ""
+    if np.linalg.eigvalsh(np.corrcoef(points.T))[0] > DEPENDENT:
+        return ""
+    return (
+        "Dependent columns: some columns follow from others, as shares or indicator columns that "
+        "add up to a constant do. The reference data lack this dependence, so the P-value may be "
+        "too small. Leave out such columns."
+    )
+
+
+def caution_about_shape(X: Any, labels: np.ndarray) -> str:
+    """Return a sentence if the density has no dip between neighboring clusters.
+
+    The samples of two clusters are projected on the line through their centers, and the count
+    around its middle is compared with the geometric mean of the counts around the centers.
+    """
+    names = np.unique(labels[labels != NOISE])
+    points = X if issparse(X) else np.asarray(X, dtype=np.float64)
+    parts = [points[labels == name] for name in names]
+    centers = np.array([np.asarray(part.mean(axis=0)).ravel() for part in parts])
+    distances = ((centers[:, None] - centers) ** 2).sum(axis=2)
+    np.fill_diagonal(distances, np.inf)
+    pairs = sorted(
+        {(min(pair), max(pair)) for pair in enumerate(distances.argmin(axis=1).tolist())}
+    )
+    merged = []
+    for first, second in pairs:
+        axis = (centers[second] - centers[first]) / distances[first, second]
+        places = [(parts[one] @ axis) - centers[first] @ axis for one in (first, second)]
+        places_of_all = np.concatenate(places)
+        left, middle, right = (
+            np.sum(np.abs(places_of_all - place) < WINDOW) for place in (0, 0.5, 1)
+        )
+        if middle >= max(NO_DIP * np.sqrt(left * right), 1):
+            merged.append(f"{names[first]} and {names[second]}")
+    if not merged:
+        return ""
+    return (
+        f"No gap: between the centers of clusters {', '.join(merged)}, samples are about as dense "
+        "as at the centers. They may be parts of one cluster of a curved or elongated shape, which "
+        "the reference data do not have."
+    )
+
+
+def caution_about_sizes(labels: np.ndarray) -> str:
+    """Return a sentence if a cluster has less than a tenth of the samples, else an empty string."""
+    names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
+    if sizes.min() >= SMALL * len(labels):
+        return ""
+    return (
+        f"Small cluster: {names[sizes.argmin()]} has {sizes.min()} of {len(labels)} samples. They "
+        "may be the extreme samples of one population: heavy tails that many columns share are "
+        "more extreme than in the reference data, so the P-value may be too small."
+    )
+
+
+def caution_about_items(X: Any) -> str:
+    """Return a sentence if all columns of X are yes / no items, else an empty string."""
+    points = X.toarray() if issparse(X) else np.asarray(X)
+    n_values = [len(np.unique(column)) for column in points.T]
+    if max(n_values) > 2 or n_values.count(2) < 2:
+        return ""
+    return (
+        "Yes / no items: classes of samples may be missed, because one factor behind all items "
+        "explains their correlations as well. Compare a latent class model with a factor model."
+    )

@@ -14,9 +14,15 @@ from skeval._inference.estimate import Test
 from skeval._inference.intervals import exact_interval
 from skeval._inference.paired import exceedances
 from skeval.cluster import _stability
-from skeval.cluster._cautions import caution_about_columns, caution_about_shape, caution_about_sizes
 from skeval.cluster._n_clusters_choice import LEVEL
-from skeval.cluster._references import REFERENCES, Draws, resolve_reference
+from skeval.cluster._references import (
+    REFERENCES,
+    Draws,
+    caution_about_columns,
+    caution_about_shape,
+    caution_about_sizes,
+    resolve_reference,
+)
 from skeval.cluster._stability import STABILITY, Draw, Seed
 from skeval.metrics.cluster import silhouette_score
 from skeval.utils import _checks

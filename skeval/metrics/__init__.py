@@ -31,26 +31,24 @@ from skeval.metrics._calibration import (
 )
 from skeval.metrics._classification import (
     averaged_precision_recall_fscore,
+    cost_sensitive_error,
     error_rate,
     macro_fbeta_score,
     matrices_precision_recall_fscore,
     micro_fbeta_score,
     npv_score,
     ppv_score,
+    probability_cost,
     sensitivity_score,
     specificity_score,
     weighted_fbeta_score,
 )
-from skeval.metrics._cost import (
-    cost_curve,
-    cost_curve_band,
-    cost_sensitive_error,
-    expected_cost,
-    probability_cost,
-)
 from skeval.metrics._curves import (
     break_even_point,
+    cost_curve,
+    cost_curve_band,
     curve_dominance,
+    expected_cost,
     net_benefit,
     precision_recall_curve_band,
     ranking_loss,

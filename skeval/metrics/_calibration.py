@@ -19,8 +19,7 @@ from sklearn.utils import check_consistent_length
 from skeval._inference import calibration, intervals
 from skeval._inference.calibration import Bins
 from skeval._inference.estimate import Curve, Estimate, Results
-from skeval._inference.intervals import Codes
-from skeval.metrics._constraints import CONSTRAINTS
+from skeval.metrics._classification import CONSTRAINTS
 from skeval.metrics._curves import CurveSample, warn_of_other_class
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils import _checks
@@ -30,28 +29,6 @@ from skeval.utils._options import BinInterval, Binning, Decomposition, ProperLos
 Floats = NDArray[np.float64]
 
 
-class Events(NamedTuple):
-    """Binary events with their predicted probabilities.
-
-    Attributes
-    ----------
-    happened : bool ndarray of shape (n_samples,)
-    probability : ndarray of shape (n_samples,)
-    weight : ndarray of shape (n_samples,)
-        Positive weights, divided by the largest.
-    pos_label : object
-        Class of the probabilities; None for the predicted class.
-    group : int ndarray of shape (n_samples,) or (n_samples, n_kinds), or None
-        Group codes of the samples.
-    """
-
-    happened: NDArray[np.bool_]
-    probability: Floats
-    weight: Floats
-    pos_label: object
-    group: Codes | None = None
-
-
 def check_events(
     y_true: ArrayLike,
     y_proba: ArrayLike,
@@ -59,27 +36,29 @@ def check_events(
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
     groups: Any = None,
-) -> Events:
-    """Return validated events and probabilities, without samples of weight 0."""
+) -> tuple[CurveSample, object]:
+    """Return events with probabilities, and the positive class, None for top-label events.
+
+    Samples of weight 0 are left out.
+    """
     proba = _checks.check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
     if proba.ndim == 2 and proba.shape[1] > 1:
-        events = _check_columns(y_true, proba, pos_label, labels, sample_weight)
+        event, probability, weight = _check_columns(y_true, proba, pos_label, labels, sample_weight)
     else:
         if labels is not None:
             raise ValueError("labels must be None where y_proba has one column, got some.")
-        happened, probability, weight = _checks.check_binary_scores(
+        event, probability, weight = _checks.check_binary_scores(
             y_true, proba, pos_label, sample_weight, "y_proba"
         )
         classes = np.unique(_checks.check_y("y_true", y_true)).tolist()
-        events = Events(happened, probability, weight, _checks.positive_label(classes, pos_label))
-    _checks.check_probabilities("y_proba", events.probability)
-    seen = events.weight > 0
-    probability, weight = events.probability[seen], events.weight[seen]
+        pos_label = _checks.positive_label(classes, pos_label)
+    _checks.check_probabilities("y_proba", probability)
+    seen = weight > 0
     group = _checks.number_groups(groups, len(seen), seen)
-    happened = events.happened[seen]
-    if events.pos_label is not None:  # top labels have no other class
-        warn_of_other_class("y_proba", CurveSample(happened, probability, weight, group, 0.95))
-    return Events(happened, probability, weight, events.pos_label, group)
+    events = CurveSample(event[seen], probability[seen], weight[seen], group, 0.95)
+    if pos_label is not None:  # top labels have no other class
+        warn_of_other_class("y_proba", events)
+    return events, pos_label
 
 
 def _check_columns(
@@ -88,8 +67,8 @@ def _check_columns(
     pos_label: object,
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
-) -> Events:
-    """Return the events: y is `pos_label` or, without one, the top label is correct."""
+) -> tuple[NDArray[np.bool_], Floats, Floats]:
+    """Return whether y is `pos_label`, or the top label without one, its probability and weight."""
     with _checks.naming("y_true", "y_proba"):
         check_consistent_length(y_true, columns, sample_weight)
     y = _checks.check_y("y_true", y_true)
@@ -104,13 +83,13 @@ def _check_columns(
         raise ValueError(f"y_true must hold labels alone, {classes.tolist()[:10]}, got others.")
     weight = _checks.scale_weights(sample_weight, len(y))[0]
     if pos_label is None:
-        return Events(y == classes[columns.argmax(axis=1)], columns.max(axis=1), weight, None)
+        return y == classes[columns.argmax(axis=1)], columns.max(axis=1), weight
     if pos_label not in classes.tolist():
         raise ValueError(f"pos_label must be one of {classes.tolist()[:10]}, got {pos_label!r}.")
-    return Events(y == pos_label, columns[:, classes.tolist().index(pos_label)], weight, pos_label)
+    return y == pos_label, columns[:, classes.tolist().index(pos_label)], weight
 
 
-def find_bin_sizes(events: Events, bins: Binned, confidence_level: float) -> Floats:
+def find_bin_sizes(events: CurveSample, bins: Binned, confidence_level: float) -> Floats:
     """Return sizes of the bins that make normal intervals account for groups.
 
     It is the effective size, divided by the square of the ratio of Student's t quantile to the
@@ -119,7 +98,8 @@ def find_bin_sizes(events: Events, bins: Binned, confidence_level: float) -> Flo
     size = bins.effective.copy()
     if events.group is None:
         return size
-    data = events.happened, events.group, events.weight, bins.place
+    # variance between groups of the fraction in each bin
+    data = events.positive, events.group, events.weight, bins.place
     spreads = intervals.spreads_of_cells(np.array([0.0, 1.0]), *data)
     for k, (observed, spread) in enumerate(zip(bins.observed.tolist(), spreads, strict=True)):
         if spread.n_groups == 1:
@@ -174,14 +154,22 @@ class Binned(NamedTuple):
     observed: Floats
 
 
-def bin_events(events: Events, n_bins: int, strategy: str) -> Binned:
+def bin_events(events: CurveSample, n_bins: int, strategy: str) -> Binned:
     """Return the events in bins of equal width or of equal weight."""
-    p, weight = events.probability, events.weight
-    edges = _find_edges(p, weight, n_bins, strategy)
+    p, weight = events.score, events.weight
+    edges = shares = np.linspace(0, 1, n_bins + 1)
+    if strategy == "quantile":
+        order = np.argsort(p)
+        ranked, cumulative = p[order], np.cumsum(weight[order])
+        # the smallest probability with this share of the weight at or below it
+        at = np.searchsorted(cumulative, shares * cumulative[-1] - SAME_WEIGHT)
+        edges = ranked[np.minimum(at, len(p) - 1)]
+    # number the bins that are not empty
     place = np.searchsorted(edges[1:-1], p)
     is_filled = np.bincount(place) > 0
     filled = np.flatnonzero(is_filled)
     place = place if is_filled.all() else (np.cumsum(is_filled) - 1)[place]
+    # weighted sums by bin
     total = np.bincount(place, weight)
     return Binned(
         place,
@@ -190,24 +178,12 @@ def bin_events(events: Events, n_bins: int, strategy: str) -> Binned:
         total / total.sum(),
         total**2 / np.bincount(place, weight**2),
         np.clip(np.bincount(place, weight * p) / total, 0.0, 1.0),
-        np.bincount(place, weight * events.happened) / total,
+        np.bincount(place, weight * events.positive) / total,
     )
 
 
 SAME_WEIGHT = 1e-6
 """Differences of weights, relative to the largest, that move no sample to another bin."""
-
-
-def _find_edges(p: Floats, weight: Floats, n_bins: int, strategy: str) -> Floats:
-    shares = np.linspace(0, 1, n_bins + 1)
-    if strategy == "uniform":
-        return shares
-    order = np.argsort(p)
-    ranked, cumulative = p[order], np.cumsum(weight[order])
-    # the smallest probability with this share of the weight at or below it
-    at = np.searchsorted(cumulative, shares * cumulative[-1] - SAME_WEIGHT)
-    edges: Floats = ranked[np.minimum(at, len(p) - 1)]
-    return edges
 
 
 INTERVALS = {"clopper_pearson": intervals.exact_interval, "wilson": intervals.wilson_interval}
@@ -325,21 +301,16 @@ def reliability_curve(
             0.1750    0.2500  [0.0063, 0.8059]  0.1000  0.3000      4          0.0000 ...
             0.7250    0.7500  [0.1941, 0.9937]  0.3000  0.8000      4          0.2500 ...
     """
-    events = check_events(y_true, y_proba, pos_label, labels, sample_weight, groups)
+    events, pos_label = check_events(y_true, y_proba, pos_label, labels, sample_weight, groups)
     bins = bin_events(events, n_bins, strategy)
     sizes = find_bin_sizes(events, bins, confidence_level)
-    limits = [
-        INTERVALS[method](share * size, size, confidence_level)
-        for share, size in zip(bins.observed, sizes, strict=True)
-    ]
-    band = [
-        calibration.share_limits(
-            events.probability[inside], events.weight[inside], confidence_level, larger
-        )
-        for inside, larger in (
-            (bins.place == k, bins.effective[k] / sizes[k]) for k in range(len(sizes))
-        )
-    ]
+    limits, band = [], []
+    for k, (share, size) in enumerate(zip(bins.observed, sizes, strict=True)):
+        limits.append(INTERVALS[method](share * size, size, confidence_level))
+        # observed fraction of a calibrated model
+        inside, larger = bins.place == k, bins.effective[k] / size
+        data = events.score[inside], events.weight[inside]
+        band.append(calibration.share_limits(*data, confidence_level, larger))
     (low, high), (band_low, band_high) = np.array(limits).T, np.array(band).T
     below, above = bins.observed < band_low - ROUNDING, bins.observed > band_high + ROUNDING
     return Curve(
@@ -359,7 +330,7 @@ def reliability_curve(
             "calibrated_high": band_high,
             "inside": ~(below | above),
         },
-        extra=BinsExtra(strategy, events.pos_label, events.probability, events.weight),
+        extra=BinsExtra(strategy, pos_label, events.score, events.weight),
     )
 
 
@@ -468,7 +439,7 @@ def expected_calibration_error(
       bins            10
       pos label       1
     """
-    events = check_events(y_true, y_proba, pos_label, labels, sample_weight, groups)
+    events, pos_label = check_events(y_true, y_proba, pos_label, labels, sample_weight, groups)
     binned = bin_events(events, n_bins, strategy)
     sizes = find_bin_sizes(events, binned, confidence_level)
     bins = Bins(binned.share, sizes, binned.predicted, binned.observed)
@@ -479,12 +450,12 @@ def expected_calibration_error(
         standard_error=np.nan,
         method=strategy,
         limits={"test_inversion": partial(calibration.gap_limits, bins, distances)},
-        n_samples=len(events.happened),
+        n_samples=len(events.positive),
         details={
             "corrected": calibration.corrected_gap(bins, distances),
             "by_chance": float(calibration.gap_moments(bins, bins.predicted)[0]),
             "n_bins": len(binned.counts),
-            "pos_label": events.pos_label,
+            "pos_label": pos_label,
         },
         confidence_level=confidence_level,
     )
@@ -598,25 +569,27 @@ def score_decomposition(
     within_bins     0.0000
     n_bins          3
     """
-    events = check_events(y_true, y_proba, pos_label, labels, sample_weight)
-    predicted = recalibrated = events.probability
+    events, pos_label = check_events(y_true, y_proba, pos_label, labels, sample_weight)
+    predicted, weight = events.score, events.weight
     if method == "corp":
-        recalibrated = _isotonic(events)
+        # event fraction as an isotonic function of the predicted probability
+        place = np.unique(predicted, return_inverse=True)[1].reshape(-1)
+        total = np.bincount(place, weight)
+        fraction = np.bincount(place, weight * events.positive) / total
+        fitted = isotonic_regression(fraction, sample_weight=total, y_min=0.0, y_max=1.0)
+        recalibrated = fitted[place]
         n_groups = len(np.unique(recalibrated))
     else:
         bins = bin_events(events, n_bins, strategy)
         predicted, recalibrated = bins.predicted[bins.place], bins.observed[bins.place]
         n_groups = len(bins.counts)
-    frequency = np.average(events.happened, weights=events.weight)
-    scores = [
-        _mean_score(events, probability, loss)
-        for probability in (
-            events.probability,
-            predicted,
-            recalibrated,
-            np.full_like(predicted, frequency),
-        )
-    ]
+    # mean scores of the predicted, binned, recalibrated and constant probabilities
+    frequency = np.full_like(predicted, np.average(events.positive, weights=weight))
+    scores = []
+    for probability in (events.score, predicted, recalibrated, frequency):
+        columns = np.column_stack([1 - probability, probability])
+        losses = PROBABILITY_LOSSES[loss](events.positive.astype(np.intp), columns)
+        scores.append(float(np.average(losses, weights=weight)))
     score, binned_score, best_score, uncertainty = scores
     return Results(
         score=score,
@@ -626,18 +599,3 @@ def score_decomposition(
         within_bins=score - binned_score,
         n_bins=n_groups,
     )
-
-
-def _isotonic(events: Events) -> Floats:
-    """Return the event fraction as an isotonic function of the predicted probability."""
-    place = np.unique(events.probability, return_inverse=True)[1].reshape(-1)
-    total = np.bincount(place, events.weight)
-    fraction = np.bincount(place, events.weight * events.happened) / total
-    fitted: Floats = isotonic_regression(fraction, sample_weight=total, y_min=0.0, y_max=1.0)
-    return fitted[place]
-
-
-def _mean_score(events: Events, probability: Floats, loss: str) -> float:
-    shares = np.column_stack([1 - probability, probability])
-    losses = PROBABILITY_LOSSES[loss](events.happened.astype(np.intp), shares)
-    return float(np.average(losses, weights=events.weight))

@@ -1,32 +1,64 @@
-"""Error rate, predictive values, and F of class-averaged precision and recall.
+"""Error rate, predictive values, F of class-averaged precision and recall, and costs of errors.
 
-All metrics are computed from the true positives, false positives and false negatives of each class.
-Predictions are labels or an indicator matrix.
+All metrics are computed from the true positives, false positives and false negatives of each class,
+or from the confusion matrix. Predictions are labels or an indicator matrix. The argument
+constraints of all metrics come first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
-from sklearn.metrics import multilabel_confusion_matrix
+from sklearn.metrics import confusion_matrix, multilabel_confusion_matrix
 
-from skeval.metrics._constraints import CONSTRAINTS
 from skeval.utils import _checks
-from skeval.utils._compat import StrOptions, num_samples, validate_params
+from skeval.utils._compat import Interval, Options, StrOptions, num_samples, validate_params
 from skeval.utils._options import MatrixAverage
 
+Floats = NDArray[np.float64]
 ZeroDivision = float | str
 ClassWeight = str | ArrayLike | Mapping[Any, float]
+Counts = tuple[Floats, Floats, Floats]
+"""True positives, false positives and false negatives of each class."""
+Counted = tuple[list[object], Counts, Floats]
+"""Classes with their counts and class weights."""
+
+CONSTRAINTS: dict[str, list[object] | str] = {
+    "y_true": ["array-like"],
+    "y_pred": ["array-like"],
+    "y_score": ["array-like"],
+    "y_proba": ["array-like"],
+    "baseline": ["array-like", None],
+    "labels_true": "no_validation",  # check_labels has the better message
+    "labels_pred": "no_validation",
+    "labels": ["array-like", None],
+    "pos_label": [Real, str, "boolean", None],
+    "sample_weight": ["array-like", None],
+    "groups": ["array-like", None],
+    "beta": [Interval(Real, 0, None, closed="both")],
+    "zero_division": [Options(Real, {0.0, 1.0}), "nan", StrOptions({"warn"})],
+    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+    "n_resamples": [Interval(Integral, 1, None, closed="left")],
+    "n_points": [Interval(Integral, 2, None, closed="left")],
+    "n_bins": [Interval(Integral, 1, None, closed="left")],
+    "strategy": [StrOptions({"quantile", "uniform"})],
+    "random_state": ["random_state", Generator],
+}
+"""Argument constraints of all metrics; `validate_params` ignores those that a function lacks."""
 
 _CONSTRAINTS = CONSTRAINTS | {
     "y_true": ["array-like", "sparse matrix"],
     "y_pred": ["array-like", "sparse matrix"],
 }
-"""Argument constraints of classification metrics, which accept sparse indicator matrices."""
+"""Constraints of classification metrics, which accept sparse indicator matrices."""
+
+COST = Interval(Real, 0, None, closed="left")
 
 
 @validate_params(_CONSTRAINTS)
@@ -279,6 +311,7 @@ def _measure_side(
         raise ValueError(f"y_true must have shape (n_samples,), got {pair[0].shape}.")
     label = _checks.positive_label(_checks.classes_of(*pair).tolist(), pos_label)
     is_member, is_predicted = ((labels == label) == positive for labels in pair)
+    # share of the samples on this side that are on it in truth and prediction
     weight = _checks.scale_weights(sample_weight, len(is_member))[0]
     total = float(weight[is_predicted if predicted else is_member].sum())
     if not total:
@@ -444,17 +477,26 @@ def matrices_precision_recall_fscore(
     macro: 0.8091 0.6500 0.7209
     micro: 0.8125 0.6500 0.7222
     """
-    tables = [check_matrix(f"matrices[{m}]", table) for m, table in enumerate(matrices)]
-    if not tables:
-        raise ValueError("matrices must contain at least one confusion matrix, got none.")
     names: list[object] = []
     counts = []
-    for m, table in enumerate(tables):
+    for m, matrix in enumerate(matrices):
+        name = f"matrices[{m}]"
+        table: Floats = _checks.check_data(name, matrix, ensure_2d=False, dtype=np.float64)
+        if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
+            raise ValueError(
+                f"{name} must have shape (n_classes, n_classes) with two classes or more, got "
+                f"{table.shape}."
+            )
+        if table.min() < 0:
+            raise ValueError(f"{name} must contain counts >= 0, got {table.min():g}.")
+        # counts of each class against the others; of two classes only the second is positive
         hits = np.diag(table)
         per_class = np.array([hits, table.sum(axis=0) - hits, table.sum(axis=1) - hits])
         positive = [1] if len(table) == 2 else list(range(len(table)))
         counts.append(per_class[:, positive])
         names += [f"class {c} of matrix {m}" for c in positive]
+    if not counts:
+        raise ValueError("matrices must contain at least one confusion matrix, got none.")
     tp, fp, fn = np.concatenate(counts, axis=1)
     if average == "micro":
         tp, fp, fn = (count.sum(keepdims=True) for count in (tp, fp, fn))
@@ -463,40 +505,21 @@ def matrices_precision_recall_fscore(
 
 
 def _score_averages(
-    counted: Counted, beta: float, zero_division: ZeroDivision
+    counted: Counted, beta: float, zero_division: ZeroDivision, *, f_alone: bool = False
 ) -> tuple[float, float, float]:
-    """Return mean precision and recall, and their F; "warn" replaces 0/0 by 0 with a warning."""
-    classes, counts, weight = counted
-    if zero_division == "warn":
-        warn_of_empty(classes, counts)
-        zero_division = 0.0
-    precision, recall = mean_precision_recall(counts, weight, float(zero_division))
-    return precision, recall, f_beta(precision, recall, beta)
+    """Return mean precision and recall, and their F; "warn" replaces 0/0 by 0 with a warning.
 
-
-def check_matrix(name: str, matrix: ArrayLike) -> Floats:
-    """Return a confusion matrix as floats."""
-    table: Floats = _checks.check_data(name, matrix, ensure_2d=False, dtype=np.float64)
-    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
-        raise ValueError(
-            f"{name} must have shape (n_classes, n_classes) with two classes or more, got "
-            f"{table.shape}."
-        )
-    if table.min() < 0:
-        raise ValueError(f"{name} must contain counts >= 0, got {table.min():g}.")
-    return table
-
-
-def _f_beta_score(counted: Counted, beta: float, zero_division: ZeroDivision) -> float:
-    """Return F, and warn only if it depends on the value substituted for 0/0."""
+    If only F is used, there is no warning unless F depends on the value in place of 0/0.
+    """
     classes, counts, weight = counted
 
-    def score(filling: float) -> float:
-        return f_beta(*mean_precision_recall(counts, weight, filling), beta)
+    def score(filling: float) -> tuple[float, float, float]:
+        precision, recall = mean_precision_recall(counts, weight, filling)
+        return precision, recall, f_beta(precision, recall, beta)
 
     if zero_division != "warn":
         return score(float(zero_division))
-    if score(0.0) != score(1.0):
+    if not f_alone or score(0.0)[2] != score(1.0)[2]:
         warn_of_empty(classes, counts)
     return score(0.0)
 
@@ -565,7 +588,7 @@ def macro_fbeta_score(
     0.8286
     """
     counted = count_and_weigh(y_true, y_pred, "macro", labels, sample_weight)
-    return _f_beta_score(counted, beta, zero_division)
+    return _score_averages(counted, beta, zero_division, f_alone=True)[2]
 
 
 @validate_params(_CONSTRAINTS)
@@ -624,7 +647,7 @@ def micro_fbeta_score(
     0.3333
     """
     counted = count_and_weigh(y_true, y_pred, "micro", labels, sample_weight)
-    return _f_beta_score(counted, beta, zero_division)
+    return _score_averages(counted, beta, zero_division, f_alone=True)[2]
 
 
 @validate_params(_CONSTRAINTS | {"class_weight": [StrOptions({"log_inverse"}), "array-like", dict]})
@@ -688,7 +711,7 @@ def weighted_fbeta_score(
     0.8415
     """
     counted = count_and_weigh(y_true, y_pred, class_weight, labels, sample_weight)
-    return _f_beta_score(counted, beta, zero_division)
+    return _score_averages(counted, beta, zero_division, f_alone=True)[2]
 
 
 _WEIGHTS = "class weights (average= or class_weight=)"
@@ -749,8 +772,17 @@ def class_weights(
     average: str | ArrayLike | Mapping[Any, float], classes: NDArray[np.generic], support: Floats
 ) -> Floats:
     """Return a weight for each class, summing to 1."""
-    if isinstance(average, str):
-        weight = np.ones(len(classes)) if average == "macro" else _log_inverse(classes, support)
+    if isinstance(average, str) and average == "macro":
+        weight = np.ones(len(classes))
+    elif isinstance(average, str):  # 1 / log2(n_c)
+        small = support <= 1
+        if small.any():
+            sizes = zip(classes[small].tolist(), support[small].tolist(), strict=True)
+            raise ValueError(
+                "'log_inverse' weights of y_true need more than one sample of every class, got "
+                f"{dict(sizes)}."
+            )
+        weight = 1 / np.log2(support)
     else:
         weights = average
         if isinstance(weights, Mapping):
@@ -769,17 +801,6 @@ def class_weights(
         raise ValueError(f"{_WEIGHTS} must be >= 0 and not all 0, got {weight.tolist()}.")
     weight = weight / weight.max()  # the sum of large weights may overflow
     return weight / weight.sum()
-
-
-def _log_inverse(classes: NDArray[np.generic], support: Floats) -> Floats:
-    """Return 1 / log2(n_c)."""
-    small = support <= 1
-    if small.any():
-        raise ValueError(
-            "'log_inverse' weights of y_true need more than one sample of every class, got "
-            f"{dict(zip(classes[small].tolist(), support[small].tolist(), strict=True))}."
-        )
-    return 1 / np.log2(support)
 
 
 def warn_of_empty(classes: list[object], counts: Counts) -> None:
@@ -818,12 +839,6 @@ def count_and_weigh(
     return classes.tolist(), counts, of_class
 
 
-Floats = NDArray[np.float64]
-Counts = tuple[Floats, Floats, Floats]
-Counted = tuple[list[object], Counts, Floats]
-"""Classes with their counts and class weights."""
-
-
 def class_counts(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -832,23 +847,227 @@ def class_counts(
     weight: Floats | None,
 ) -> Counts:
     """Return the true positives, false positives and false negatives of each class."""
-    if np.ndim(y_true) == 1:
-        true, pred = np.asarray(y_true), np.asarray(y_pred)
-        present = classes if labels is None else _checks.classes_of(true, pred)
-        true_code, pred_code = np.searchsorted(present, true), np.searchsorted(present, pred)
-        right = true_code == pred_code
-        counts: list[NDArray[Any]] = [
-            np.bincount(
-                code[members], None if weight is None else weight[members], minlength=len(present)
-            )
-            for code, members in ((true_code, right), (pred_code, ~right), (true_code, ~right))
-        ]
-        if labels is not None:
-            place = np.minimum(np.searchsorted(present, classes), len(present) - 1)
-            counts = [np.where(present[place] == classes, sums[place], 0) for sums in counts]
-        true_positives, false_positives, false_negatives = counts
-        return true_positives, false_positives, false_negatives
-    tables: NDArray[Any] = multilabel_confusion_matrix(
-        y_true, y_pred, labels=None if labels is None else classes, sample_weight=weight
+    if np.ndim(y_true) > 1:
+        tables: NDArray[Any] = multilabel_confusion_matrix(
+            y_true, y_pred, labels=None if labels is None else classes, sample_weight=weight
+        )
+        return tables[:, 1, 1], tables[:, 0, 1], tables[:, 1, 0]
+    # codes of the classes that occur: counting them is much faster than scikit-learn's matrices
+    true, pred = np.asarray(y_true), np.asarray(y_pred)
+    present = classes if labels is None else _checks.classes_of(true, pred)
+    true_code, pred_code = np.searchsorted(present, true), np.searchsorted(present, pred)
+    right = true_code == pred_code
+    counts: list[NDArray[Any]] = [
+        np.bincount(
+            code[members], None if weight is None else weight[members], minlength=len(present)
+        )
+        for code, members in ((true_code, right), (pred_code, ~right), (true_code, ~right))
+    ]
+    if labels is not None:  # in the order of the labels, 0 for a class that is absent
+        place = np.minimum(np.searchsorted(present, classes), len(present) - 1)
+        counts = [np.where(present[place] == classes, sums[place], 0) for sums in counts]
+    true_positives, false_positives, false_negatives = counts
+    return true_positives, false_positives, false_negatives
+
+
+@validate_params(
+    CONSTRAINTS
+    | {
+        "cost_matrix": ["array-like", None],
+        "false_positive_cost": [COST, None],
+        "false_negative_cost": [COST, None],
+    }
+)
+def cost_sensitive_error(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    cost_matrix: ArrayLike | None = None,
+    false_positive_cost: float | None = None,
+    false_negative_cost: float | None = None,
+    pos_label: object = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Return the mean cost of the decisions.
+
+    .. math:: \frac{1}{n} \sum_i cost[y_i, \hat y_i]
+
+    The result lies in [0, largest cost]; 0 is best. If every error costs 1, it is the error rate.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes.
+    y_pred : array-like of shape (n_samples,)
+        Predicted classes.
+    cost_matrix : array-like of shape (n_classes, n_classes), default=None
+        ``cost_matrix[i, j]`` is the cost of predicting class `i` as class `j`: true classes in
+        rows, predicted classes in columns, as in `sklearn.metrics.confusion_matrix`, in the order
+        of `labels`. Costs must be >= 0, and 0 on the diagonal.
+    false_positive_cost, false_negative_cost : float, default=None
+        For two classes, two costs instead of `cost_matrix`: of predicting a negative sample as
+        positive, and of predicting a positive sample as negative.
+    pos_label : int, float, bool or str, default=None
+        The positive class for these two costs. None uses 1 if the classes are in {0, 1} or
+        {-1, 1}.
+    labels : array-like of shape (n_classes,), default=None
+        Classes in the order of `cost_matrix`. None uses all classes that occur, sorted. Pass them
+        if a class may be absent, as in the folds of a cross-validation.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Sample weights.
+
+    Returns
+    -------
+    error : float
+        Mean cost, in the unit of the costs.
+
+    Raises
+    ------
+    ValueError
+        If neither or both of `cost_matrix` and the named costs are passed; if `cost_matrix` is not
+        square with one row per class, has a negative or infinite cost or a non-zero diagonal; if
+        the named costs are used with more than two classes; or if a class that occurs is not in
+        `labels`.
+
+    See Also
+    --------
+    probability_cost : Position of two costs and a prior on the x-axis of a cost curve.
+
+    Notes
+    -----
+    In the matrices of Elkan [1]_ rows are *predicted* and columns are true classes. Such a matrix
+    must be transposed; no check can detect it. Textbooks in which class 0 is positive have rows of
+    true classes, as here. The named costs avoid the ambiguity.
+
+    References
+    ----------
+    .. [1] Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001, 973-978.
+
+    Examples
+    --------
+    >>> from skeval.metrics import cost_sensitive_error
+    >>> y_true, y_pred = [0, 0, 1, 1], [0, 1, 1, 0]
+    >>> cost_sensitive_error(y_true, y_pred, false_positive_cost=1, false_negative_cost=5)
+    1.5
+    >>> cost_sensitive_error(y_true, y_pred, cost_matrix=[[0, 1], [5, 0]])
+    1.5
+    """
+    y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
+    unknown = set(_checks.classes_of(y_true, y_pred).tolist()) - set(classes.tolist())
+    if unknown:
+        raise ValueError(f"labels must name every class that occurs, got none of {unknown}.")
+    costs = costs_of_cells(
+        classes, cost_matrix, false_positive_cost, false_negative_cost, pos_label
     )
-    return tables[:, 1, 1], tables[:, 0, 1], tables[:, 1, 0]
+    weight = _checks.scale_weights(sample_weight, num_samples(y_true))[0]
+    with _checks.naming("y_true", "y_pred"):
+        table = confusion_matrix(y_true, y_pred, labels=classes, sample_weight=weight)
+    return float(np.sum(table / table.sum() * costs))
+
+
+def costs_of_cells(
+    classes: NDArray[np.generic],
+    cost_matrix: ArrayLike | None = None,
+    false_positive_cost: float | None = None,
+    false_negative_cost: float | None = None,
+    pos_label: object = None,
+) -> Floats:
+    """Return the costs of the cells of a confusion matrix, by true and predicted class."""
+    named = (false_positive_cost, false_negative_cost)
+    if (cost_matrix is None) == (named == (None, None)) or (named.count(None) == 1):
+        raise ValueError(
+            "cost_matrix, or both false_positive_cost and false_negative_cost, must be given, got "
+            f"cost_matrix={cost_matrix!r}, false_positive_cost={false_positive_cost}, "
+            f"false_negative_cost={false_negative_cost}."
+        )
+    if cost_matrix is not None:
+        costs: Floats = _checks.check_data("cost_matrix", cost_matrix, dtype=np.float64)
+        n = len(classes)
+        if costs.shape != (n, n):
+            raise ValueError(
+                f"cost_matrix must have shape ({n}, {n}), a row and a column per class (labels= "
+                f"names classes that may be absent), got {costs.shape}."
+            )
+        if costs.min() < 0:
+            raise ValueError(f"cost_matrix must be >= 0, got {costs.min()}.")
+        if np.diag(costs).any():
+            raise ValueError(
+                f"cost_matrix must have a zero diagonal, got {np.diag(costs).tolist()}."
+            )
+        return costs
+    if len(classes) > 2:
+        raise ValueError(
+            "false_positive_cost and false_negative_cost need at most two classes (cost_matrix "
+            f"takes more), got {len(classes)}: {classes[:10].tolist()}."
+        )
+    positive = classes == _checks.positive_label(classes.tolist(), pos_label)
+    costs = np.zeros((len(classes), len(classes)))
+    costs[np.ix_(~positive, positive)] = false_positive_cost
+    costs[np.ix_(positive, ~positive)] = false_negative_cost
+    return costs
+
+
+@validate_params(
+    {
+        "prior": [Interval(Real, 0, 1, closed="both")],
+        "false_negative_cost": [COST],
+        "false_positive_cost": [COST],
+    }
+)
+def probability_cost(
+    prior: float, *, false_negative_cost: float = 1.0, false_positive_cost: float = 1.0
+) -> float:
+    r"""Return the position of a prior and two costs on the x-axis of a cost curve.
+
+    .. math:: P(+)cost = \frac{p\, c_{FN}}{p\, c_{FN} + (1 - p)\, c_{FP}}
+
+    The result lies in [0, 1]; with equal costs it is the prior.
+
+    Parameters
+    ----------
+    prior : float in [0, 1]
+        Probability `p` of the positive class in deployment.
+    false_negative_cost : float, default=1.0
+        Cost :math:`c_{FN}` of predicting a positive sample as negative.
+    false_positive_cost : float, default=1.0
+        Cost :math:`c_{FP}` of predicting a negative sample as positive.
+
+    Returns
+    -------
+    x : float
+        Position on the x-axis, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If `prior` is outside [0, 1], a cost is negative, or both errors have cost 0 or probability
+        0.
+
+    Notes
+    -----
+    Some publications print a product instead of the sum in the denominator; that formula can leave
+    [0, 1].
+
+    References
+    ----------
+    .. [1] Drummond, C. and Holte, R. C. (2006). Cost curves: an improved method for visualizing
+       classifier performance. Machine Learning 65, 95-130.
+       https://doi.org/10.1007/s10994-006-8199-5
+
+    Examples
+    --------
+    >>> from skeval.metrics import probability_cost
+    >>> probability_cost(0.2, false_negative_cost=4.0)
+    0.5
+    """
+    largest = max(false_negative_cost, false_positive_cost) or 1.0
+    positive = prior * (false_negative_cost / largest)
+    negative = (1 - prior) * (false_positive_cost / largest)
+    if positive + negative == 0:
+        raise ValueError(
+            "probability_cost needs an error with a cost and a probability > 0, got "
+            f"prior={prior}, false_negative_cost={false_negative_cost}, "
+            f"false_positive_cost={false_positive_cost}."
+        )
+    return float(positive / (positive + negative))

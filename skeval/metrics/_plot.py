@@ -15,8 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval._inference.estimate import Curve
 from skeval.metrics._calibration import reliability_curve
-from skeval.metrics._cost import cost_curve, cost_curve_band
-from skeval.metrics._curves import net_benefit, precision_recall_curve_band, roc_curve_band
+from skeval.metrics._curves import (
+    cost_curve,
+    cost_curve_band,
+    net_benefit,
+    precision_recall_curve_band,
+    roc_curve_band,
+)
 from skeval.utils._checks import check_groups, check_option, check_y, naming
 from skeval.utils._compat import num_samples, safe_indexing
 from skeval.utils._plotting import CURVE_DISPLAYS, CurveDisplay
@@ -69,8 +74,8 @@ class ScoreDisplay(CurveDisplay):
     _compute: ClassVar[Callable[..., Curve]]
     _responses: ClassVar[tuple[str, ...]] = ("predict_proba", "decision_function")
     """Methods that provide the score; the first one available is used, as by scikit-learn."""
-    _once: ClassVar[bool] = False
-    """Whether each sample may be tested only once."""
+    _is_calibration: ClassVar[bool] = False
+    """Whether probabilities of all classes are used, and each sample may be tested only once."""
 
     @classmethod
     def _score(cls, response_method: str, pos_label: object, estimator: Any, X: Any) -> Scored:
@@ -80,16 +85,19 @@ class ScoreDisplay(CurveDisplay):
         if check_option("response_method", response_method, ("auto", *responses)) != "auto":
             responses = (response_method,)
         classes = list(getattr(estimator, "classes_", []))
-        if len(classes) != 2:
+        if len(classes) != 2 and not cls._is_calibration:
             raise ValueError(f"estimator must be a classifier of two classes, got {len(classes)}.")
-        positive = classes[1] if pos_label is None else pos_label
-        if positive not in classes:
-            raise ValueError(f"pos_label must be one of {classes}, got {pos_label!r}.")
         response = next((name for name in responses if hasattr(estimator, name)), None)
         if response is None:
             raise ValueError(
                 f"estimator must have {' or '.join(responses)}, got {type(estimator).__name__}."
             )
+        positive = classes[1] if pos_label is None and len(classes) == 2 else pos_label
+        if cls._is_calibration:
+            return estimator.predict_proba(X), {"pos_label": positive, "labels": estimator.classes_}
+        if positive not in classes:
+            raise ValueError(f"pos_label must be one of {classes}, got {pos_label!r}.")
+        # higher scores indicate the positive class
         score = getattr(estimator, response)(X)
         if response == "predict_proba":
             score = score[:, classes.index(positive)]
@@ -228,7 +236,8 @@ class ScoreDisplay(CurveDisplay):
             check_consistent_length(X, y, sample_weight)
         groups = check_groups(groups, num_samples(X), crossed=True)
         score_fold = partial(cls._score, response_method, pos_label)
-        score, options = _score_out_of_fold(score_fold, cv_results, X, cls._once)
+        score, options = _score_out_of_fold(score_fold, cv_results, X, cls._is_calibration)
+        # leave out samples that no fold tests
         tested = ~np.isnan(score.reshape(len(score), -1)[:, 0])
         arrays = {"sample_weight": sample_weight, "groups": groups}
         for name, values in arrays.items():
@@ -576,18 +585,7 @@ class ReliabilityDisplay(ScoreDisplay):
 
     _compute = staticmethod(reliability_curve)
     _responses = ("predict_proba",)
-    _once = True
-
-    @classmethod
-    def _score(cls, response_method: str, pos_label: object, estimator: Any, X: Any) -> Scored:
-        """Return the probabilities of all classes for each row of X, and the classes."""
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "predict_proba"):
-            raise ValueError(f"estimator must have predict_proba, got {type(estimator).__name__}.")
-        classes = estimator.classes_
-        if pos_label is None and len(classes) == 2:
-            pos_label = classes.tolist()[1]
-        return estimator.predict_proba(X), {"pos_label": pos_label, "labels": classes}
+    _is_calibration = True
 
     def _draw(self, ax: Any, *, band: bool = True, histogram: bool = True, **kwargs: Any) -> None:
         """Draw the points with their intervals, the diagonal, the band and the histogram."""
@@ -595,8 +593,14 @@ class ReliabilityDisplay(ScoreDisplay):
         level = f"{100 * curve.confidence_level:g} %"
         self.band_: Any = None
         self.histogram_: Any = None
-        if histogram:
-            self.histogram_ = self._draw_histogram()
+        if histogram:  # behind the curve, a fifth as high as the axes
+            axes, extra = ax.twinx(), curve.extra
+            edges = np.linspace(0, 1, _N_BARS + 1)
+            options = {"weights": extra.sample_weight, "color": "C0", "alpha": 0.3}
+            heights, _, self.histogram_ = axes.hist(extra.y_proba, edges, **options)
+            axes.set(ylim=(0, 5 * heights.max()), yticks=[], box_aspect=1)
+            ax.set_zorder(axes.get_zorder() + 1)
+            ax.patch.set_visible(False)
         if "calibrated" not in (line.get_label() for line in ax.lines):
             ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
         if band:
@@ -610,32 +614,18 @@ class ReliabilityDisplay(ScoreDisplay):
         self.errorbar_: Any = ax.errorbar(
             curve.x, curve.y, yerr=np.maximum(reach, 0), **{**options, "label": label, **kwargs}
         )
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1, **self._axis_labels())
-        ax.legend(loc="best", fontsize="small")
-
-    def _axis_labels(self) -> dict[str, str]:
-        """Return the axis labels, with the class unless the axes already show another class."""
-        pos_label = self.curve.extra.pos_label
-        event = f" (positive class: {pos_label})"
-        if pos_label is None:
+        # the labels have the class unless the axes already show another class
+        event = f" (positive class: {curve.extra.pos_label})"
+        if curve.extra.pos_label is None:
             event = " (of the predicted class)"
-        labels = "Mean predicted probability", "Observed fraction"
-        drawn = self.ax_.get_xlabel()
-        if drawn and drawn != labels[0] + event:
+        if ax.get_xlabel() not in ("", f"Mean predicted probability{event}"):
             event = ""
-        return {"xlabel": labels[0] + event, "ylabel": labels[1] + event}
-
-    def _draw_histogram(self) -> Any:
-        """Draw the probabilities behind the curve, a fifth as high as the axes."""
-        axes = self.ax_.twinx()
-        edges, curve = np.linspace(0, 1, _N_BARS + 1), self.curve
-        heights, _, bars = axes.hist(
-            curve.extra.y_proba, edges, weights=curve.extra.sample_weight, color="C0", alpha=0.3
-        )
-        axes.set(ylim=(0, 5 * heights.max()), yticks=[], box_aspect=1)
-        self.ax_.set_zorder(axes.get_zorder() + 1)
-        self.ax_.patch.set_visible(False)
-        return bars
+        labels = {
+            "xlabel": f"Mean predicted probability{event}",
+            "ylabel": f"Observed fraction{event}",
+        }
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1, **labels)
+        ax.legend(loc="best", fontsize="small")
 
 
 CURVE_DISPLAYS |= {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
 from inspect import signature
 from numbers import Real
 from typing import Any
@@ -18,8 +17,7 @@ from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
 from skeval.metrics._table import ANY_NUMBER, BINARY, METRICS, BatchScore, Metric, find_row
-from skeval.metrics.cluster._extent import BY_NAME, EXTENTS
-from skeval.metrics.cluster._indices import INDICES, Index
+from skeval.metrics.cluster._indices import BY_NAME, EXTERNAL, INTERNAL
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._checks import naming
 from skeval.utils._compat import (
@@ -37,37 +35,24 @@ PARTITION = "partition"
 NOISE = -1
 
 
-def _name_scorer(row: Metric) -> str:
-    """Return the scorer's name, with scikit-learn's prefix "neg_" if smaller is better."""
-    return row.name if row.greater_is_better else f"neg_{row.name}"
-
-
-def _read_index(row: Index) -> tuple[str, Metric]:
-    """Return the name and the row of an index's scorer; partial functions use the row's name."""
-    name = row.name if isinstance(row.function, partial) else row.function_name
-    name = name.removesuffix("_score")
-    scorer = Metric(
+OF_INDICES: dict[str, Metric] = {
+    # bound arguments make an index of its own, with the name of its row
+    getattr(row.function, "__name__", row.name): Metric(
         row.function,
         range=(row.low, row.high),
         greater_is_better=row.greater_is_better,
-        response=PARTITION if row.is_internal else "predict",
+        response=response,
     )
-    return name if row.greater_is_better else f"neg_{name}", scorer
-
+    for rows, response in ((INTERNAL, PARTITION), (EXTERNAL, "predict"))
+    for row in rows
+}
+"""Clustering indices by the names of their functions."""
 
 # skip metrics and indices of scikit-learn, which has scorers for them
 SCORERS: dict[str, Metric] = {
-    _name_scorer(row): row for row in METRICS if row.function.__module__.startswith("skeval")
-} | dict(
-    _read_index(row)
-    for row in INDICES
-    if isinstance(row.function, partial) or row.function.__module__.startswith("skeval")
-)
-SCORERS |= {
-    name if up else f"neg_{name}": Metric(
-        function, range=(0.0, np.inf), greater_is_better=up, response=PARTITION
-    )
-    for name, (function, up) in EXTENTS.items()
+    f"{'' if row.greater_is_better else 'neg_'}{name.removesuffix('_score')}": row
+    for name, row in ({row.name: row for row in METRICS} | OF_INDICES).items()
+    if getattr(row.function, "func", row.function).__module__.startswith("skeval")
 }
 
 
@@ -76,8 +61,7 @@ def row_of_scorer(name: str) -> Metric | None:
     if name in SCORERS or name not in sklearn.metrics.get_scorer_names():
         return SCORERS.get(name)
     function = metric_of_scorer(sklearn.metrics.get_scorer(name))[0]
-    indices = (_read_index(row)[1] for row in INDICES if row.function_name == function.__name__)
-    return find_row(function) or next(indices, None)
+    return find_row(function) or OF_INDICES.get(function.__name__)
 
 
 def range_of(name: str, n_classes: int | None = None) -> tuple[float, float]:
@@ -275,9 +259,10 @@ ABBREVIATIONS = {
     "nmi": "normalized_mutual_info_score", "ami": "adjusted_mutual_info_score",
     "cluster_accuracy": "purity", "dbi": "neg_davies_bouldin_pairwise", "di": "dunn",
     "dunn_index": "dunn",
-    "largest_within": "neg_diameter", "max_within": "neg_diameter",
-    "mean_between": "mean_separation", "min_between": "min_separation",
-    "smallest_between": "min_separation",
+    "smallest_within": "neg_min_within", "largest_within": "neg_diameter",
+    "max_within": "neg_diameter", "mean_between": "mean_separation",
+    "min_between": "min_separation", "smallest_between": "min_separation",
+    "max_between": "max_separation", "largest_between": "max_separation",
 }  # fmt: skip
 """Common abbreviations of metrics, with their scorers, the definition of textbooks first."""
 
@@ -381,7 +366,7 @@ def make_clustering_scorer(
     """
     up = True
     if isinstance(index, str):
-        index, up = BY_NAME[index]
+        index, up = BY_NAME[index].function, BY_NAME[index].greater_is_better
     if greater_is_better is not None:
         up = greater_is_better
     return ClusteringScorer(index, up, undefined, space, kwargs)

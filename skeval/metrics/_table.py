@@ -9,9 +9,9 @@ Clustering indices have a separate table, `INDICES`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -26,16 +26,14 @@ from skeval._inference.areas import Ranking, Term, rank_terms
 from skeval._inference.estimate import Limits
 from skeval._inference.intervals import PROPORTION_INTERVALS, Codes
 from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, FScore, ValueAndGradient
-from skeval.metrics import _batch, _classification
-from skeval.metrics._cost import cost_sensitive_error, costs_of_cells, expected_cost
-from skeval.metrics._curves import break_even_point, check_curve_sample, ranking_loss
+from skeval.metrics import _classification
+from skeval.metrics._curves import break_even_point, check_curve_sample, expected_cost, ranking_loss
 from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
 from skeval.metrics._text import bleu_score, log_bleu_score
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import metric_of_scorer
 
 Arguments = Mapping[str, Any]
-BatchScore = Callable[[_batch.BatchPredictions], Any]
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Forms = dict[str, tuple[Callable[[float], Limits], float]]
@@ -50,6 +48,9 @@ SKLEARN_F = frozenset({"average", "labels", "pos_label", "zero_division"})
 OUR_F = frozenset({"beta", "labels", "zero_division"})
 RESCALED = {"adjusted", "normalize", "scale_by_half"}
 """Keywords that change the range of a metric."""
+
+BatchScore = Callable[["BatchPredictions"], Any]
+"""Metric of each of many fits."""
 
 
 class Sample(NamedTuple):
@@ -111,7 +112,7 @@ class Metric:
     keywords, targets : frozenset of str
         Arguments and target types that the closed forms support.
     from_table : callable or None
-        ``from_table(arguments, order, table)`` attaches the metric, as a function of the counts, to
+        ``from_table(table, order, arguments)`` attaches the metric, as a function of the counts, to
         a table with the classes in this order.
     counted : {"all", "y_true", "y_pred"}
         Denominator of a proportion: all samples, positive samples, or samples predicted as
@@ -177,13 +178,14 @@ class Averaged:
     average: str = "binary"
     absent_count: bool = True
 
-    def __call__(self, arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+    def __call__(self, table: ConfusionTable, order: Array, arguments: Arguments) -> ConfusionTable:
         average: Any = self.average
         if average == "class_weight":
             average = arguments.get("class_weight", "log_inverse")
         elif average == "binary":
             average = arguments.get("average", "binary")
         binary = isinstance(average, str) and average == "binary"
+        # the classes that are averaged come first
         labels = arguments.get("labels")
         n_chosen = 1 if binary else len(order) if labels is None else len(labels)
         chosen = np.arange(len(table.counts)) < n_chosen
@@ -216,28 +218,27 @@ COST_ARGUMENTS = frozenset(
 )
 
 
-def use_hits(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+def use_hits(table: ConfusionTable, *_: Any) -> ConfusionTable:
     """Return the table with the accuracy."""
     return table._replace(metric=partial(tables.mean_cost, costs=np.eye(len(table.counts))))
 
 
-def use_errors(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+def use_errors(table: ConfusionTable, *_: Any) -> ConfusionTable:
     """Return the table with the error rate."""
     return table._replace(metric=partial(tables.mean_cost, costs=1 - np.eye(len(table.counts))))
 
 
-def use_costs(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+def use_costs(table: ConfusionTable, order: Array, arguments: Arguments) -> ConfusionTable:
     """Return the table with the mean cost, nan if the cost matrix lacks a class that occurs."""
     shape = table.counts.shape
     named = {name: value for name, value in arguments.items() if name in COST_ARGUMENTS}
-    if np.shape(named.get("cost_matrix", np.empty(shape))) == shape:
-        costs = costs_of_cells(order, **named)
-    else:
-        costs = np.full(shape, np.nan)
+    costs = np.full(shape, np.nan)
+    if np.shape(named.get("cost_matrix", costs)) == shape:
+        costs = _classification.costs_of_cells(order, **named)
     return table._replace(metric=partial(tables.mean_cost, costs=costs))
 
 
-def use_kappa(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+def use_kappa(table: ConfusionTable, _: Array, arguments: Arguments) -> ConfusionTable:
     """Return the table with Cohen's kappa."""
     ranks = np.arange(len(table.counts))
     power = {None: 0, "linear": 1, "quadratic": 2}[arguments.get("weights")]
@@ -246,7 +247,7 @@ def use_kappa(arguments: Arguments, order: Array, table: ConfusionTable) -> Conf
     return table._replace(metric=partial(tables.kappa, disagreement=disagreement))
 
 
-def use_phi(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+def use_phi(table: ConfusionTable, *_: Any) -> ConfusionTable:
     """Return the table with Matthews' correlation."""
     return table._replace(metric=tables.phi)
 
@@ -255,7 +256,7 @@ def find_costs(y_true: Array, y_pred: Array, *, labels: Any = None, **costs: Any
     """Return the cost of each decision."""
     labels = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
     true, pred = (np.argmax(y[:, None] == labels, axis=1) for y in (y_true, y_pred))
-    return np.asarray(costs_of_cells(labels, **costs)[true, pred])
+    return np.asarray(_classification.costs_of_cells(labels, **costs)[true, pred])
 
 
 def find_errors(name: str, y_true: Array, y_pred: Array) -> Floats:
@@ -533,7 +534,234 @@ def arrange(row: Metric, arguments: Arguments, counted: CountedClasses) -> Confu
     if arguments.get("average", getattr(row.from_table, "average", None)) == "binary":
         order = np.asarray([arguments.get("pos_label", 1)])
     order = np.concatenate([order, np.setdiff1d(classes, order)])
-    return row.from_table(arguments, order, counted.order_by(order))
+    return row.from_table(counted.order_by(order), order, arguments)
+
+
+# Metrics of many fits at once, from tables and ranks. Scores that are undefined, or cause a warning
+# of scikit-learn, are nan here: the scorer itself computes them again.
+
+
+class BatchPredictions:
+    """Predictions of fits that did not fail, fit after fit, with the true labels.
+
+    Parameters
+    ----------
+    true : ndarray of shape (n_predictions,)
+        Codes, or numbers.
+    output : FitOutput
+    n_classes : int
+    """
+
+    def __init__(self, true: np.ndarray, output: Any, n_classes: int) -> None:
+        self.true = true
+        self.output = output
+        self.predicted = output.predicted
+        self.sizes = output.sizes[~output.failed]
+        self.n_classes = n_classes
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Return the sum over the predictions of each fit; every fit has some."""
+        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+        sums: np.ndarray = np.add.reduceat(values, starts)
+        return sums
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """Confusion matrices, shape (n_classes, n_classes, n_fits)."""
+        k, n_fits = self.n_classes, len(self.sizes)
+        # one bincount over (true, predicted, fit)
+        pair = (self.true * k + self.predicted) * n_fits
+        cell = pair + np.repeat(np.arange(n_fits), self.sizes)
+        return np.bincount(cell, minlength=k * k * n_fits).reshape(k, k, n_fits)
+
+    @cached_property
+    def hits(self) -> np.ndarray:
+        """Number of correct predictions of each class, shape (n_classes, n_fits)."""
+        return np.diagonal(self.table).T
+
+    @cached_property
+    def members(self) -> np.ndarray:
+        """Number of tested samples of each class, shape (n_classes, n_fits)."""
+        return self.table.sum(axis=1)
+
+    @cached_property
+    def named(self) -> np.ndarray:
+        """Number of predictions of each class, shape (n_classes, n_fits)."""
+        return self.table.sum(axis=0)
+
+    @cached_property
+    def of_second(self) -> np.ndarray | None:
+        """Scores of the second class: decision values with ties for rounding errors, if any."""
+        if self.output.decision is not None:
+            return self.output.tie_decision()
+        return None if self.output.probability is None else self.output.probability[:, 1]
+
+    @cached_property
+    def second(self) -> np.ndarray:
+        """Probabilities of the second of two classes."""
+        probability: np.ndarray = self.output.probability[:, 1]
+        return probability
+
+    def ranked(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield fits of one size with their labels by descending score, and the ends of ties.
+
+        Labels and ends, which mark the last of equal scores, have the shape (n_fits_of_size, size).
+        """
+        assert self.of_second is not None
+        for fits, at in group_by_size(self.sizes):
+            scores = self.of_second[at]
+            order = np.argsort(-scores, axis=1, kind="stable")
+            scores = np.take_along_axis(scores, order, axis=1)
+            ends = np.ones(scores.shape, dtype=bool)
+            ends[:, :-1] = scores[:, 1:] != scores[:, :-1]
+            yield fits, np.take_along_axis(self.true[at], order, axis=1), ends
+
+
+def group_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the fits with the same number of predictions, and their positions, (n_fits, size)."""
+    starts = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes[sizes > 0]):
+        fits = np.flatnonzero(sizes == size)
+        yield fits, starts[fits][:, None] + np.arange(size)
+
+
+def divide(over: np.ndarray, under: np.ndarray) -> np.ndarray:
+    """Return fractions, nan for a denominator of 0."""
+    fractions: np.ndarray = over / np.where(under > 0, under, np.nan)
+    return fractions
+
+
+def accuracy(predictions: BatchPredictions) -> np.ndarray:
+    """Return the fraction of correct predictions."""
+    return (
+        predictions.sums((predictions.true == predictions.predicted).astype(np.intp))
+        / predictions.sizes
+    )
+
+
+def balanced_accuracy(predictions: BatchPredictions) -> np.ndarray:
+    """Return the mean recall of the classes present; nan if an absent class is predicted."""
+    absent = predictions.members == 0
+    shares = np.where(absent, 0.0, predictions.hits / np.maximum(predictions.members, 1))
+    mean = shares.sum(axis=0) / (~absent).sum(axis=0)
+    return np.where((absent & (predictions.named > 0)).any(axis=0), np.nan, mean)
+
+
+def f1(predictions: BatchPredictions) -> np.ndarray:
+    """Return the F1 score of the second class."""
+    return divide(2 * predictions.hits[1], predictions.members[1] + predictions.named[1])
+
+
+def f1_macro(predictions: BatchPredictions) -> np.ndarray:
+    """Return the mean F1 score over the classes that are present or predicted."""
+    both = predictions.members + predictions.named
+    scores = np.where(both > 0, 2 * predictions.hits / np.maximum(both, 1), 0.0)
+    mean: np.ndarray = scores.sum(axis=0) / (both > 0).sum(axis=0)
+    return mean
+
+
+def precision(predictions: BatchPredictions) -> np.ndarray:
+    """Return the precision of the second class."""
+    return divide(predictions.hits[1], predictions.named[1])
+
+
+def recall(predictions: BatchPredictions) -> np.ndarray:
+    """Return the recall of the second class."""
+    return divide(predictions.hits[1], predictions.members[1])
+
+
+def matthews(predictions: BatchPredictions) -> np.ndarray:
+    """Return Matthews' correlation of true and predicted classes, 0 if either is constant."""
+    n = predictions.sizes.astype(float)
+    members, named = predictions.members.astype(float), predictions.named.astype(float)
+    covariance = predictions.hits.sum(axis=0) * n - (members * named).sum(axis=0)
+    both = (n**2 - (named**2).sum(axis=0)) * (n**2 - (members**2).sum(axis=0))
+    return np.where(both > 0, covariance / np.sqrt(np.maximum(both, 1.0)), 0.0)
+
+
+def kappa(predictions: BatchPredictions) -> np.ndarray:
+    """Return Cohen's kappa, nan if there is only one class."""
+    by_chance = (predictions.members * (predictions.named / predictions.sizes)).sum(axis=0)
+    wrong = predictions.sizes - predictions.hits.sum(axis=0)
+    return 1 - divide(wrong, predictions.sizes - by_chance)
+
+
+def roc_auc(predictions: BatchPredictions) -> np.ndarray:
+    """Return the area under the ROC curve, nan if a class is absent."""
+    areas = np.empty(len(predictions.sizes))
+    for fits, labels, ends in predictions.ranked():
+        size = labels.shape[1]
+        positive = labels.sum(axis=1)
+        last = np.where(ends, np.arange(size), size)
+        last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]  # last of the tied samples
+        first = np.zeros_like(last)
+        first[:, 1:] = np.where(ends[:, :-1], np.arange(1, size), 0)
+        first = np.maximum.accumulate(first, axis=1)
+        behind = (2 * size - first - last) * labels  # twice the rank from the end
+        pairs = positive * (size - positive)
+        areas[fits] = divide(behind.sum(axis=1) - positive * (positive + 1), 2 * pairs)
+    return areas
+
+
+def average_precision(predictions: BatchPredictions) -> np.ndarray:
+    """Return the mean precision at the samples of the second class; nan if a class is absent."""
+    means = np.empty(len(predictions.sizes))
+    for fits, labels, ends in predictions.ranked():
+        size = labels.shape[1]
+        positive = labels.sum(axis=1)
+        n_positive = np.where(ends, labels.cumsum(axis=1), 0)
+        gained = n_positive - np.maximum.accumulate(
+            np.c_[np.zeros(len(n_positive)), n_positive[:, :-1]], axis=1
+        )
+        total = np.where(ends, gained * n_positive / np.arange(1, size + 1), 0.0).sum(axis=1)
+        means[fits] = np.where(positive == size, np.nan, divide(total, positive))
+    return means
+
+
+def log_loss(predictions: BatchPredictions) -> np.ndarray:
+    """Return the mean negative log-probability of the true class."""
+    if predictions.n_classes == 2:
+        of_true = np.where(predictions.true == 1, predictions.second, 1 - predictions.second)
+    else:
+        of_true = predictions.output.probability[np.arange(len(predictions.true)), predictions.true]
+    eps = np.finfo(of_true.dtype).eps
+    return predictions.sums(-np.log(np.clip(of_true, eps, 1 - eps))) / predictions.sizes
+
+
+def brier(predictions: BatchPredictions) -> np.ndarray:
+    """Return the mean squared error of the probability."""
+    return predictions.sums((predictions.second - predictions.true) ** 2) / predictions.sizes
+
+
+def r2(predictions: BatchPredictions) -> np.ndarray:
+    """Return the fraction of explained variance; nan without variance."""
+    true, sizes = predictions.true.astype(float), predictions.sizes
+    # mean of the tested labels of each fit
+    means = np.repeat(predictions.sums(true) / sizes, sizes)
+    total = predictions.sums((true - means) ** 2)
+    unexplained = predictions.sums((true - predictions.predicted) ** 2)
+    # a variance of the order of rounding errors is left to scikit-learn
+    defined = total > 1e-20 * predictions.sums(true**2)
+    score: np.ndarray = 1 - unexplained / np.where(defined, total, np.nan)
+    if np.array_equal(true, np.rint(true)):  # sums are exact, and so is a variance of 0
+        constant = (total == 0) & (sizes > 1)
+        score[constant] = unexplained[constant] == 0
+    return score
+
+
+def squared_error(predictions: BatchPredictions) -> np.ndarray:
+    """Return the mean of the squared residuals."""
+    return predictions.sums((predictions.true - predictions.predicted) ** 2) / predictions.sizes
+
+
+def root_squared_error(predictions: BatchPredictions) -> np.ndarray:
+    """Return the root of the mean squared residual."""
+    return np.sqrt(squared_error(predictions))
+
+
+def absolute_error(predictions: BatchPredictions) -> np.ndarray:
+    """Return the mean of the absolute residuals."""
+    return predictions.sums(np.abs(predictions.true - predictions.predicted)) / predictions.sizes
 
 
 PROPORTION = Form(tuple(PROPORTION_INTERVALS), use_proportion)
@@ -579,28 +807,28 @@ METRICS: tuple[Metric, ...] = (
     # labels: functions of the confusion table
     Metric(
         sk.accuracy_score, interval=(PROPORTION, OF_TABLE), from_table=use_hits, loss="zero_one",
-        batch={"": _batch.accuracy}, reported=(Reported("accuracy", "accuracy"),),
+        batch={"": accuracy}, reported=(Reported("accuracy", "accuracy"),),
     ),
     Metric(
         sk.balanced_accuracy_score, interval=(OF_TABLE,), keywords=frozenset({"adjusted"}),
         from_table=Averaged("recall", "macro", absent_count=False),
-        batch={"": _batch.balanced_accuracy},
+        batch={"": balanced_accuracy},
         reported=(Reported("balanced_accuracy", "balanced accuracy"),),
     ),
     Metric(
         sk.precision_score, **OF_PRECISION | {"keywords": SKLEARN_F},
-        batch={"": _batch.precision, "binary": _batch.precision},
+        batch={"": precision, "binary": precision},
         reported=(Reported("precision", "precision", of_class=True),),
     ),
     Metric(
         sk.recall_score, **OF_RECALL | {"keywords": SKLEARN_F},
-        batch={"": _batch.recall, "binary": _batch.recall},
+        batch={"": recall, "binary": recall},
         reported=(Reported("recall", "recall", of_class=True),),
     ),
     Metric(
         sk.f1_score, **F, from_table=Averaged("f"),
         batch={
-            "": _batch.f1, "binary": _batch.f1, "macro": _batch.f1_macro, "micro": _batch.accuracy
+            "": f1, "binary": f1, "macro": f1_macro, "micro": accuracy
         },
         reported=(
             Reported("f1_macro", "F1, mean of the classes", {"average": "macro"}),
@@ -612,12 +840,12 @@ METRICS: tuple[Metric, ...] = (
         **F | {"keywords": SKLEARN_F | {"beta"}},
     ),
     Metric(
-        sk.matthews_corrcoef, **CORRELATION, from_table=use_phi, batch={"": _batch.matthews},
+        sk.matthews_corrcoef, **CORRELATION, from_table=use_phi, batch={"": matthews},
         reported=(Reported("matthews_corrcoef", "Matthews correlation"),),
     ),
     Metric(
         sk.cohen_kappa_score, **CORRELATION, keywords=frozenset({"weights"}), from_table=use_kappa,
-        batch={"": _batch.kappa}, reported=(Reported("cohen_kappa", "Cohen kappa"),),
+        batch={"": kappa}, reported=(Reported("cohen_kappa", "Cohen kappa"),),
     ),
     Metric(sk.jaccard_score, **F | {"interval": (OF_TABLE,)}, from_table=Averaged("jaccard")),
     Metric(_classification.sensitivity_score, side=True, **OF_RECALL),
@@ -638,7 +866,7 @@ METRICS: tuple[Metric, ...] = (
         **MEAN_F | {"keywords": OUR_F | {"class_weight"}},
     ),
     Metric(
-        cost_sensitive_error, range=ANY_NUMBER, greater_is_better=False,
+        _classification.cost_sensitive_error, range=ANY_NUMBER, greater_is_better=False,
         required=("cost_matrix", "false_positive_cost"), interval=(OF_TABLE, OF_MEAN),
         keywords=COST_ARGUMENTS | {"labels"}, from_table=use_costs, per_sample=find_costs,
     ),
@@ -649,23 +877,23 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.log_loss, **PROBABILITIES, range=intervals.bounds_of("log_loss"), loss="log_loss",
-        per_sample=find_log_losses, batch={"": _batch.log_loss},
+        per_sample=find_log_losses, batch={"": log_loss},
         reported=(Reported("log_loss", "log loss"),),
     ),
     Metric(
         sk.brier_score_loss, **PROBABILITIES, loss="brier", per_sample=find_brier_losses,
-        range=lambda n_classes: (0.0, 1.0 if n_classes == 2 else 2.0), batch={"": _batch.brier},
+        range=lambda n_classes: (0.0, 1.0 if n_classes == 2 else 2.0), batch={"": brier},
         reported=(Reported("brier_score", "Brier score"),),
     ),
     Metric(
         sk.roc_auc_score, **RANKING, interval=(OF_AREA,), influence=rank_classes,
-        keywords=frozenset({"average", "labels", "multi_class"}), batch={"": _batch.roc_auc},
+        keywords=frozenset({"average", "labels", "multi_class"}), batch={"": roc_auc},
         reported=(Reported("roc_auc", "area under the ROC curve"),),
     ),
     Metric(
         sk.average_precision_score, **RANKING, interval=(OF_POSITIVES, OF_RANKING),
         keywords=frozenset({"pos_label"}), counted="y_true",
-        batch={"": _batch.average_precision},
+        batch={"": average_precision},
         reported=(Reported("average_precision", "average precision"),),
     ),
     Metric(
@@ -678,20 +906,20 @@ METRICS: tuple[Metric, ...] = (
     Metric(sk.label_ranking_average_precision_score, response=SCORES),
     # numbers
     Metric(
-        sk.r2_score, **EXPLAINED, batch={"": _batch.r2},
+        sk.r2_score, **EXPLAINED, batch={"": r2},
         reported=(Reported("r2", "R2, explained share of the variance"),),
     ),
     Metric(
-        sk.root_mean_squared_error, **SQUARED, root=True, batch={"": _batch.root_squared_error},
+        sk.root_mean_squared_error, **SQUARED, root=True, batch={"": root_squared_error},
         reported=(Reported("root_mean_squared_error", "root mean squared error"),),
     ),
     Metric(
         sk.mean_absolute_error, **ABSOLUTE | {"targets": NUMBERS},
-        batch={"": _batch.absolute_error},
+        batch={"": absolute_error},
         reported=(Reported("mean_absolute_error", "mean absolute error"),),
     ),
     Metric(
-        sk.mean_squared_error, **SQUARED | {"targets": NUMBERS}, batch={"": _batch.squared_error}
+        sk.mean_squared_error, **SQUARED | {"targets": NUMBERS}, batch={"": squared_error}
     ),
     Metric(sk.mean_absolute_percentage_error, **MEAN_LOSS, per_sample=find_percentages),
     Metric(

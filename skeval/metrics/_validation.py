@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from skeval._inference import intervals
-from skeval._inference.areas import Ranked, independent_size
+from skeval._inference.areas import independent_size
 from skeval._inference.calibration import (
     Design,
     Masses,
@@ -31,7 +31,7 @@ from skeval._inference.calibration import (
 from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
 from skeval._inference.intervals import Codes, Spread
-from skeval.metrics._constraints import CONSTRAINTS
+from skeval.metrics._classification import CONSTRAINTS
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
 from skeval.utils._checks import (
     RandomStateLike,
@@ -180,18 +180,21 @@ def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> R
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
     if n_certain:
         warn_user(f"{n_certain} probabilities of 0 or 1 were clipped to {CERTAIN:g}.")
+    # weights that sum to the effective sample size
     weight, ranked = sample.weight, sample.ranked
     scale = float(weight.sum() / (weight @ weight))
-    grid = _find_odds(find_cuts(ranked))
-    knots = {n: np.quantile(grid, shares) for n, shares in KNOTS.items()}
     masses = Masses.weigh(ranked, _find_odds(ranked.score), scale)
     p, weight = p.clip(CERTAIN, 1 - CERTAIN), weight if scale == 1 else weight * scale
     data = Validated(sample.positive, p, weight, sample.group, masses)
+    # log-odds that divide the samples into parts of equal weight
+    passed = np.cumsum(ranked.positives + ranked.negatives)
+    cuts = (np.arange(N_CUTS) + 0.5) / N_CUTS * passed[-1]
+    grid = _find_odds(ranked.score[np.searchsorted(passed, cuts).clip(max=len(passed) - 1)])
     measures = {
         "observed_expected": _compare_sums(data),
         "in_the_large": _find_in_the_large(data),
         **recalibrate(data),
-        **_measure_distances(data, grid, knots, confidence_level, random_state),
+        **_measure_distances(data, grid, confidence_level, random_state),
         "scaled_brier": _scale_brier(data),
     }
     return Results(
@@ -382,51 +385,37 @@ def _find_in_the_large(data: Validated) -> Measure:
     value = float(fit.coefficients[0])
     (spread,) = fit.spread_each(data)
     larger = data.shrink(spread.variance / float(fit.model[0, 0]))
-    precision = spread, larger, float(fit.model[0, 0]) ** 0.5
-    limits = partial(_limit_shift, fit.masses, value, precision)
+    limits = partial(_limit_shift, fit, spread, larger)
     return Measure(value, spread.error, "score", limits, spread.groups)
 
 
-def _limit_shift(
-    masses: Masses, value: float, precision: tuple[Spread, float, float], confidence_level: float
-) -> Limits:
+def _limit_shift(fit: Fit, spread: Spread, larger: float, confidence_level: float) -> Limits:
     """Return the shifts whose score statistic equals the quantile."""
-    reach = _find_quantile(precision[0], confidence_level) * precision[1] ** 0.5
+    reach = _find_quantile(spread, confidence_level) * larger**0.5
+    value, first = float(fit.coefficients[0]), reach * float(fit.model[0, 0]) ** 0.5
 
     def excess(shift: float) -> float:
-        passed = pass_over(masses, make_line, np.array([shift, 1.0]))
+        passed = pass_over(fit.masses, make_line, np.array([shift, 1.0]))
         moved, variance = float(passed.gradient[0]), float(passed.information[0, 0])
         # the variance is 0 if all probabilities are 0 or 1
         return abs(moved) / max(variance, SMALLEST) ** 0.5 - reach
 
-    low, high = (_cross(excess, value, side, reach * precision[2]) for side in (-1, 1))
+    low, high = (_cross(excess, value, side, first) for side in (-1, 1))
     return low, high
 
 
 def _cross(function: Callable[[float], float], start: float, side: int, first: float) -> float:
-    """Return the root of a function on one side of `start`.
+    """Return the root of a function on one side of `start`, infinite if there is none.
 
     `first` is the approximate distance of the root.
     """
-    at, before = start + side * first, start + 0.99 * side * first
-    value, last_value = function(at), function(before)
-    for _ in range(9):  # secant method: few steps suffice if the function is nearly linear
-        if not np.isfinite(last_value - value) or last_value == value:
-            break
-        last_value, before, at = value, at, at - value * (at - before) / (value - last_value)
-        if not 0.5 * first < side * (at - start) < 2 * first:
-            break
-        if abs(at - before) < 1e-9 * first:
-            return at
-        value = function(at)
-    # fall back to bracketing and Brent's method
-    step, sign = 1.1 * first, np.sign(function(start))
-    while np.sign(function(start + side * step)) == sign:
-        step *= 2
-        if step > 1e4:
+    near, far, sign = 0.0, 1.1 * first, np.sign(function(start))
+    while np.sign(function(start + side * far)) == sign:
+        near, far = far, 2 * far
+        if far > 1e4:
             return side * np.inf
-    ends = start + side * step / 2 * (step > 1.1 * first), start + side * step
-    return float(brentq(function, min(ends), max(ends), xtol=1e-9 * first))
+    ends = sorted((start + side * near, start + side * far))
+    return float(brentq(function, *ends, xtol=1e-9 * first))
 
 
 def recalibrate(data: Validated) -> dict[str, Measure]:
@@ -440,9 +429,11 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
     measures = {}
     for at, spread in enumerate(fit.spread_each(data)):
         value, method = float(fit.coefficients[at]), "profile"
-        larger = data.shrink(spread.variance / float(fit.model[at, at]))
-        limits: Callable[[float], Limits] = partial(_profile, fit, at, larger)
-        if data.group is not None:
+        limits: Callable[[float], Limits]
+        if data.group is None:
+            larger = data.shrink(spread.variance / float(fit.model[at, at]))
+            limits = partial(_profile, fit, at, larger)
+        else:
             degrees, method = spread.degrees_of_freedom, "t"
             args = value, spread.error
             limits = partial(intervals.normal_interval, *args, degrees_of_freedom=degrees)
@@ -486,24 +477,15 @@ def _summarize_samples(distances: Floats, weight: Floats, share: float | None) -
     return float(np.interp(place, middle, distances[order]))
 
 
-def find_cuts(ranked: Ranked) -> Floats:
-    """Return scores that divide the samples into parts of equal weight."""
-    passed = np.cumsum(ranked.positives + ranked.negatives)
-    cuts = (np.arange(N_CUTS) + 0.5) / N_CUTS * passed[-1]
-    return ranked.score[np.searchsorted(passed, cuts).clip(max=len(passed) - 1)]
-
-
 def _measure_distances(
-    data: Validated,
-    grid: Floats,
-    knots_of: dict[int, Floats],
-    confidence_level: float,
-    random_state: RandomStateLike,
+    data: Validated, grid: Floats, confidence_level: float, random_state: RandomStateLike
 ) -> dict[str, Measure]:
     """Return the distances of the smooth calibration curve from the diagonal."""
+    # regression on the spline with the most knots that the data support
     n_events = np.count_nonzero(data.y)
     n_smaller = min(n_events, len(data.y) - n_events)
-    for n_knots, knots in knots_of.items():
+    for n_knots, shares in KNOTS.items():
+        knots = np.quantile(grid, shares)
         is_small = n_knots > 3 and n_smaller < MIN_EVENTS
         if is_small or len(np.unique(knots)) < n_knots:
             continue
@@ -513,6 +495,7 @@ def _measure_distances(
             break
     else:
         return dict.fromkeys(SHARES, NOTHING)
+    # draws from the robust distribution of the coefficients
     rng = repetition_rng(root_seed(random_state), 0)
     drawn = rng.standard_normal((N_DRAWS, len(fit.coefficients)))
     spread = fit.spread(data)
@@ -524,26 +507,13 @@ def _measure_distances(
     ray = Ray(make_spline(grid, knots).T, expit(grid), fit.coefficients, noise)
     odds = logit(data.p)
     everything = Ray(make_spline(odds, knots).T, expit(odds), fit.coefficients, noise)
-    curve = _draw_smooth(ray, spread, confidence_level)
-    measures = {}
-    for name, share in SHARES.items():
-        value = _summarize_samples(everything.measure(1.0), data.weight, share)
-        chance = float(np.median(_summarize(ray.draw(0.0), share)))
-        limits = partial(_invert, ray, everything, data.weight, chance, share)
-        error = float(np.std(_summarize(ray.draw(1.0), share)))
-        details = {"by_chance": chance, "curve": curve}
-        measures[name] = Measure(value, error, "test_inversion", limits, spread.groups, details)
-    return measures
-
-
-def _draw_smooth(ray: Ray, spread: Spread, confidence_level: float) -> Curve:
-    """Return the smooth calibration curve with a pointwise interval."""
+    # the smooth curve with a pointwise interval
     p, first = np.unique(ray.p, return_index=True)
     design = ray.design[first]
     line = design @ ray.fitted
     error = np.sqrt(np.sum((design @ spread.covariance) * design, axis=1).clip(0))
     reach = _find_quantile(spread, confidence_level) * error
-    return Curve(
+    curve = Curve(
         name="smooth calibration curve",
         axes=("probability", "observed"),
         x=p,
@@ -553,6 +523,16 @@ def _draw_smooth(ray: Ray, spread: Spread, confidence_level: float) -> Curve:
         confidence_level=confidence_level,
         method="spline",
     )
+    # its distances, compared with those of curves that deviate by chance
+    measures = {}
+    for name, share in SHARES.items():
+        value = _summarize_samples(everything.measure(1.0), data.weight, share)
+        chance = float(np.median(_summarize(ray.draw(0.0), share)))
+        limits = partial(_invert, ray, everything, data.weight, chance, share)
+        deviation = float(np.std(_summarize(ray.draw(1.0), share)))
+        details = {"by_chance": chance, "curve": curve}
+        measures[name] = Measure(value, deviation, "test_inversion", limits, spread.groups, details)
+    return measures
 
 
 class Ray(NamedTuple):
@@ -647,17 +627,17 @@ def _scale_brier(data: Validated) -> Measure:
     spread = intervals.spread_of_ratio(losses, reference, data.group)
     mean_spread = spread_of_mean(TestLosses(data.y.astype(np.float64), data.weight, data.group))
     second_order = ratio * mean_spread.variance / float(share * (1 - share))
-    limits = partial(_limit_brier_ratio, data, ratio, spread, second_order)
+    unbiased = ratio * (1 - 1 / independent_size(data.weight))
+    limits = partial(_limit_brier_ratio, ratio, unbiased, spread, second_order)
     # the variance of a squared normal deviate is 2
     error = float(np.hypot(spread.error, np.sqrt(2) * second_order))
     return Measure(1 - ratio, error, "log", partial(intervals.mirrored, 1.0, limits), spread.groups)
 
 
 def _limit_brier_ratio(
-    data: Validated, ratio: float, spread: Spread, second_order: float, confidence_level: float
+    ratio: float, unbiased: float, spread: Spread, second_order: float, confidence_level: float
 ) -> Limits:
     """Combine the limits of the linear approximation with the uncertainty of the event share."""
-    unbiased = ratio * (1 - 1 / independent_size(data.weight))
     degrees = spread.degrees_of_freedom
     low, high = intervals.log_interval(
         unbiased, spread.error, confidence_level, degrees_of_freedom=degrees

@@ -36,8 +36,8 @@ from skeval._resampling.losses import Loss
 from skeval._resampling.model_scores import ReplayedEstimator, know_classes, methods_of_scorers
 from skeval._resampling.plans import BLOCK_ELEMENTS, PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import DrawingUnits
-from skeval.metrics._batch import BatchPredictions
 from skeval.metrics._scorers import find_batch, range_of, read_scoring, refuse_metric_of_numbers
+from skeval.metrics._table import BatchPredictions
 from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._bootstrap import LossTally, Tally, plan_bootstrap, run_resamples
 from skeval.model_selection._estimates import check_enough, fit_to_all

@@ -16,7 +16,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import ClusterStability, ClusterStabilityDisplay, cluster_stability
-from skeval.cluster._cluster_stability import RESAMPLES, cluster_jaccards, make_resamples
+from skeval.cluster._stability import RESAMPLES, cluster_jaccards, make_resamples
 from skeval.utils._checks import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering(3)

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
-from skeval.cluster import StabilityDisplay, _gap, gap_statistic
+from skeval.cluster import StabilityDisplay, _choose, gap_statistic
 from skeval.cluster._references import resolve_reference
 from skeval.utils._checks import repetition_rng, root_seed
 
@@ -81,7 +81,7 @@ def test_rule(gaps, errors, expected, monkeypatch):
     # two draws of the reference with these means and, up to rounding, these errors
     spread = (1 + 1e-9) * np.array(errors) / np.sqrt(1.5)
     logs = [np.zeros(len(k)), gaps + spread, gaps - spread]
-    monkeypatch.setattr(_gap._stability, "run_draws", lambda *_, **__: logs)
+    monkeypatch.setattr(_choose._stability, "run_draws", lambda *_, **__: logs)
     result = gap_statistic(KMEANS, three(), n_clusters=k, n_references=2)
     assert reference.choice(k, gaps, errors) == expected
     assert result.n_clusters == (k[-1] if expected is None else expected)

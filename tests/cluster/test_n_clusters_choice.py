@@ -34,7 +34,6 @@ def choice_of(values, limits, chosen, method="prediction_strength", errors=0.01)
         standard_errors=np.full(len(values), errors),
         replicates=gaps,
         reference_values=zeros,
-        reference_standard_errors=zeros,
         reference_replicates=np.zeros((len(values), 2)),
         limits=limits,
         method=method,

@@ -10,7 +10,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import silhouette_score
 
-from skeval.cluster import _sequential, choose_n_clusters
+from skeval.cluster import _choose, choose_n_clusters
 from skeval.cluster._references import refer_to_clusters
 from skeval.utils._checks import repetition_rng, root_seed
 
@@ -25,16 +25,16 @@ def three(n=60):
 def test_step_equals_the_definition(seed):
     rng = np.random.default_rng(seed)
     values, draws = rng.normal(size=3) + seed, rng.normal(size=(3, 39))
-    step = _sequential.make_step(np.arange(2, 5), values, draws, 0.05)
+    step = _choose.make_step(np.arange(2, 5), values, draws, 0.05)
     assert step.pvalue == reference.pvalue(values.tolist(), draws.tolist())
     assert (step.pvalue <= 0.05) == np.any(values > step.limits)
 
 
 def test_steps_without_variation():
     draws = np.full((2, 39), 0.5)
-    equal = _sequential.make_step(np.array([2, 3]), np.array([0.5, 0.5]), draws, 0.05)
+    equal = _choose.make_step(np.array([2, 3]), np.array([0.5, 0.5]), draws, 0.05)
     assert equal.pvalue == 1
-    better = _sequential.make_step(np.array([2, 3]), np.array([0.5, 0.6]), draws, 0.05)
+    better = _choose.make_step(np.array([2, 3]), np.array([0.5, 0.6]), draws, 0.05)
     assert better.pvalue == 1 / 40
     np.testing.assert_array_equal(better.excess > 0, [False, True])
 
@@ -42,14 +42,14 @@ def test_steps_without_variation():
 def test_a_single_draw_with_clusters_has_a_finite_limit():
     draws = np.stack([np.zeros(39), np.linspace(0.2, 0.3, 39)])
     draws[0, 3] = 0.4
-    step = _sequential.make_step(np.array([2, 3]), np.array([0.0, 0.25]), draws, 0.05)
+    step = _choose.make_step(np.array([2, 3]), np.array([0.0, 0.25]), draws, 0.05)
     assert np.isfinite(step.limits[0])
     assert step.pvalue > 0.05
 
 
 def test_no_way_left_from_a_reference_of_one():
     draws = np.stack([np.linspace(0.7, 0.8, 39), np.ones(39)])
-    step = _sequential.make_step(np.array([3, 4]), np.array([1.0, 0.0]), draws, 0.05)
+    step = _choose.make_step(np.array([3, 4]), np.array([1.0, 0.0]), draws, 0.05)
     np.testing.assert_allclose(step.excess, [1, -np.inf])
     assert step.pvalue == 1 / 40
 
@@ -143,7 +143,7 @@ def test_seeds_and_jobs():
 
 
 def test_silhouette_of_many_samples_is_that_of_some(monkeypatch):
-    monkeypatch.setattr(_sequential, "MAX_ROWS", 50)
+    monkeypatch.setattr(_choose, "MAX_ROWS", 50)
     choice = choose_n_clusters(KMEANS, three(300), n_clusters=[2, 3, 4], random_state=0)
     assert choice.n_clusters == 3
 
@@ -165,8 +165,8 @@ def test_a_test_without_evidence_stops_early():
 
 def test_missing_clusters_are_no_evidence():
     X, labels = three(), np.arange(60) % 2
-    assert _sequential.measure_silhouette(X, labels, 3) == 0
-    assert _sequential.measure_silhouette(X, np.full(60, -1), 2) == 0
-    assert _sequential.measure_silhouette(X, np.arange(60), 2) == 0
-    assert _sequential.measure_silhouette(X, np.arange(60) < 2, 2) == 0
+    assert _choose.measure_silhouette(X, labels, 3) == 0
+    assert _choose.measure_silhouette(X, np.full(60, -1), 2) == 0
+    assert _choose.measure_silhouette(X, np.arange(60), 2) == 0
+    assert _choose.measure_silhouette(X, np.arange(60) < 2, 2) == 0
     assert DBSCAN(eps=3).fit_predict(X).max() == 2

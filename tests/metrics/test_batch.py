@@ -18,8 +18,8 @@ from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.model_scores import EachScorer, ReplayedEstimator, know_classes
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
-from skeval.metrics._batch import BatchPredictions
 from skeval.metrics._scorers import find_batch
+from skeval.metrics._table import BatchPredictions
 
 OF_CLASSES = [
     "accuracy",

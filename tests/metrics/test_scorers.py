@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skeval.metrics import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._scorers import ABBREVIATIONS, PARTITION, SCORERS
-from skeval.metrics.cluster._indices import INDICES
+from skeval.metrics.cluster._indices import BY_NAME
 
 
 class Parrot(BaseEstimator):
@@ -98,8 +98,11 @@ INTERNAL = {
     "centroid_separation": ({}, SPLIT),
     "mean_separation": ({"metric": "cityblock"}, SPLIT),
     "min_centroid_separation": ({}, SPLIT),
+    "max_centroid_separation": ({}, MERGED),
+    "max_separation": ({}, MERGED),
     "min_separation": ({}, SPLIT),
     "neg_diameter": ({"metric": "cityblock"}, MERGED),
+    "neg_min_within": ({}, MERGED),
     "neg_mean_within": ({}, MERGED),
     "neg_mst_compactness": ({}, MERGED),
     "dbcv": ({"metric": "sqeuclidean"}, SPLIT),
@@ -124,7 +127,7 @@ def test_name_says_the_metric_and_its_direction(name):
     row = SCORERS[name]
     metric = name.removeprefix("neg_")
     if isinstance(row.function, partial):  # a form of an index, which has a name of its own
-        assert metric in {index.name for index in INDICES}
+        assert metric in BY_NAME
     else:
         assert row.function.__name__ in (metric, f"{metric}_score")
     assert row.greater_is_better == (not name.startswith("neg_"))

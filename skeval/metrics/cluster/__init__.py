@@ -13,14 +13,16 @@ from sklearn.metrics import (
 )
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
-from skeval.metrics.cluster._dbcv import dbcv_score
 from skeval.metrics.cluster._external import (
     class_f_measure,
     coassociation_matrix,
     external_indices,
     fowlkes_mallows_score,
     inverse_purity_score,
+    mask_adjusted_rand_score,
+    mask_rand_score,
     minkowski_score,
+    model_adjusted_rand_score,
     pair_counts,
     pair_fbeta_score,
     pair_jaccard_score,
@@ -33,6 +35,7 @@ from skeval.metrics.cluster._indices import (
     compactness_score,
     connectivity_score,
     davies_bouldin_index,
+    dbcv_score,
     dunn_score,
     mst_compactness,
     silhouette_samples,
@@ -40,8 +43,6 @@ from skeval.metrics.cluster._indices import (
     within_cluster_distances,
 )
 from skeval.metrics.cluster._internal import internal_indices
-from skeval.metrics.cluster._masks import mask_adjusted_rand_score, mask_rand_score
-from skeval.metrics.cluster._random_models import model_adjusted_rand_score
 
 __all__ = [
     "adjusted_mutual_info_score",

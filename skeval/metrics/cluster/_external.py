@@ -1,18 +1,299 @@
-"""External indices: agreement of a partition with another partition or known classes."""
+"""External indices: agreement of a partition with another partition or known classes.
+
+The contingency table of two partitions, and the pair counts in it, come first. The public indices
+follow, then the Rand index under other models of random partitions, and of segmentation masks for
+arrays of any library and device.
+
+Two samples are in the same cluster of a random partition with probability p. The Rand index of two
+independent random partitions, with probabilities p_1 and p_2, has the expectation
+
+.. math:: E = p_1 p_2 + (1 - p_1)(1 - p_2)     (1)
+
+and the adjusted index is (RI - E) / (1 - E). For a fixed partition, and for all partitions with the
+same cluster sizes, p is the fraction of pairs that are in the same cluster.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
+from scipy.special import gammaln
+from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Results
-from skeval.metrics._classification import f_weights
-from skeval.metrics._constraints import CONSTRAINTS
-from skeval.metrics.cluster import _pairs
-from skeval.metrics.cluster._pairs import Contingency, PairCounts
-from skeval.utils._checks import warn_undefined
-from skeval.utils._compat import validate_params
+from skeval.metrics._classification import CONSTRAINTS, f_weights
+from skeval.utils._checks import (
+    check_data,
+    check_flag,
+    check_no_clusterer,
+    check_weights,
+    give_nan,
+    naming,
+    shift_integers,
+    warn_undefined,
+)
+from skeval.utils._compat import (
+    StrOptions,
+    array_namespace,
+    device,
+    validate_params,
+    widest_float_dtype,
+)
+from skeval.utils._options import RandomModel
+
+MODELS = ("n_clusters", "all", "permutation")
+# pixels per block: counts stay exact in float32, and the converted copy stays small
+BLOCK = 1 << 18
+# tolerance for the sum of soft masks at a pixel, because half precision rounds coarsely
+SUM_TOLERANCE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Contingency:
+    """Non-zero cells and margins of a contingency table.
+
+    Attributes
+    ----------
+    rows, columns : ndarray of shape (n_cells,)
+        Class and cluster of each cell.
+    cells : ndarray of shape (n_cells,)
+        Number, or total weight, of the samples in each cell.
+    within : float or None
+        Weighted number of pairs of samples in the same cell, in units of ``4**exponent``; None
+        without weights, because the cells then determine it exactly.
+    row_sums, column_sums : ndarray
+        Sizes of the classes and of the clusters.
+    exponent : int, default=0
+        Weights are stored in units of ``2**exponent``, so that their products neither overflow nor
+        vanish.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    cells: np.ndarray
+    within: float | None
+    row_sums: np.ndarray
+    column_sums: np.ndarray
+    exponent: int = 0
+
+    @property
+    def total(self) -> Any:
+        """Number of samples, or their total weight in units of ``2**exponent``."""
+        return exact_sum(self.cells)
+
+
+class PairCounts(NamedTuple):
+    """Numbers of pairs that are together or apart in two partitions.
+
+    Pairs are together in both (`both`, SS), in `labels_true` only (`true_only`, SD: the false
+    negatives), in `labels_pred` only (`pred_only`, DS: the false positives), or apart in both
+    (`neither`, DD). Numbers are floats only if samples have weights.
+    """
+
+    both: float
+    true_only: float
+    pred_only: float
+    neither: float
+
+    @property
+    def total(self) -> float:
+        """Number of pairs."""
+        return sum(self)
+
+    @property
+    def identical(self) -> bool:
+        """Whether the two partitions are the same."""
+        return self.true_only == 0 and self.pred_only == 0
+
+
+def encode(labels: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return codes ``0 .. n_codes - 1`` of the labels; codes may go unused.
+
+    Integers in a narrow range are shifted and strings are hashed, which is faster than sorting.
+    """
+    shifted = shift_integers(labels)
+    if shifted is not None:
+        return shifted
+    if labels.dtype.kind in "OUS":
+        names = labels.tolist()
+        code = {name: position for position, name in enumerate(dict.fromkeys(names))}
+        return np.fromiter(map(code.__getitem__, names), np.intp, len(names)), len(code)
+    values, codes = np.unique(labels, return_inverse=True)
+    return codes.reshape(-1), len(values)
+
+
+def contingency(
+    labels_true: np.ndarray, labels_pred: np.ndarray, sample_weight: np.ndarray | None = None
+) -> Contingency:
+    """Count the samples, or add their weights, by pairs of labels."""
+    # number the cell of each sample
+    (true, n_rows), (pred, n_columns) = encode(labels_true), encode(labels_pred)
+    key, size, used = true * n_columns + pred, n_rows * n_columns, None
+    if size > max(1 << 16, 4 * len(key)):  # too many possible cells for a dense table
+        used, key = np.unique(key, return_inverse=True)
+        key, size = key.reshape(-1), len(used)
+    # count the samples of each cell, or add up their weights
+    exponent, within = 0, None
+    if sample_weight is None:
+        table = np.bincount(key, minlength=size)
+    else:
+        exponent = int(np.frexp(sample_weight.max())[1])
+        weight = np.ldexp(sample_weight, -exponent)  # at most 1; dividing by a power of 2 is exact
+        table = np.bincount(key, weight, size)
+        # a weight above 1 stands for copies of its sample
+        copies = weight * np.maximum(weight - np.ldexp(1.0, -exponent), 0)
+        within = pair_products(weight, key, size) + exact_sum(copies) / 2
+    # keep the cells that occur
+    filled = np.flatnonzero(table)
+    rows, columns = np.divmod(filled if used is None else used[filled], max(n_columns, 1))
+    cells = table[filled]
+    margins = margin(rows, cells, n_rows), margin(columns, cells, n_columns)
+    return Contingency(rows, columns, cells, within, *margins, exponent)
+
+
+def margin(codes: np.ndarray, cells: np.ndarray, size: int) -> np.ndarray:
+    """Return the sums of the cells by code, in the dtype of the cells."""
+    sums = np.zeros(size, cells.dtype)
+    np.add.at(sums, codes, cells)
+    return sums
+
+
+def count_pairs(table: Contingency) -> PairCounts:
+    """Return the pair counts of a table; exact Python integers for unweighted samples.
+
+    Pairs of weighted samples are in units of ``4**table.exponent``, which cancel in ratios.
+
+    The pair of samples i and j has the weight ``w_i w_j``. A sample with ``w_i > 1`` represents
+    repeated samples, and adds ``w_i (w_i - 1)/2`` pairs that are together in both.
+    """
+    cells, total = table.cells, table.total
+    if table.within is not None:  # sums of products of weights
+        true_only = pair_products(cells, table.rows, len(table.row_sums))
+        pred_only = pair_products(cells, table.columns, len(table.column_sums))
+        apart = pair_products(table.row_sums, np.zeros(len(table.row_sums), np.intp), 1)
+        neither = max(apart - pred_only, 0.0)  # only rounding can make it negative
+        return PairCounts(table.within, true_only, pred_only, neither)
+    # twice the pairs in a set of n samples is n^2 - n
+    squares = sum_of_squares(cells)
+    in_rows, in_columns = sum_of_squares(table.row_sums), sum_of_squares(table.column_sums)
+    both, true_only, pred_only = squares - total, in_rows - squares, in_columns - squares
+    neither = total * total - total - both - true_only - pred_only
+    return PairCounts(both // 2, true_only // 2, pred_only // 2, neither // 2)
+
+
+def pair_products(values: np.ndarray, groups: np.ndarray, n_groups: int) -> float:
+    """Return the sum of ``v_i v_j`` over the pairs of each group.
+
+    It is computed as ``m S + (S^2 - sum v^2) / 2``, where m is the largest value of a group and S
+    and ``sum v^2`` are over the others. This is accurate even if m is much larger than the others.
+    """
+    # m of each group, and all values but one that is equal to it
+    largest = np.zeros(n_groups)
+    np.maximum.at(largest, groups, values)
+    others = values.copy()
+    position = np.zeros(n_groups, np.intp)
+    is_largest = np.flatnonzero(values == largest[groups])
+    position[groups[is_largest]] = is_largest  # a single one if several are equal
+    others[position[largest > 0]] = 0.0
+    rest = np.bincount(groups, others, n_groups)
+    squares = np.bincount(groups, others**2, n_groups)
+    return exact_sum(largest * rest + np.maximum(rest**2 - squares, 0.0) / 2)
+
+
+def sum_of_squares(values: np.ndarray) -> int:
+    """Return the sum of squares of counts as an int that never overflows."""
+    if int(values.sum()) >= 1 << 31:
+        values = values.astype(object)
+    return int((values * values).sum())
+
+
+def exact_sum(values: np.ndarray) -> Any:
+    """Return the sum as an int or a correctly rounded float, independent of the order."""
+    return math.fsum(values) if values.dtype.kind == "f" else int(values.sum())
+
+
+def rand(pairs: PairCounts) -> float:
+    """Return ``(SS + DD) / M``."""
+    return 1.0 if pairs.identical else float((pairs.both + pairs.neither) / pairs.total)
+
+
+def adjusted_rand(pairs: PairCounts) -> float:
+    """Return Hubert and Arabie's index in the form of Steinley (2004)."""
+    if pairs.identical:
+        return 1.0
+    ss, sd, ds, dd = pairs
+    if isinstance(ss, float):  # shares, whose products cannot underflow to 0
+        ss, sd, ds, dd = (count / pairs.total for count in (ss, sd, ds, dd))
+    return float(2 * (ss * dd - sd * ds) / ((ss + sd) * (sd + dd) + (ss + ds) * (ds + dd)))
+
+
+def jaccard(pairs: PairCounts) -> float:
+    """Return ``SS / (SS + SD + DS)``."""
+    together = pairs.both + pairs.true_only + pairs.pred_only
+    return 1.0 if pairs.identical else float(pairs.both / together)
+
+
+def fowlkes_mallows(pairs: PairCounts) -> float:
+    """Return ``SS / sqrt((SS + SD)(SS + DS))``; no pair in common is 0, as in scikit-learn."""
+    if pairs.identical:
+        return 1.0
+    if pairs.both == 0:  # recall or precision is 0, so is their geometric mean
+        return 0.0
+    recall = pairs.both / (pairs.both + pairs.true_only)
+    return math.sqrt(recall * (pairs.both / (pairs.both + pairs.pred_only)))
+
+
+def minkowski(pairs: PairCounts) -> float:
+    """Return ``sqrt((SD + DS) / (SS + SD))``."""
+    if pairs.identical:
+        return 0.0
+    reference = pairs.both + pairs.true_only
+    return math.sqrt((pairs.true_only + pairs.pred_only) / reference) if reference else math.inf
+
+
+def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
+    """Return labels as a 1-D array of integers, strings or other hashable objects."""
+    check_no_clusterer(name, labels)
+    array: np.ndarray = check_data(name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, got an array of shape {array.shape}.")
+    if array.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):  # values that do not fit into int64 raise below
+            whole = array.astype(np.int64)
+        wrong = array[whole != array]
+        if wrong.size:
+            raise ValueError(f"{name} must be discrete labels, got the fraction {wrong[0]!r}.")
+        return whole
+    if array.dtype.kind == "O":
+        with naming(name):
+            present = set(array.tolist())  # raises a TypeError if a label cannot be hashed
+        if None in present:
+            raise ValueError(f"{name} must not contain missing values, got None.")
+    return array
+
+
+def make_contingency(
+    labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
+) -> Contingency:
+    """Validate the input of an external index and return the contingency table."""
+    true, pred = check_labels(labels_true, "labels_true"), check_labels(labels_pred, "labels_pred")
+    check_consistent_length(true, pred, sample_weight)
+    if sample_weight is None or not len(true):
+        return contingency(true, pred)
+    return contingency(true, pred, check_weights("sample_weight", sample_weight, len(true)))
+
+
+def make_pairs(
+    labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
+) -> PairCounts:
+    """Validate the input of a pair index and return its pair counts, up to a common factor."""
+    return count_pairs(make_contingency(labels_true, labels_pred, sample_weight))
 
 
 def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> float:
@@ -21,7 +302,7 @@ def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> flo
         return 1.0
     largest = np.zeros(n_groups, table.cells.dtype)
     np.maximum.at(largest, groups, table.cells)
-    return float(_pairs.exact_sum(largest) / table.total)
+    return float(exact_sum(largest) / table.total)
 
 
 @validate_params(CONSTRAINTS)
@@ -71,7 +352,7 @@ def purity_score(
     >>> purity_score(["a", "a", "b", "b"], [0, 0, 0, 1])
     0.75
     """
-    table = _pairs.make_contingency(labels_true, labels_pred, sample_weight)
+    table = make_contingency(labels_true, labels_pred, sample_weight)
     return majority_share(table, table.columns, len(table.column_sums))
 
 
@@ -118,7 +399,7 @@ def inverse_purity_score(
     >>> inverse_purity_score(["a", "a", "b", "b"], [0, 0, 0, 0])
     1.0
     """
-    table = _pairs.make_contingency(labels_true, labels_pred, sample_weight)
+    table = make_contingency(labels_true, labels_pred, sample_weight)
     return majority_share(table, table.rows, len(table.row_sums))
 
 
@@ -127,10 +408,9 @@ def best_class_f(table: Contingency, beta: float) -> float:
     if not len(table.cells):
         return 1.0
     cluster_weight, class_weight = f_weights(beta)
-    sizes = (
-        class_weight * table.row_sums[table.rows]
-        + cluster_weight * table.column_sums[table.columns]
-    )
+    # F of each class and cluster that meet, then the best cluster of each class
+    sizes = class_weight * table.row_sums[table.rows]
+    sizes = sizes + cluster_weight * table.column_sums[table.columns]
     best = np.zeros(len(table.row_sums))
     np.maximum.at(best, table.rows, table.cells / sizes)
     return float(best @ table.row_sums / table.total)
@@ -181,7 +461,7 @@ def class_f_measure(
     >>> round(class_f_measure(["a", "a", "b", "b"], [0, 0, 0, 1]), 4)
     0.7333
     """
-    return best_class_f(_pairs.make_contingency(labels_true, labels_pred, sample_weight), beta)
+    return best_class_f(make_contingency(labels_true, labels_pred, sample_weight), beta)
 
 
 @validate_params(CONSTRAINTS)
@@ -234,8 +514,8 @@ def external_indices(
     fowlkes_mallows  0.4082
     minkowski        1.2247
     """
-    table = _pairs.make_contingency(labels_true, labels_pred, sample_weight)
-    pairs = _pairs.count_pairs(table)
+    table = make_contingency(labels_true, labels_pred, sample_weight)
+    pairs = count_pairs(table)
     precision, recall, f1 = precision_recall_f(pairs, 1.0)
     return Results(
         purity=majority_share(table, table.columns, len(table.column_sums)),
@@ -244,11 +524,11 @@ def external_indices(
         pair_precision=precision,
         pair_recall=recall,
         pair_f1=f1,
-        pair_jaccard=_pairs.jaccard(pairs),
-        rand=_pairs.rand(pairs),
-        adjusted_rand=_pairs.adjusted_rand(pairs),
-        fowlkes_mallows=_pairs.fowlkes_mallows(pairs),
-        minkowski=_pairs.minkowski(pairs),
+        pair_jaccard=jaccard(pairs),
+        rand=rand(pairs),
+        adjusted_rand=adjusted_rand(pairs),
+        fowlkes_mallows=fowlkes_mallows(pairs),
+        minkowski=minkowski(pairs),
     )
 
 
@@ -302,8 +582,20 @@ def pair_counts(
     >>> pair_counts([0, 0, 1, 1], [0, 0, 0, 1])
     {'both': 1, 'true_only': 1, 'pred_only': 2, 'neither': 2}
     """
-    table = _pairs.make_contingency(labels_true, labels_pred, sample_weight)
-    return _pairs.scale_counts(table)._asdict()
+    table = make_contingency(labels_true, labels_pred, sample_weight)
+    pairs = count_pairs(table)._asdict()
+    if not table.exponent:
+        return pairs
+    # from the unit of the table to that of the weights
+    scaled = np.array(list(pairs.values()))
+    with np.errstate(over="ignore", under="ignore"):
+        counts = np.ldexp(scaled, 2 * table.exponent)
+    if not np.all((scaled == 0) | ((counts >= np.finfo(float).tiny) & np.isfinite(counts))):
+        raise ValueError(
+            "sample_weight must be such that products of two weights are neither infinite nor next "
+            f"to 0, got weights of about 2**{table.exponent}; scale sample_weight."
+        )
+    return dict(zip(pairs, counts.tolist(), strict=True))
 
 
 def precision_recall_f(pairs: PairCounts, beta: float) -> tuple[float, float, float]:
@@ -384,7 +676,7 @@ def pair_precision_recall_fscore(
     >>> round(precision, 4), round(recall, 4), round(fscore, 4)
     (0.3333, 0.5, 0.4)
     """
-    return precision_recall_f(_pairs.make_pairs(labels_true, labels_pred, sample_weight), beta)
+    return precision_recall_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
 
 
 @validate_params(CONSTRAINTS)
@@ -435,7 +727,7 @@ def pair_fbeta_score(
     >>> pair_fbeta_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.4
     """
-    return pair_f(_pairs.make_pairs(labels_true, labels_pred, sample_weight), beta)
+    return pair_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
 
 
 @validate_params(CONSTRAINTS)
@@ -477,7 +769,7 @@ def pair_jaccard_score(
     >>> pair_jaccard_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.25
     """
-    return _pairs.jaccard(_pairs.make_pairs(labels_true, labels_pred, sample_weight))
+    return jaccard(make_pairs(labels_true, labels_pred, sample_weight))
 
 
 @validate_params(CONSTRAINTS)
@@ -527,7 +819,7 @@ def fowlkes_mallows_score(
     >>> fowlkes_mallows_score([0, 1, 2], [2, 1, 0])
     1.0
     """
-    return _pairs.fowlkes_mallows(_pairs.make_pairs(labels_true, labels_pred, sample_weight))
+    return fowlkes_mallows(make_pairs(labels_true, labels_pred, sample_weight))
 
 
 @validate_params(CONSTRAINTS)
@@ -580,7 +872,7 @@ def minkowski_score(
     >>> round(minkowski_score([0, 0, 1, 1], [0, 0, 0, 1]), 4)
     1.2247
     """
-    return _pairs.minkowski(_pairs.make_pairs(labels_true, labels_pred, sample_weight))
+    return minkowski(make_pairs(labels_true, labels_pred, sample_weight))
 
 
 @validate_params({"labels": "no_validation", "sparse_output": ["boolean"]})
@@ -627,7 +919,7 @@ def coassociation_matrix(
            [0, 1, 0],
            [1, 0, 1]])
     """
-    codes, n_codes = _pairs.encode(_pairs.check_labels(labels, "labels"))
+    codes, n_codes = encode(check_labels(labels, "labels"))
     if not sparse_output:
         return (codes[:, None] == codes[None, :]).astype(np.int64)
     n_samples = len(codes)
@@ -637,3 +929,389 @@ def coassociation_matrix(
     together = csr_array(members @ members.T)
     together.sort_indices()
     return together
+
+
+@validate_params(CONSTRAINTS | {"model": [StrOptions(set(MODELS))], "one_sided": ["boolean"]})
+def model_adjusted_rand_score(
+    labels_true: ArrayLike,
+    labels_pred: ArrayLike,
+    *,
+    model: RandomModel = "n_clusters",
+    one_sided: bool = False,
+) -> float:
+    r"""Compute the Rand index adjusted for chance under a model of random partitions.
+
+    .. math:: \frac{RI - E[RI]}{1 - E[RI]}
+
+    with the expectation over random partitions [1]_. The maximum is 1, for equal partitions. The
+    expectation under the model is 0, and agreement below chance gives negative values.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : array-like of shape (n_samples,)
+        Reference and predicted partition; integers, strings or other hashable labels.
+    model : {"n_clusters", "all", "permutation"}, default="n_clusters"
+        Random partitions, all equally likely: those with the same number of clusters
+        ("n_clusters"), all partitions of the samples ("all"), or those with the same cluster sizes
+        ("permutation", the model of `adjusted_rand_score`).
+    one_sided : bool, default=False
+        Whether only `labels_pred` is random and `labels_true` is fixed, as known classes are. This
+        makes no difference for "permutation".
+
+    Returns
+    -------
+    float
+        The adjusted index.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not 1-D, differ in length, or are fractions.
+
+    See Also
+    --------
+    adjusted_rand_score : The permutation model.
+
+    Notes
+    -----
+    Choose the model by the algorithm: k-means fixes the number of clusters but not their sizes
+    ("n_clusters"); a hierarchical or density-based algorithm that chooses the number suits "all";
+    known classes are fixed (``one_sided=True``).
+
+    In a uniform random partition into `K` clusters, two samples share a cluster with probability
+    :math:`S(n-1, K) / S(n, K)`, the ratio of two Stirling numbers of the second kind, which tends
+    to `1/K`; in a uniform random partition with any number of clusters with
+    :math:`B(n-1) / B(n)`, the ratio of two Bell numbers. With these probabilities :math:`p_1, p_2`
+    of the two partitions, :math:`E[RI] = p_1 p_2 + (1 - p_1)(1 - p_2)`. The ratios are computed
+    directly, because the Stirling and Bell numbers overflow beyond 200 samples. The time grows at
+    most with `n K`.
+
+    Nearly all partitions of many samples have many small clusters, so under "all" a few large
+    clusters may score far below 0.
+
+    References
+    ----------
+    .. [1] Gates, A. J. and Ahn, Y.-Y. (2017). The impact of random models on clustering similarity.
+       Journal of Machine Learning Research 18(87), 1-28.
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import model_adjusted_rand_score
+    >>> classes, clusters = [0, 0, 0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> for model in ("permutation", "n_clusters", "all"):
+    ...     print(f"{model_adjusted_rand_score(classes, clusters, model=model):.4f}")
+    0.1600
+    0.1428
+    -0.2834
+    >>> print(f"{model_adjusted_rand_score(classes, clusters, one_sided=True):.4f}")
+    0.1438
+    """
+    table = make_contingency(labels_true, labels_pred, None)
+    pairs = count_pairs(table)
+    if pairs.identical:
+        return 1.0
+    n = int(table.total)
+    # probability that two samples share a cluster: as observed, or of a uniform random partition
+    together = [(pairs.both + only) / pairs.total for only in (pairs.true_only, pairs.pred_only)]
+    sizes = (table.row_sums, table.column_sums)
+    for side in () if model == "permutation" else (1,) if one_sided else (0, 1):
+        n_clusters = int(np.count_nonzero(sizes[side]))
+        together[side] = bell_ratio(n) if model == "all" else stirling_ratio(n, n_clusters)
+    expected = together[0] * together[1] + (1 - together[0]) * (1 - together[1])  # eq. (1)
+    return float((rand(pairs) - expected) / (1 - expected))
+
+
+def stirling_ratio(n: int, k: int) -> float:
+    """Return S(n-1, k) / S(n, k) of the Stirling numbers of the second kind.
+
+    From S(m, j) = j S(m-1, j) + S(m-1, j-1), the ratios u(m, j) = S(m, j-1) / S(m, j) follow
+
+        u(m, j) = u(m-1, j) (j - 1 + u(m-1, j-1)) / (j + u(m-1, j)),   j < m,     (2)
+
+    with u(m, 1) = 0 and u(m, m) = m (m-1) / 2, and S(n-1, k) / S(n, k) = 1 / (k + u(n-1, k)).
+    """
+    if k >= n:
+        return 0.0
+    ratios = np.zeros(k + 1)  # entry j is u(m, j)
+    j = np.arange(k + 1)
+    for m in range(2, n):
+        filled = slice(2, min(m, k + 1))
+        before = np.append(0.0, ratios[:-1])
+        ratios[filled] = (ratios * (j - 1 + before) / np.maximum(j + ratios, 1))[filled]  # eq. (2)
+        if m <= k:
+            ratios[m] = m * (m - 1) / 2
+        elif ratios[k] < 1e-18 * k:  # the limit 1 / k
+            break
+    return float(1 / (k + ratios[k]))
+
+
+def bell_ratio(n: int) -> float:
+    """Return B(n-1) / B(n) of the Bell numbers, by Dobinski's formula B(n) = sum k^n / k! / e.
+
+    The ratio is the mean of 1/k with the weights k^n / k!, for n > 1.
+    """
+    k = np.arange(1.0, 2 * n + 20)  # the weights peak below n and decrease faster than 2^-k
+    log_weight = n * np.log(k) - gammaln(k + 1)
+    weight = np.exp(log_weight - log_weight.max())
+    return float(np.sum(weight / k) / weight.sum())
+
+
+def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False) -> float:
+    """Compute the Rand index of two segmentations, passed as stacks of masks.
+
+    With ``T[s, r] = sum_pixels true_s pred_r``, its margins a and b and its total N, ``RI = 1 -
+    [(sum a_s^2 + sum b_r^2)/2 - sum T^2] / [N (N - 1)/2]``. This is the share of pairs of pixels
+    that both segmentations put together or both put apart. For hard masks it lies in [0, 1] and
+    equals the Rand index of the label images; larger is better, 1 means identical.
+
+    Parameters
+    ----------
+    masks_true : array of shape (n_masks_true, height, width) or (n_masks_true, ...)
+        The reference: one mask per segment, hard (bool, or all values 0 and 1) or soft (values
+        in [0, 1] that sum to at most 1 at each pixel). Pixels that no mask covers form an
+        additional segment, the background, ``clip(1 - sum of the masks, 0, 1)``. Any Array API
+        library: NumPy, PyTorch, CuPy, JAX...
+    masks_pred : array of shape (n_masks_pred, height, width) or (n_masks_pred, ...)
+        The prediction, with the same image shape, library and device; the number of masks may
+        differ.
+    per_image : bool, default=False
+        If True, the first axis counts images, and the result is the mean index over images. Each
+        image is one mask of shape (height, width), or a stack of masks. Use it in `make_scorer`;
+        `metric_interval` sets it, because its samples are images.
+
+    Returns
+    -------
+    float
+        The index; nan if its denominator is 0.
+
+    Raises
+    ------
+    ValueError
+        If the images differ in shape or device, or have no pixels; if a value is outside [0, 1] or
+        nan; if hard masks overlap, or soft masks sum to more than 1 at a pixel.
+    TypeError
+        If the masks come from different array libraries or are not real numbers.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the segmentations differ and the denominator is 0, for example with fewer than two
+        pixels.
+
+    Notes
+    -----
+    Sums over pixels are computed on the device of the masks, in float64 if the masks are float64
+    and otherwise in float32, over blocks small enough to be exact for hard masks. Blocks are added
+    in the widest float type of the device. Soft masks are interpreted as segment probabilities,
+    independent between the two segmentations, so the score of a soft mask with itself is below 1.
+
+    References
+    ----------
+    .. [1] Rand, W. M. (1971). Objective criteria for the evaluation of clustering methods. Journal
+       of the American Statistical Association 66, 846-850.
+       https://doi.org/10.1080/01621459.1971.10482356
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.metrics.cluster import mask_rand_score
+    >>> true = np.array([[[1, 1, 0], [0, 0, 0]]])
+    >>> pred = np.array([[[1, 0, 0], [0, 0, 0]], [[0, 1, 0], [0, 0, 0]]])
+    >>> round(mask_rand_score(true, pred), 4)
+    0.9333
+    """
+    return _mean_index(rand, masks_true, masks_pred, per_image)
+
+
+def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False) -> float:
+    """Compute the adjusted Rand index of two segmentations, passed as stacks of masks.
+
+    With the pair counts of the table T of `mask_rand_score`,
+    ``ARI = 2 (SS DD - SD DS) / [(SS + SD)(SD + DD) + (SS + DS)(DS + DD)]``. The maximum 1 means
+    identical segmentations; 0 is expected by chance, and negative values are worse than chance. For
+    hard masks it equals the adjusted Rand index of the label images.
+
+    Parameters
+    ----------
+    masks_true : array of shape (n_masks_true, height, width) or (n_masks_true, ...)
+        The reference masks, hard or soft, see `mask_rand_score`.
+    masks_pred : array of shape (n_masks_pred, height, width) or (n_masks_pred, ...)
+        The prediction, with the same image shape, library and device; the number of masks may
+        differ.
+    per_image : bool, default=False
+        If True, the first axis counts images, and the result is the mean index over images. Each
+        image is one mask of shape (height, width), or a stack of masks. Use it in `make_scorer`
+        and `metric_interval`, whose samples are images.
+
+    Returns
+    -------
+    float
+        The index; nan if its denominator is 0.
+
+    Raises
+    ------
+    ValueError
+        If the images differ in shape or device, or have no pixels; if a value is outside [0, 1] or
+        nan; if hard masks overlap, or soft masks sum to more than 1 at a pixel.
+    TypeError
+        If the masks come from different array libraries or are not real numbers.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the segmentations differ and the denominator is 0, for example with fewer than two
+        pixels.
+
+    Notes
+    -----
+    Unlike the foreground variant (FG-ARI) common for object discovery, the background counts as
+    a segment like any other.
+
+    References
+    ----------
+    .. [1] Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of Classification 2,
+       193-218. https://doi.org/10.1007/BF01908075
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.metrics.cluster import mask_adjusted_rand_score
+    >>> true = np.array([[[1, 1, 0], [0, 0, 0]]])
+    >>> pred = np.array([[[1, 0, 0], [0, 0, 0]], [[0, 1, 0], [0, 0, 0]]])
+    >>> round(mask_adjusted_rand_score(true, pred), 4)
+    0.8649
+    """
+    return _mean_index(adjusted_rand, masks_true, masks_pred, per_image)
+
+
+def _mean_index(
+    formula: Callable[[PairCounts], float], masks_true: Any, masks_pred: Any, per_image: bool
+) -> float:
+    """Return the index of one image, or the mean over images on the first axis."""
+    check_flag("per_image", per_image)
+
+    def index(true: Any, pred: Any) -> float:
+        try:
+            return formula(mask_pair_counts(true, pred))
+        except ZeroDivisionError:
+            return give_nan(
+                "The Rand index has the denominator 0, as if the masks have no pair of pixels."
+            )
+
+    if not per_image:
+        return index(masks_true, masks_pred)
+    true, pred = check_is_array(masks_true, "masks_true"), check_is_array(masks_pred, "masks_pred")
+    if min(true.ndim, pred.ndim) < 3 or true.shape[0] != pred.shape[0] or not true.shape[0]:
+        raise ValueError(
+            "masks_true and masks_pred must have shape (n_images, height, width) or (n_images, "
+            f"n_masks, height, width) with per_image=True, got {tuple(true.shape)} and "
+            f"{tuple(pred.shape)}."
+        )
+    values = []
+    for i in range(true.shape[0]):
+        # a single mask of shape (height, width) becomes a stack of one
+        pair = (one[None, ...] if one.ndim == 2 else one for one in (true[i, ...], pred[i, ...]))
+        values.append(index(*pair))
+    return float(np.mean(values))
+
+
+def mask_pair_counts(masks_true: Any, masks_pred: Any) -> PairCounts:
+    """Return the pair counts of the table ``T``; they are integers for hard masks."""
+    true, pred, xp = check_masks(masks_true, masks_pred)
+    dtype = xp.float64 if xp.float64 in (true.dtype, pred.dtype) else xp.float32
+    wide = widest_float_dtype(xp, device(true))
+    # T, block by block, with the background as the last segment of either side
+    table: Any = 0.0
+    for block in zip(
+        split_into_blocks(true, dtype, xp), split_into_blocks(pred, dtype, xp), strict=True
+    ):
+        segments, others = (add_background(masks, xp) for masks in block)
+        table = xp.astype(xp.matmul(segments, others.T), wide) + table
+    # pairs from the sums of squares of T and its margins
+    a, b = xp.sum(table, axis=1), xp.sum(table, axis=0)
+    total = float(xp.sum(table))
+    in_true, in_pred, in_both = (float(xp.sum(sizes * sizes)) for sizes in (a, b, table))
+    return PairCounts(
+        (in_both - total) / 2,
+        (in_true - in_both) / 2,
+        (in_pred - in_both) / 2,
+        (total**2 - in_true - in_pred + in_both) / 2,
+    )
+
+
+def split_into_blocks(masks: Any, dtype: Any, xp: Any) -> Iterator[Any]:
+    """Yield the masks in a dtype and shape (n_masks, pixels), `BLOCK` pixels at a time."""
+    n_pixels = int(np.prod(masks.shape[1:]))
+    flat = xp.reshape(masks, (masks.shape[0], n_pixels))
+    for start in range(0, n_pixels, BLOCK):
+        yield xp.astype(flat[:, start : min(start + BLOCK, n_pixels)], dtype, copy=False)
+
+
+def add_background(block: Any, xp: Any) -> Any:
+    """Append the background, the uncovered part of each pixel, as a mask."""
+    rest = 1.0 - xp.sum(block, axis=0)
+    return xp.concat([block, xp.where(rest > 0, rest, xp.zeros_like(rest))[None, :]], axis=0)
+
+
+def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
+    """Return both validated stacks of masks and their namespace."""
+    true, pred = check_is_array(masks_true, "masks_true"), check_is_array(masks_pred, "masks_pred")
+    try:
+        xp = array_namespace(true, pred)
+    except TypeError as error:
+        kinds = f"{type(true).__module__} and {type(pred).__module__}"
+        raise TypeError(
+            f"masks_true and masks_pred must be arrays of one Array API library, got {kinds}."
+        ) from error
+    if tuple(true.shape[1:]) != tuple(pred.shape[1:]):
+        raise ValueError(
+            "masks_true and masks_pred must have the same image shape, got "
+            f"{tuple(true.shape[1:])} and {tuple(pred.shape[1:])}."
+        )
+    if device(true) != device(pred):
+        raise ValueError(
+            "masks_true and masks_pred must be on the same device, got "
+            f"{device(true)} and {device(pred)}."
+        )
+    check_values(true, "masks_true", xp)
+    check_values(pred, "masks_pred", xp)
+    return true, pred, xp
+
+
+def check_is_array(masks: Any, name: str) -> Any:
+    """Return nested lists as a NumPy array, a tensor without its gradient, others unchanged."""
+    if isinstance(masks, (list, tuple)):
+        with naming(name):
+            return np.asarray(masks)
+    if not (hasattr(masks, "shape") and hasattr(masks, "dtype")):
+        raise TypeError(f"{name} must be an array, got {type(masks).__name__}.")
+    return masks.detach() if hasattr(masks, "detach") else masks
+
+
+def check_values(masks: Any, name: str, xp: Any) -> None:
+    """Raise unless the masks are images of values in [0, 1], disjoint if they are hard."""
+    if masks.ndim < 3 or 0 in masks.shape[1:]:
+        raise ValueError(
+            f"{name} must have shape (n_masks, height, width), with at least one pixel, "
+            f"got {tuple(masks.shape)}."
+        )
+    if not xp.isdtype(masks.dtype, ("bool", "integral", "real floating")):
+        raise TypeError(f"{name} must hold real numbers or bool, got dtype {masks.dtype}.")
+    if not masks.shape[0]:
+        return
+    hard, most = True, 0.0
+    for block in split_into_blocks(
+        masks, xp.float64 if masks.dtype == xp.float64 else xp.float32, xp
+    ):
+        low, high = float(xp.min(block)), float(xp.max(block))
+        if not (low >= 0 and high <= 1):
+            wrong = low if not low >= 0 else high
+            raise ValueError(f"{name} must hold values in [0, 1], got {wrong:g}.")
+        hard = hard and bool(xp.all((block == 0) | (block == 1)))
+        most = max(most, float(xp.max(xp.sum(block, axis=0))))
+    if most > 1 + (0 if hard else SUM_TOLERANCE):
+        rule = "not overlap where they are hard" if hard else "sum to at most 1 at each pixel"
+        raise ValueError(
+            f"{name} must {rule}, got {most:g} at a pixel. For one mask per image use "
+            "per_image=True."
+        )

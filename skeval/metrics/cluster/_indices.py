@@ -1,16 +1,15 @@
 """Internal indices of clusterings, and the table of all indices.
 
 The module contains distances within and between clusters and to centroids, and the silhouette,
-Dunn, connectivity, compactness and Davies-Bouldin indices. Each function measures the quantities
-that its row lists and computes the index from them.
+Dunn, connectivity, compactness, Davies-Bouldin and DBCV indices. Each function measures the
+quantities that its row lists and computes the index from them. The rows are at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from inspect import signature
 from numbers import Integral
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 from sklearn.metrics import (
     adjusted_mutual_info_score,
     adjusted_rand_score,
@@ -32,9 +32,19 @@ from sklearn.metrics import (
 from sklearn.utils import check_consistent_length
 
 from skeval.metrics.cluster import _external
-from skeval.metrics.cluster._dbcv import dbcv_score
-from skeval.metrics.cluster._kernels.distance_pass import silhouettes, slices
-from skeval.metrics.cluster._kernels.distances import MetricOfRows, Partition, Tiles, to_centroids
+from skeval.metrics.cluster._kernels.distance_pass import (
+    NUMBERS_AT_ONCE,
+    rare_extremes,
+    silhouettes,
+    slices,
+)
+from skeval.metrics.cluster._kernels.distances import (
+    MetricOfRows,
+    Partition,
+    Samples,
+    Tiles,
+    to_centroids,
+)
 from skeval.metrics.cluster._samples import (
     METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,
@@ -273,7 +283,15 @@ def silhouette_samples(
     >>> silhouette_samples([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]).round(3)
     array([0.818, 0.778, 0.778, 0.818])
     """
-    metric = _bind_arguments(metric, metric_arguments)
+    if metric_arguments and metric == "precomputed":
+        raise ValueError(f'metric="precomputed" takes no arguments, got {list(metric_arguments)}.')
+    if metric_arguments:
+        by_name = isinstance(metric, str)
+        metric = (
+            MetricOfRows(metric, metric_arguments)
+            if by_name
+            else partial(metric, **metric_arguments)
+        )
     samples = check_samples(
         X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2, by_place=True
     )
@@ -360,31 +378,14 @@ def silhouette_score(
     >>> round(silhouette_score([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]), 3)
     0.798
     """
-    if sample_size is not None:
-        X, labels = _draw_sample(X, labels, sample_size, random_state, metric == "precomputed")
+    if sample_size is not None:  # the same subsample as in scikit-learn for the same seed
+        check_consistent_length(X, labels)
+        rows = RandomState(small_seed(random_state)).permutation(num_samples(X))[:sample_size]
+        X, labels = safe_indexing(X, rows), safe_indexing(labels, rows)
+        if metric == "precomputed":
+            X = safe_indexing(X, rows, axis=1)
     options: dict[str, Any] = {"metric": metric, "noise": noise, "n_jobs": n_jobs}
     return float(np.nanmean(silhouette_samples(X, labels, **options, **metric_arguments)))
-
-
-def _bind_arguments(metric: str | Callable, arguments: dict[str, Any]) -> str | Callable:
-    """Return a metric that needs no further arguments."""
-    if not arguments:
-        return metric
-    if metric == "precomputed":
-        raise ValueError(f'metric="precomputed" takes no arguments, got {list(arguments)}.')
-    return (
-        MetricOfRows(metric, arguments) if isinstance(metric, str) else partial(metric, **arguments)
-    )
-
-
-def _draw_sample(
-    X: Any, labels: Any, size: int, random_state: RandomStateLike, precomputed: bool
-) -> tuple[Any, Any]:
-    """Return a subsample, the same as scikit-learn's for the same seed."""
-    check_consistent_length(X, labels)
-    rows = RandomState(small_seed(random_state)).permutation(num_samples(X))[:size]
-    some = safe_indexing(X, rows)
-    return safe_indexing(some, rows, axis=1) if precomputed else some, safe_indexing(labels, rows)
 
 
 def dunn_ratio(nearest: float, diameter: float) -> float:
@@ -604,24 +605,10 @@ def mst_compactness(
     samples = check_samples(X, labels, metric=metric, noise=noise)
     partition = samples.partition
     trees = Parallel(n_jobs, require="sharedmem")(
-        delayed(_spanning_edges)(samples.tiles, rows) for rows in partition.members
+        delayed(_spanning_tree)(samples.tiles, rows) for rows in partition.members
     )
-    mean = np.array([edges.mean() if len(edges) else 0.0 for edges in trees])
-    return by_cluster(partition, mean, np.array([edges.max(initial=0.0) for edges in trees]))
-
-
-def _spanning_edges(tiles: Tiles, members: slice) -> np.ndarray:
-    """Return the edge lengths of the minimum spanning tree, by Prim's algorithm."""
-    n = members.stop - members.start
-    to_tree, edges, last = np.full(n, np.inf), np.empty(n - 1), 0
-    outside = np.ones(n, dtype=bool)
-    for step in range(n - 1):
-        outside[last] = False
-        row = slice(members.start + last, members.start + last + 1)
-        np.minimum(to_tree, tiles(row)(members).distances[0], out=to_tree)
-        last = int(np.where(outside, to_tree, np.inf).argmin())
-        edges[step] = to_tree[last]
-    return edges
+    mean = np.array([edges.mean() if len(edges) else 0.0 for _, edges in trees])
+    return by_cluster(partition, mean, np.array([edges.max(initial=0.0) for _, edges in trees]))
 
 
 def _to_own_centroid(
@@ -879,9 +866,230 @@ def calinski_harabasz_index(squares: np.ndarray, between: float, n_clusters: int
     return float(between / (K - 1) / sse * (n - K))
 
 
+@validate_params(
+    PASS_CONSTRAINTS | {"n_features": [Interval(Integral, 1, None, closed="left"), None]}
+)
+def dbcv_score(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    noise: Noise | None = "singletons",
+    n_features: int | None = None,
+    n_jobs: int | None = None,
+) -> float:
+    r"""Compute the density-based clustering validation index (DBCV).
+
+    The core distance of a sample :math:`o` in a cluster :math:`C` of :math:`m` samples, in
+    :math:`p` dimensions, is an inverse density,
+
+    .. math:: a(o) = \Bigl(\frac{1}{m-1} \sum_{q \in C, q \ne o} d(o, q)^{-p}\Bigr)^{-1/p} ,
+
+    and the mutual reachability of two samples is :math:`r(o, q) = \max\{a(o), a(q), d(o, q)\}`. For
+    each cluster, the minimum spanning tree by :math:`r` is computed; its inner samples have at
+    least two edges. The sparseness :math:`S_k` is the longest edge between two inner samples of
+    cluster :math:`k`, the separation :math:`D_k` the smallest reachability from an inner sample of
+    cluster :math:`k` to an inner sample of another cluster. With the number of samples :math:`n`,
+    including noise,
+
+    .. math:: DBCV = \sum_k \frac{|C_k|}{n} \frac{D_k - S_k}{\max(D_k, S_k)} .
+
+    Range [-1, 1]; larger is better. Clusters may have any shape.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    noise : {"cluster", "drop", "singletons"} or None, default="singletons"
+        Treatment of label -1, also as text: one cluster per sample, which contributes 0 and counts
+        in `n`, like noise in the paper ("singletons"); samples to omit ("drop"); or an ordinary
+        cluster ("cluster"; None does the same and warns).
+    n_features : int or None, default=None
+        Number of dimensions :math:`p`. None uses the number of columns of X; required for
+        precomputed distances.
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
+
+    Returns
+    -------
+    dbcv : float
+        DBCV, without unit; nan if undefined.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, if `n_features` is missing or contradicts X, or the
+        input is invalid.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If fewer than two clusters have at least two samples, or two clusters of zero width share a
+        position; the index is nan.
+
+    See Also
+    --------
+    silhouette_score : Index for round clusters.
+    mst_compactness : Edges of the spanning trees by distance alone.
+
+    Notes
+    -----
+    A cluster of one sample is noise. If a tree has no edge between two inner samples, all of its
+    edges count, and if it has no inner samples, all of its samples count, as in the authors'
+    program. Core distances are computed on the logarithmic scale to avoid overflow and underflow in
+    many dimensions. Each distance is computed three times, and only a few rows are stored at a
+    time.
+
+    A minimum spanning tree by mutual reachability is rarely unique: a sample with a large core
+    distance is equally close to many others. The paper does not specify the tree, and in other
+    programs it depends on the order of the rows. Here, ties in reachability are broken by the
+    densest sample (the smallest core distance), and then by the shortest edge. As a result, border
+    samples are attached to the core of a cluster and are not inner samples, and the order of the
+    rows does not matter.
+
+    Other programs differ. The authors' MATLAB program squares the distances and keeps the exponent
+    (like ``metric="sqeuclidean"`` here), treats label 0 as noise, although their own files use -1,
+    and excludes duplicates of a sample from its core distance, which by the definition is then 0.
+    ``hdbscan.validity_index`` also excludes duplicates, and fails for a cluster of one sample.
+    ``relative_validity_`` of hdbscan uses the tree of the algorithm and is a different index. See
+    :doc:`/differences` for numbers.
+
+    References
+    ----------
+    .. [1] Moulavi, D., Jaskowiak, P. A., Campello, R. J. G. B., Zimek, A. and Sander, J. (2014).
+       Density-based clustering validation. Proceedings of the 2014 SIAM International Conference
+       on Data Mining, 839-847. https://doi.org/10.1137/1.9781611973440.96
+
+    Examples
+    --------
+    >>> from sklearn.cluster import DBSCAN, KMeans
+    >>> from sklearn.datasets import make_moons
+    >>> from skeval.metrics.cluster import dbcv_score
+    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+    >>> round(dbcv_score(X, DBSCAN(eps=0.2).fit_predict(X)), 3)
+    0.628
+    >>> round(dbcv_score(X, KMeans(2, n_init=5, random_state=0).fit_predict(X)), 3)
+    -0.526
+    """
+    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
+    # number of dimensions p
+    columns = None if metric == "precomputed" else samples.points.shape[1]
+    dimension = columns or n_features
+    if dimension is None:
+        raise ValueError('n_features must be given when metric="precomputed", got None.')
+    if n_features not in (None, dimension):
+        raise ValueError(
+            f"n_features must be None or the {columns} columns of X, got {n_features}."
+        )
+    # singletons are noise
+    old, points = samples.partition, samples.points
+    large = old.sizes > 1
+    kept, sizes = large[old.cluster], old.sizes[large]
+    if len(sizes) < 2:
+        return give_nan("DBCV needs two clusters of two samples or more.")
+    starts = np.cumsum(sizes) - sizes
+    partition = Partition(old.order[kept], starts, sizes, old.names[large], old.n_rows)
+    points = points if columns is None else points[np.flatnonzero(kept)]
+    samples = replace(samples, points=points, partition=partition)
+    # spanning tree of each cluster, and separation of its inner samples
+    trees = Parallel(n_jobs, require="sharedmem")(
+        delayed(_density_tree)(samples.tiles, rows, dimension) for rows in partition.members
+    )
+    sparseness = np.array([sparse for sparse, _ in trees])
+    separation = _separations(samples, np.concatenate([reach for _, reach in trees]))
+    larger = np.maximum(separation, sparseness)
+    if not larger.all():
+        return give_nan("DBCV is 0 / 0: two clusters share a place and have no width.")
+    return float(np.sum(sizes * (separation - sparseness) / larger) / old.n_samples)
+
+
+def _density_tree(tiles: Tiles, members: slice, dimension: int) -> tuple[float, np.ndarray]:
+    """Return the sparseness of a cluster, and the (m,) core distances, infinite unless inner."""
+    core = _core_distances(tiles, members, dimension)
+    ends, weights = _spanning_tree(tiles, members, core)
+    # inner samples have at least two edges; without inner edges or samples, all of them count
+    inner = np.bincount(ends.ravel(), minlength=len(core)) > 1
+    between = inner[ends].all(axis=1)
+    sparseness = weights[between].max() if between.any() else weights.max()
+    return float(sparseness), np.where(inner, core, np.inf) if inner.any() else core
+
+
+def _core_distances(tiles: Tiles, members: slice, dimension: int) -> np.ndarray:
+    """Return the (m,) core distances of a cluster; 0 for a sample that has a duplicate."""
+    m = members.stop - members.start
+    core = np.empty(m)
+    for rows in slices(members.stop, max(1, NUMBERS_AT_ONCE // m), start=members.start):
+        distances = tiles(rows)(members).distances
+        own = np.arange(rows.start, rows.stop) - members.start
+        # on the logarithmic scale, without the sample itself
+        with np.errstate(divide="ignore"):
+            logs = -dimension * np.log(distances)
+        logs[np.arange(len(own)), own] = -np.inf
+        core[own] = np.exp((np.log(m - 1) - logsumexp(logs, axis=1)) / dimension)
+    return core
+
+
+def _spanning_tree(
+    tiles: Tiles, members: slice, core: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the (m-1, 2) ends of the edges and their (m-1,) reachabilities, by Prim's algorithm.
+
+    Among edges of equal reachability, the edge at the densest sample is chosen, then the shortest.
+    With core distances of 0 the reachability is the distance.
+    """
+    m = members.stop - members.start
+    core = np.broadcast_to(core, m)
+    outside = np.ones(m, dtype=bool)
+    # the best edge to the tree from each sample outside: three keys, and its end in the tree
+    best, parent = np.full((3, m), np.inf), np.zeros(m, dtype=np.intp)
+    ends, weights, last = np.empty((m - 1, 2), dtype=np.intp), np.empty(m - 1), 0
+    for step in range(m - 1):
+        outside[last] = False
+        row = slice(members.start + last, members.start + last + 1)
+        distance = tiles(row)(members).distances[0]
+        reach = np.maximum(np.maximum(distance, core), core[last])
+        edges = np.stack([reach, np.minimum(core, core[last]), distance])
+        # which new edges come before the best ones, by the last key and then by those before it
+        closer = edges[2] < best[2]
+        for key, other in zip(edges[1::-1], best[1::-1], strict=True):
+            closer = (key < other) | ((key == other) & closer)
+        best[:, closer], parent[closer] = edges[:, closer], last
+        # the first edge of all in the order of the keys
+        among = np.flatnonzero(outside)
+        for key in best:
+            values = key[among]
+            among = among[values == values.min()]
+        last = int(among[0])
+        ends[step], weights[step] = (parent[last], last), best[0, last]
+    return ends, weights
+
+
+def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
+    """Return the (K,) smallest reachability from inner samples of a cluster to those of others."""
+    partition = samples.partition
+    smallest = np.full(partition.n_clusters, np.inf)
+    for k, members in enumerate(partition.members[:-1]):
+        # from cluster k to all later ones, for both sides of each pair of clusters
+        others = slice(members.stop, partition.n_samples)
+        starts = partition.starts[k + 1 :] - members.stop
+        size = max(1, NUMBERS_AT_ONCE // (others.stop - others.start))
+        for rows in slices(members.stop, size, start=members.start):
+            distances = samples.tiles(rows)(others).distances
+            weight = np.maximum(np.maximum(distances, reach[others]), reach[rows, None])
+            by_cluster = np.minimum.reduceat(weight.min(axis=0), starts)
+            smallest[k] = min(smallest[k], by_cluster.min())
+            np.minimum(smallest[k + 1 :], by_cluster, out=smallest[k + 1 :])
+    return smallest
+
+
 @dataclass(frozen=True)
 class Index:
-    """Properties of an index: one row of the table `INDICES`.
+    """Properties of an index: one row of the table `INTERNAL` or `EXTERNAL`.
 
     Attributes
     ----------
@@ -913,22 +1121,6 @@ class Index:
     compute: Callable[[dict[str, Any]], float] | None = None
     by_row: Callable[[np.ndarray, np.ndarray, Partition, slice], np.ndarray] | None = None
 
-    @property
-    def bound(self) -> dict[str, Any]:
-        """Arguments bound to the function if the index is a `partial` of it."""
-        return self.function.keywords if isinstance(self.function, partial) else {}
-
-    @property
-    def function_name(self) -> str:
-        """Name of the function, without bound arguments."""
-        function = self.function.func if isinstance(self.function, partial) else self.function
-        return str(function.__name__)
-
-    @property
-    def is_internal(self) -> bool:
-        """Whether the index uses the data rather than reference labels."""
-        return next(iter(signature(self.function).parameters)) == "X"
-
 
 def davies_bouldin_row(dispersion: Dispersion, spread: str) -> Index:
     """Return the row of one form of the Davies-Bouldin index."""
@@ -941,6 +1133,44 @@ def davies_bouldin_row(dispersion: Dispersion, spread: str) -> Index:
         frozenset({spread, "centroid_between"}),
         lambda result: davies_bouldin_ratio(result[spread], result["centroid_between"]),
     )
+
+
+def pair_distance(
+    X: ArrayLike, labels: ArrayLike, *, pairs: str, statistic: str, **options: Any
+) -> float:
+    """Return the mean, smallest or largest distance of one kind of pairs; nan without a pair.
+
+    The pairs are samples "within" a cluster, samples "between" clusters, or "centroid" pairs. A
+    mean is over clusters of two samples or more, or over pairs of clusters.
+    """
+    if (pairs, statistic) in (("within", "min"), ("between", "max")):
+        options = {"metric": "euclidean", "noise": None} | options
+        samples = check_samples(X, labels, min_clusters=1 + (pairs == "between"), **options)
+        smallest, largest = rare_extremes(samples.tiles, samples.partition.cluster)
+        value = smallest if pairs == "within" else largest
+        return value if np.isfinite(value) else np.nan
+    if pairs == "within":
+        table = within_cluster_distances(X, labels, **options)
+        values = table[statistic][table["size"] > 1] if statistic == "mean" else table[statistic]
+    else:
+        table = between_cluster_distances(X, labels, **options)
+        column = table["centroid" if pairs == "centroid" else statistic]
+        values = column[np.triu_indices(len(column), 1)]
+    reduce: Callable[[np.ndarray], Any] = getattr(np, statistic)
+    return float(reduce(values)) if len(values) else np.nan
+
+
+def mst_compactness_score(X: ArrayLike, labels: ArrayLike, **options: Any) -> float:
+    """Return the mean edge of the minimum spanning trees of all clusters, nan without an edge."""
+    trees = mst_compactness(X, labels, **options)
+    n_edges = trees["size"] - 1
+    return float(np.average(trees["mean"], weights=n_edges)) if n_edges.any() else np.nan
+
+
+def distance_row(name: str, pairs: str, statistic: str) -> Index:
+    """Return the row of a distance: small within clusters and large between them is better."""
+    function = partial(pair_distance, pairs=pairs, statistic=statistic)
+    return Index(name, function, 0.0, np.inf, pairs != "within")
 
 
 INTERNAL = (
@@ -984,6 +1214,16 @@ INTERNAL = (
         "within_cluster_variance", partial(compactness_score, unit="mean"), 0.0, np.inf, False
     ),
     Index("dbcv", dbcv_score, -1.0, 1.0, True),
+    Index("mst_compactness", mst_compactness_score, 0.0, np.inf, False),
+    distance_row("mean_within", "within", "mean"),
+    distance_row("min_within", "within", "min"),
+    distance_row("diameter", "within", "max"),
+    distance_row("mean_separation", "between", "mean"),
+    distance_row("min_separation", "between", "min"),
+    distance_row("max_separation", "between", "max"),
+    distance_row("centroid_separation", "centroid", "mean"),
+    distance_row("min_centroid_separation", "centroid", "min"),
+    distance_row("max_centroid_separation", "centroid", "max"),
 )  # fmt: skip
 EXTERNAL = (
     Index("adjusted_mutual_info", adjusted_mutual_info_score, -np.inf, 1.0, True),
@@ -1002,5 +1242,5 @@ EXTERNAL = (
     Index("rand", rand_score, 0.0, 1.0, True),
     Index("v_measure", v_measure_score, 0.0, 1.0, True),
 )
-INDICES = (*INTERNAL, *EXTERNAL)
-"""All indices of this package and of scikit-learn; a new index needs a function and a row."""
+BY_NAME = {row.name: row for row in INTERNAL}
+"""Rows of the internal indices; a new index needs a function and a row."""

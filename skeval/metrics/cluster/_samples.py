@@ -35,7 +35,6 @@ from skeval.metrics.cluster._kernels.distances import (
     has_centroids,
     measure_centroids,
 )
-from skeval.metrics.cluster._kernels.nearest_farthest import extremes_by_bounds
 from skeval.utils._checks import (
     check_count,
     check_data,
@@ -297,7 +296,7 @@ def measure_without_pass(
     """Return extremes and connectivity, if trees and bounds can compute them."""
     result: dict[str, Any] = {}
     if "extremes" in needs:
-        result["extremes"] = extremes_by_bounds(samples)
+        result["extremes"] = distance_pass.extremes_by_bounds(samples)
     if "connectivity" in needs:
         result["connectivity"] = distance_pass.connectivity_by_tree(
             samples, n_neighbors, max_visits

@@ -19,7 +19,7 @@ def test_counts_of_a_million_samples_do_not_overflow(weight):
 
 
 def test_counts_are_exact_beyond_int64():
-    from skeval.metrics.cluster._pairs import Contingency, count_pairs
+    from skeval.metrics.cluster._external import Contingency, count_pairs
 
     cells = np.array([3 * 10**9, 2 * 10**9 + 1])  # their squares do not fit in int64
     table = Contingency(

@@ -10,7 +10,7 @@ from scipy.special import stirling2
 from sklearn.metrics import adjusted_rand_score
 
 from skeval.metrics.cluster import model_adjusted_rand_score
-from skeval.metrics.cluster._random_models import MODELS, bell_ratio, stirling_ratio
+from skeval.metrics.cluster._external import MODELS, bell_ratio, stirling_ratio
 
 PAIRS = [
     ([0, 0, 0, 1, 1], [0, 0, 1, 1, 1]),

@@ -18,8 +18,17 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.spatial import cKDTree
 
-from skeval.metrics.cluster._kernels import distances
-from skeval.metrics.cluster._kernels.distances import Partition, Samples, Strip, Tile, Tiles
+from skeval.metrics.cluster._kernels.distances import (
+    Partition,
+    Samples,
+    Strip,
+    Tile,
+    Tiles,
+    left_operands,
+    multiply,
+    operands,
+    squared_norms,
+)
 
 TILE_ROWS, TILE_COLUMNS = 384, 1024  # fastest for 2,000 to 5,000 samples in 8 to 500 clusters
 NUMBERS_AT_ONCE = 2**20  # distances of whole rows stored at a time
@@ -289,12 +298,6 @@ def sums_of_matrix(matrix: np.ndarray, order: np.ndarray, members: list[slice]) 
     yield slice(0, len(order)), sums
 
 
-def add_to_totals(totals: np.ndarray, sums: np.ndarray, rows: slice, starts: np.ndarray) -> None:
-    """Add the (K, r) sums of some rows to the (K, K) totals of eq. 5."""
-    runs = Segments(starts, rows.start, rows.stop)
-    totals[:, runs.clusters] += np.add.reduceat(sums, runs.offsets, axis=1)
-
-
 def mean_within(totals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Divide the (K,) total distances within clusters by the numbers of pairs (eq. 5).
 
@@ -303,12 +306,20 @@ def mean_within(totals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return totals / np.maximum(sizes * (sizes - 1) / 2, 1)
 
 
-def mean_between(totals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Turn, in place, the (K, K) totals into means (eq. 5); nan on the diagonal."""
-    totals /= sizes[:, None]
-    totals /= sizes
-    np.fill_diagonal(totals, np.nan)
-    return totals
+def rare_extremes(tiles: Tiles, cluster: np.ndarray) -> tuple[float, float]:
+    """Return the smallest distance within a cluster and the largest between clusters.
+
+    They are inf and -inf without such a pair. No index needs them, so the pass omits them.
+    """
+    n, smallest, largest = len(cluster), np.inf, -np.inf
+    for rows in slices(n, max(1, NUMBERS_AT_ONCE // n)):
+        block = tiles(rows)(slice(0, n)).distances  # (r, n)
+        foreign = cluster[rows, None] != cluster
+        largest = max(largest, block.max(where=foreign, initial=-np.inf))
+        own = np.arange(rows.start, rows.stop)
+        foreign[own - rows.start, own] = True  # a sample and itself are no pair
+        smallest = min(smallest, block.min(where=~foreign, initial=np.inf))
+    return float(smallest), float(largest)
 
 
 def within_pass(
@@ -352,7 +363,7 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
         sums=bool(needs & SUMS) and in_table and samples.metric != "precomputed",
         extremes=bool(needs & EXTREMES),
         by_pair="min_between" in needs,
-        nearest=Nearest(partition.cluster, L, samples.zero) if 0 < n * L <= TABLE_NUMBERS else None,
+        nearest=Nearest(partition.cluster, L, samples.zero) if L else None,
         n_jobs=n_jobs,
     )
     result: dict[str, Any] = {}
@@ -370,10 +381,6 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
         result |= {"max_within": reduced.largest, "min_between": reduced.smallest}
     if reduced.nearest is not None:
         result["connectivity"] = float(reduced.nearest.foreign_weights().sum())
-    elif L:
-        result["connectivity"] = foreign_weight_by_rows(
-            samples.tiles, partition.cluster, samples.zero, L, n_jobs=n_jobs
-        )
     return result
 
 
@@ -389,11 +396,15 @@ def _reduce_sums(strips: ClusterSums, partition: Partition, needs: Set[str]) -> 
     for rows, sums in strips:
         if "silhouette_samples" in needs:
             silhouette[rows] = silhouettes(sums, partition, rows)
-        if totals is not None:
-            add_to_totals(totals, sums, rows, partition.starts)
-    if totals is not None:
+        if totals is not None:  # eq. 5, from the rows of these clusters
+            runs = Segments(partition.starts, rows.start, rows.stop)
+            totals[:, runs.clusters] += np.add.reduceat(sums, runs.offsets, axis=1)
+    if totals is not None:  # means, in place because the table may be large
         result["mean_within"] = mean_within(np.diagonal(totals) / 2, partition.sizes)
-        result["mean_between"] = mean_between(totals, partition.sizes)
+        totals /= partition.sizes[:, None]
+        totals /= partition.sizes
+        np.fill_diagonal(totals, np.nan)
+        result["mean_between"] = totals
     if "silhouette_samples" in needs:
         result |= {"silhouettes": silhouette, "silhouette_samples": partition.unsort(silhouette)}
     return result
@@ -592,29 +603,6 @@ class Nearest:
         return np.bincount(row[some], weight * n_foreign[some], minlength=q)
 
 
-def foreign_weight_by_rows(
-    tiles: Tiles, cluster: np.ndarray, zero: np.ndarray, L: int, *, n_jobs: int | None = None
-) -> float:
-    """Return the sum of eq. 1 from whole rows, if L is too large for an (n, L) table."""
-    n = len(cluster)
-
-    def weigh(rows: slice) -> float:
-        nearest, block = (
-            Nearest(cluster[rows], L, zero[rows], other=cluster),
-            tiles(rows)(slice(0, n)).distances,
-        )
-        own = np.arange(rows.start, rows.stop)
-        block[own - rows.start, own] = np.inf
-        nearest.look(block, slice(0, len(own)), slice(0, n), block.min(axis=1))
-        return float(nearest.foreign_weights().sum())
-
-    step = max(1, NUMBERS_AT_ONCE // n)
-    parts = Parallel(n_jobs, require="sharedmem")(
-        delayed(weigh)(slice(begin, min(begin + step, n))) for begin in range(0, n, step)
-    )
-    return float(sum(parts))
-
-
 def order_by_place(points: np.ndarray, members: list[slice]) -> np.ndarray:
     """Return an order of the rows within each cluster that places near rows together.
 
@@ -787,7 +775,7 @@ def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | floa
     stack = [(tree.tree, np.arange(len(queries)), offset)]
     while stack:
         node, rows, offset = stack.pop()
-        near = distances.squared_norms(offset) <= radius[rows] ** 2
+        near = squared_norms(offset) <= radius[rows] ** 2
         rows, offset = rows[near], offset[near]
         if not len(rows):
             continue
@@ -800,3 +788,90 @@ def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | floa
             np.maximum(farther[:, node.split_dim], distance, out=farther[:, node.split_dim])
             stack.append((child, rows, farther))
     return total / len(queries)
+
+
+# Exact nearest pair between clusters and exact diameter without all n^2 distances.
+# Numbers in parentheses are the equations of doc/derivations/nearest_farthest.rst.
+
+FIRST_BATCH = 1024  # number of queries before the bound is used
+SLACK = 1e-9  # relative slack of bounds, for rounding
+
+
+def nearest_between(
+    points: np.ndarray, cluster: np.ndarray, *, budget: float = np.inf, n_jobs: int | None = None
+) -> float | None:
+    """Return the smallest distance between rows of different clusters; inf for one cluster.
+
+    Each binary digit of the (n,) cluster numbers divides the points into two sides; the nearest
+    pair between sides over all digits is the nearest pair (eq. 2). The result is None if a search
+    visits more points than the budget, on average over a sample (eq. 10).
+    """
+    best, n_digits = np.inf, int(cluster.max()).bit_length()
+    for digit in range(n_digits):  # eq. 2
+        side = (cluster >> digit) & 1 == 1  # (n,)
+        smaller, larger = sorted((points[side], points[~side]), key=len)
+        tree, step = cKDTree(smaller), -(-len(larger) // FIRST_BATCH)
+        # each batch of queries is spread over the rows
+        larger = larger[np.concatenate([np.arange(k, len(larger), step) for k in range(step)])]
+        begin, end = 0, FIRST_BATCH
+        while begin < len(larger) and best > 0:
+            bound = {"distance_upper_bound": best, "workers": effective_n_jobs(n_jobs)}
+            best = min(best, float(np.min(tree.query(larger[begin:end], **bound)[0])))  # eq. 3
+            if not begin and best > 0:  # a sample of searches within this bound (eq. 10)
+                some = larger[:: -(-len(larger) // PILOT)]
+                if points_visited(tree, some, best) * n_digits > budget:
+                    return None
+            # growing batches, so that the bound is tight early
+            begin, end = end, 2 * end
+    return float(best)
+
+
+def extremes_by_bounds(samples: Samples) -> tuple[float, float] | None:
+    """Return the nearest pair and the diameter; None if bounds do not prune."""
+    if not samples.is_dense_euclidean:
+        return None
+    partition, points = samples.partition, samples.points
+    budget = partition.n_samples / VISIT_COST
+    nearest = nearest_between(points, partition.cluster, budget=budget, n_jobs=samples.n_jobs)
+    return None if nearest is None else (nearest, largest_diameter(points, partition.members))
+
+
+def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
+    """Return the largest distance within any cluster (eq. 4); 0 if all are singletons."""
+    # distances (m,) of the samples of each cluster from its mean
+    clusters = [points[rows] - points[rows].mean(axis=0) for rows in members]
+    radii = [np.sqrt(squared_norms(cluster)) for cluster in clusters]
+    best = 0.0
+    for k in np.argsort([-radius.max() for radius in radii]):  # largest 2 R of eq. 5 first
+        cluster, radius = clusters[k], radii[k]
+        if 2 * radius.max() <= best * (1 - SLACK):  # eq. 6, left
+            break
+        best = max(best, _sweep(cluster, int(radius.argmax())))
+        outer = cluster[radius + radius.max() > best * (1 - SLACK)]  # eq. 6, right
+        if len(outer) > 1:
+            best = max(best, _farthest_of_all(outer))
+    return best
+
+
+def _farthest_of_all(points: np.ndarray) -> float:
+    """Return the distance of the farthest pair, by products of centered points (eq. 8)."""
+    right = operands(points.T, points.mean(axis=0))
+    left, largest, pair = left_operands(right), -1.0, (0, 0)
+    for rows in slices(len(points), TILE_ROWS):
+        for columns in slices(len(points), TILE_COLUMNS, start=rows.start):
+            squared = multiply(left[rows], right[:, columns])  # its error: eq. 8
+            i, j = np.unravel_index(squared.argmax(), squared.shape)
+            if squared[i, j] > largest:
+                largest, pair = squared[i, j], (rows.start + i, columns.start + j)
+    return float(np.linalg.norm(points[pair[0]] - points[pair[1]]))
+
+
+def _sweep(points: np.ndarray, start: int) -> float:
+    """Move repeatedly to the farthest point until the distance stops growing (eq. 7)."""
+    best = 0.0
+    while True:
+        squared = squared_norms(points - points[start])  # eq. 7
+        start = int(squared.argmax())
+        if squared[start] <= best:
+            return float(np.sqrt(best))
+        best = squared[start]

@@ -1,4 +1,4 @@
-"""Neighbors from the pass, row by row and by trees, against the definition; ties and crowds."""
+"""Neighbors from the pass against the definition; ties and crowds."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from skeval.metrics.cluster._kernels import distance_pass
 from skeval.metrics.cluster._kernels import distance_pass as passes
-from skeval.metrics.cluster._kernels.distance_pass import Nearest, foreign_weight_by_rows
+from skeval.metrics.cluster._kernels.distance_pass import Nearest
 from skeval.metrics.cluster._kernels.distances import euclidean, euclidean_tiles, point_tiles
 
 rng = np.random.default_rng(8)
@@ -64,4 +64,3 @@ def test_ties_within_rounding(L):
     assert by_pass(tiles, cluster, L, zero).foreign_weights().sum() == pytest.approx(
         expected, rel=1e-12
     )
-    assert foreign_weight_by_rows(tiles, cluster, zero, L) == pytest.approx(expected, rel=1e-12)

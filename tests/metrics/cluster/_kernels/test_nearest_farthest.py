@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist, pdist
 
-from skeval.metrics.cluster._kernels import nearest_farthest as search
-from skeval.metrics.cluster._kernels.nearest_farthest import largest_diameter, nearest_between
+from skeval.metrics.cluster._kernels import distance_pass as search
+from skeval.metrics.cluster._kernels.distance_pass import largest_diameter, nearest_between
 
 rng = np.random.default_rng(7)
 ANGLE = rng.uniform(0, 2 * np.pi, 900)

@@ -31,9 +31,12 @@ def by_hand(labels):
             [distance[np.ix_(labels == a, labels == b)].mean() for a, b in pairs]
         ),
         "min_separation": distance[~together].min(),
+        "max_separation": distance[~together].max(),
         "centroid_separation": centers.mean(),
         "min_centroid_separation": centers.min(),
+        "max_centroid_separation": centers.max(),
         "mean_within": np.mean([part[np.triu_indices(len(part), 1)].mean() for part in within]),
+        "min_within": distance[together & ~np.eye(len(labels), dtype=bool)].min(),
         "diameter": distance[together].max(),
         "mst_compactness": np.concatenate([tree.data for tree in trees]).mean(),
         "dbcv": dbcv_score(X, labels),
@@ -44,8 +47,10 @@ def by_hand(labels):
 LARGER_IS_BETTER = {
     "mean_separation",
     "min_separation",
+    "max_separation",
     "centroid_separation",
     "min_centroid_separation",
+    "max_centroid_separation",
     "dbcv",
 }
 
@@ -76,7 +81,7 @@ def test_scorers_by_name(name):
 
 def test_distances_need_no_features():
     labels = clone(MODEL).fit_predict(X)
-    names = ["mean_separation", "min_separation", "diameter", "mst_compactness"]
+    names = ["mean_separation", "min_separation", "max_separation", "min_within", "diameter"]
     values = compare_clusterings(X, {"three": labels}, indices=names).values
     options = {"indices": names, "metric": "precomputed"}
     by_distance = compare_clusterings(pairwise_distances(X), {"three": labels}, **options).values
