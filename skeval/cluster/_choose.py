@@ -31,6 +31,7 @@ from skeval.cluster._n_clusters_choice import (
     resolve_parameter,
 )
 from skeval.cluster._references import (
+    NOISE,
     REFERENCES,
     Draws,
     caution_about_columns,
@@ -41,7 +42,6 @@ from skeval.cluster._references import (
 )
 from skeval.cluster._stability import (
     AGREEMENTS,
-    NOISE,
     PREDICTION_STRENGTH,
     SMALLEST,
     STABILITY,

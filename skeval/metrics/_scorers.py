@@ -366,7 +366,8 @@ def make_clustering_scorer(
     """
     up = True
     if isinstance(index, str):
-        index, up = BY_NAME[index].function, BY_NAME[index].greater_is_better
+        row = BY_NAME[index]
+        index, up = row.function, row.greater_is_better
     if greater_is_better is not None:
         up = greater_is_better
     return ClusteringScorer(index, up, undefined, space, kwargs)

@@ -285,13 +285,10 @@ def silhouette_samples(
     """
     if metric_arguments and metric == "precomputed":
         raise ValueError(f'metric="precomputed" takes no arguments, got {list(metric_arguments)}.')
-    if metric_arguments:
-        by_name = isinstance(metric, str)
-        metric = (
-            MetricOfRows(metric, metric_arguments)
-            if by_name
-            else partial(metric, **metric_arguments)
-        )
+    if metric_arguments and isinstance(metric, str):
+        metric = MetricOfRows(metric, metric_arguments)
+    elif metric_arguments and callable(metric):
+        metric = partial(metric, **metric_arguments)
     samples = check_samples(
         X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2, by_place=True
     )
