@@ -335,10 +335,20 @@ def _mean_under_distribution(
         raise ValueError(
             f"distribution must spread over more than one number, got {distribution!r}."
         )
+    # quantiles in an infinite tail lose their digits in some versions of SciPy
+    (low, high), v = distribution.support(), expit(-_BREAKS)
+    exact = np.ones(len(_BREAKS), dtype=bool)
+    for end, quantile, beyond in (
+        (low, distribution.ppf, distribution.cdf),
+        (high, distribution.isf, distribution.sf),
+    ):
+        if np.isinf(end):
+            with np.errstate(all="ignore"), ignored_warnings(RuntimeWarning):
+                exact &= np.abs(beyond(quantile(v)) / v - 1) <= _TOLERANCE
+    breaks = _BREAKS[: np.logical_and.accumulate(exact).sum()]
+    start, width = breaks[:-1], np.diff(breaks)
     # a loss may be infinite at the ends of the support
-    low, high = distribution.support()
     low, high = np.nextafter(low, high), np.nextafter(high, low)
-    start, width = _BREAKS[:-1], np.diff(_BREAKS)
 
     def weigh(s: Floats) -> Floats:
         """Return the weighted losses in both tails, shape (2, len(s))."""
@@ -350,9 +360,9 @@ def _mean_under_distribution(
     options = {"epsrel": _GOAL, "limit": _MAX_INTERVALS}
     parts, error = quad_vec(lambda t: weigh(start + t * width) * width, 0, 1, **options)
     value = float(parts.sum())
-    # beyond the last piece of width 1 a power law continues
-    for before, end in weigh(_BREAKS[-2:]):
-        rate = np.log(before / end) if min(before, end) > 0 else np.inf
+    # beyond the last piece a power law continues
+    for before, end in weigh(breaks[-2:]):
+        rate = np.log(before / end) / width[-1] if min(before, end) > 0 else np.inf
         rest = end / rate if rate > _TOLERANCE else np.inf
         value, error = value + rest, error + _GOAL * rest
     # points far from 0 compared with their spread have few digits left
