@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval._inference.errors import combine
 from skeval._resampling.inputs import validate_inputs
 from skeval.model_selection import bootstrap_score
-from skeval.model_selection._bootstrap_score import limit_score, read_scorers
+from skeval.model_selection._bootstrap import limit_score, read_scorers
 
 METHODS = ("oob", ".632", ".632+", "optimism")
 CLASSES = ("roc_auc", "f1", "calibration_slope")

@@ -3,7 +3,7 @@
 Either the sites are normal, with variances of their estimates of .1 to 1; or a site has 20 to 200
 samples, each wrong with the probability of the site, whose log-odds are normal. How much sites
 differ is told by the share of the variance that is between them (I2), or by the standard deviation
-of the log-odds. Rates are pooled on the scale of the arc sine, the default of `pool_estimates`, and
+of the log-odds. Rates are pooled on the scale of the arc sine, and
 beside it as log-odds of counts with a half added; the truth of rates is the median site.
 
     python benchmarks/coverage_pooling.py --sets 400 --output coverage_pooling.csv

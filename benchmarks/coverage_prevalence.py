@@ -23,7 +23,7 @@ from scipy.stats import binom, norm
 
 from skeval._inference.intervals import score_region_limits
 from skeval.model_selection import threshold_measures
-from skeval.model_selection._other_population import Population
+from skeval.model_selection._threshold import Population
 
 RESULTS = Path(__file__).parent / "results" / "coverage_prevalence.csv"
 SIZES = ((10, 10), (10, 200), (20, 60), (50, 50))

@@ -1,22 +1,25 @@
 """Estimates of error, their intervals, and P-values."""
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
-from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, score_632
-from skeval.model_selection._bootstrap_score import bootstrap_score
-from skeval.model_selection._compare import compare_classifiers
+from skeval.model_selection._bootstrap import bootstrap_error, bootstrap_score
+from skeval.model_selection._compare import compare_classifiers, run_over_datasets
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._compare_readers import compare_readers, reader_study_size
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._comparison_power import comparison_power
-from skeval.model_selection._error_interval import error_interval
+from skeval.model_selection._error_interval import error_interval, score_interval
 from skeval.model_selection._estimates import (
     cross_val_error,
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._holdout import holdout_error, holdout_size
-from skeval.model_selection._judge import judge_assisted_interval, judge_sample_size
+from skeval.model_selection._holdout import (
+    holdout_error,
+    holdout_size,
+    judge_assisted_interval,
+    judge_sample_size,
+)
 from skeval.model_selection._learning_curve import learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import permutation_test
@@ -27,16 +30,18 @@ from skeval.model_selection._plot import (
     PerturbationDisplay,
 )
 from skeval.model_selection._pooling import new_site_error, pool_estimates
-from skeval.model_selection._run_over_datasets import run_over_datasets
-from skeval.model_selection._score_interval import score_interval
-from skeval.model_selection._scorers import (
+from skeval.model_selection._searches import (
+    BootstrapSplit,
     WholeSample,
     make_bootstrap_scorer,
     make_interval_scorer,
     make_permutation_scorer,
+    refit_one_se,
+    score_632,
+    tuning_bias,
+    tuning_optimism,
 )
 from skeval.model_selection._threshold import threshold_measures
-from skeval.model_selection._tuning import refit_one_se, tuning_bias, tuning_optimism
 from skeval.utils._plotting import EstimatesDisplay, NullDistributionDisplay
 
 __all__ = [

@@ -1,20 +1,29 @@
-"""The bootstrap: out-of-bag error, .632 and .632+; a splitter; models selected by .632."""
+"""The bootstrap: out-of-bag, .632, .632+ and Harrell's correction, of losses and of any score.
+
+In order: the two public functions, which share one plan and one loop over its fits, and then the
+estimates of losses and of scores. A model predicts the samples that its resample left out; if
+scores are estimated, it predicts all samples, and its predictions are scored on the resample that
+trained it, on all samples, and on the samples that the resample left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Protocol
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
+from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
-from sklearn.base import clone
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import type_of_target
+from sklearn.base import is_classifier
 
 from skeval._adapters.fits import fit_plan
 from skeval._inference.errors import (
     METHODS,
+    MIN_INFLATION,
+    SMALL_SAMPLE_INFLATION,
     combine,
     no_information,
     out_of_bag_influence,
@@ -22,14 +31,25 @@ from skeval._inference.errors import (
     standard_error,
     weigh_values,
 )
-from skeval._inference.estimate import BootstrapExtra, Estimate
-from skeval._inference.intervals import row_means
-from skeval._resampling.fit_outputs import FitOutput
+from skeval._inference.estimate import BootstrapExtra, Estimate, Limits, LimitsByMethod, Results
+from skeval._inference.intervals import (
+    give_no_limits,
+    log_interval,
+    log_odds_interval,
+    mirrored,
+    normal_interval,
+    row_means,
+    stretch,
+)
+from skeval._inference.paired import corrected_error
+from skeval._resampling.fit_outputs import COLUMNS, FitOutput, join_outputs
 from skeval._resampling.fit_params import Params, count_effective
-from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.fit_request import FitRequest, check_scores
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import LossLike
+from skeval._resampling.model_scores import ReplayedEstimator, know_classes, methods_of_scorers
 from skeval._resampling.plans import (
+    BLOCK_ELEMENTS,
     PlanBlock,
     ResamplingPlan,
     bootstrap_plan,
@@ -37,12 +57,35 @@ from skeval._resampling.plans import (
     plan_resamples,
 )
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
-from skeval.metrics._scorers import read_scoring
-from skeval.model_selection._estimates import estimate_error, fit_to_all, size_of_error
+from skeval.metrics._table import BatchPredictions
+from skeval.metrics._scorers import find_batch, range_of, read_scoring, refuse_metric_of_numbers
+from skeval.metrics._validation import find_recalibration
+from skeval.model_selection._estimates import (
+    check_enough,
+    estimate_error,
+    find_mean_loss,
+    fit_to_all,
+    label_parts,
+    losses_of,
+    size_of_error,
+    to_score,
+)
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike, ignored_warnings
-from skeval.utils._compat import MetadataRequester, num_samples
-from skeval.utils._options import BootstrapAverage, ErrorBootstrap, ErrorScore
+from skeval.utils._checks import RandomStateLike
+from skeval.utils._compat import is_plain_scorer, metric_of_scorer, safe_indexing, safe_split
+from skeval.utils._options import BootstrapAverage, ErrorBootstrap, ErrorScore, ScoreBootstrap
+
+OPTIMISM = "optimism"
+CALIBRATION = ("calibration_intercept", "calibration_slope")
+"""Scores of two classes that have a best value, 0 and 1, and no direction."""
+MAX_PAIRS = 2**18
+"""Number of pairs of a label and a prediction above which permutations are drawn."""
+N_BLOCKS = 100
+"""Largest number of blocks of a jackknife."""
+N_POOLED, N_POOLED_OF_MANY, MANY = 30, 10, 1000
+"""Numbers of models whose predictions are pooled, the smaller one above `MANY` samples."""
+N_PERMUTATIONS = 100
+"""Number of permutations for a scorer that uses more than predictions."""
 
 
 def bootstrap_error(
@@ -199,6 +242,215 @@ def bootstrap_error(
     return estimates[method]
 
 
+def bootstrap_score(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    scoring: Any = None,
+    method: ScoreBootstrap = ".632+",
+    n_resamples: int = 200,
+    stratify: bool = False,
+    groups: Any = None,
+    indices: Any = None,
+    params: Params = None,
+    sample_weight: Any = None,
+    confidence_level: float = 0.95,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+    error_score: ErrorScore = "raise",
+) -> Estimate | Results:
+    r"""Estimate any score, or several from one set of fits, by the bootstrap.
+
+    Each of `B` resamples, drawn with replacement, trains a model. With `A` the score of one fit to
+    all samples on these samples, and :math:`S^b_{in}` and :math:`S^b_{all}` the scores of model `b`
+    on its resample and on all samples, Harrell's correction [1]_ is
+
+    .. math:: S_{optimism} = A - \frac1B \sum_b (S^b_{in} - S^b_{all}) .
+
+    The other methods are those of `bootstrap_error` [2]_ for scores. Larger is better, except for
+    calibration.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
+    scoring : str, callable, list, tuple or dict, default=None
+        One score or several, as in scikit-learn's ``cross_validate``; larger is better.
+        "calibration_slope" and "calibration_intercept" of the second of two classes, whose best
+        values are 1 and 0 (see `calibration_measures`), are also allowed. None is "accuracy" for
+        classifiers and "r2" for regressors.
+    method : {"oob", ".632", ".632+", "optimism"}, default=".632+"
+        The estimate; "oob" is `O`, the mean score on the samples outside the resamples.
+    n_resamples : int, default=200
+        Number `B` of resamples.
+    stratify : bool, default=False
+        Draw within each class, so that every resample keeps the class sizes.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, such as the patient. Whole groups are resampled.
+    indices : int array-like of shape (n_resamples, n_samples), default=None
+        Use these resamples instead of drawing any; with `groups` they must draw whole groups.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Sample weights. They are used in every fit and in every score, which must accept them.
+        Samples are drawn without regard to them.
+    confidence_level : float, default=0.95
+        Nominal coverage, between 0 and 1.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call. The resamples are the
+        same as in `bootstrap_error`.
+    n_jobs : int, default=None
+        Number of joblib workers; results do not depend on it.
+    verbose : int, default=0
+        1 shows progress; larger values add joblib's messages.
+    memory : str, path-like or joblib.Memory, default=None
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do if a fit fails: raise the error, or leave out the resample, count it and warn.
+
+    Returns
+    -------
+    Estimate or dict
+        An estimate, or one per name for several scores. In `extra`, `resubstitution` is `A`, `oob`
+        is `O`, `optimism` the mean optimism, and `no_information` the score if labels and
+        predictions were independent (nan for "optimism").
+        `replicates` are the out-of-bag scores, or `A` less the optimism of each resample.
+
+    Raises
+    ------
+    ValueError
+        If a class has fewer than two members, a name is not a score, or calibration is requested
+        without probabilities of two classes.
+    TypeError
+        If `sample_weight` is passed and the estimator or a score does not accept it, or if a scorer
+        returns several numbers.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a score is undefined for the out-of-bag samples of some resamples, such as an area under
+        the ROC curve with one class; these resamples are ignored.
+
+    See Also
+    --------
+    bootstrap_error : The same for mean losses, with any loss of single samples.
+    score_interval : Scores by repeated cross-validation.
+
+    Notes
+    -----
+    Means of losses ("accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error",
+    "neg_mean_absolute_error") have the estimates, standard errors and intervals of
+    `bootstrap_error` with the sign changed, except for "optimism". Intervals of other scores are
+    Student's, on the scale of the log-odds for scores with two bounds and on the logarithmic scale
+    for those with an upper bound. :doc:`/user_guide/formulas` has the standard errors [3]_ and
+    :doc:`/validation` the measured coverage.
+
+    Do not use "optimism", ".632" or ".632+" for models that fit their training samples too well,
+    such as trees, forests and nearest neighbors: use "oob". "oob" is too low with few samples per
+    feature.
+
+    Functions ``scorer(estimator, X, y)`` get the models, which are kept until all are scored.
+
+    References
+    ----------
+    .. [1] Harrell, F. E., Lee, K. L. and Mark, D. B. (1996). Multivariable prognostic models:
+       issues in developing models, evaluating assumptions and adequacy, and measuring and reducing
+       errors. Statistics in Medicine 15, 361-387.
+       :doi:`10.1002/(SICI)1097-0258(19960229)15:4<361::AID-SIM168>3.0.CO;2-4`
+    .. [2] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+
+       bootstrap method. Journal of the American Statistical Association 92, 548-560.
+       :doi:`10.1080/01621459.1997.10474007`
+    .. [3] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skeval.model_selection import bootstrap_score
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> results = bootstrap_score(
+    ...     model, X[:, :5], y, scoring=["roc_auc", "calibration_slope"], method="optimism",
+    ...     random_state=0,
+    ... )
+    >>> print(results)
+    roc_auc            0.9810 [0.9678, 0.9889] (95 %, log_odds), optimism
+    calibration_slope  1.0917 [0.8214, 1.3619] (95 %, t), optimism
+    >>> extra = results["roc_auc"].extra
+    >>> round(extra.resubstitution, 4), round(extra.optimism, 4)
+    (0.982, 0.0011)
+    """
+    _checks.check_option("method", method, (*METHODS, OPTIMISM))
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"confidence_level": confidence_level}
+    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(
+        estimator, X, y, with_loss=False, method=method, several=True, **per_sample, **run
+    )
+    if scoring is None:
+        scoring = "accuracy" if is_classifier(estimator) else "r2"
+    labels, scorers = label_parts(scoring), read_scorers(inputs, scoring)
+    _checks.check_count("n_resamples", n_resamples, 2)
+    root = _checks.root_seed(random_state)
+    units, plan = plan_bootstrap(inputs, root, n_resamples, stratify=stratify, indices=indices)
+    # means of losses have the estimates of bootstrap_error
+    means = {
+        n: label for n, label in labels.items() if method != OPTIMISM and find_mean_loss(label)
+    }
+    losses = losses_of(inputs, means)
+
+    # what all scores and losses need from the models, or the models
+    note, methods = None, {"predict", *(loss.response for loss in losses)}
+    for scorer in scorers.values():
+        if isinstance(scorer, CalibrationScorer):
+            methods.add("predict_proba")
+        elif inputs.target.outputs or not is_plain_scorer(scorer):
+            note = keep_model
+    methods |= set(methods_of_scorers(list(scorers.values()), inputs))
+    request = FitRequest(tuple(sorted(methods)), note=note)
+
+    # one set of fits for all losses and scores; each model predicts all samples
+    whole = fit_to_all(inputs.with_options(error_score="raise"), request)
+    of_losses = {
+        name: LossTally(inputs.with_options(losses=(loss,)), units)
+        for name, loss in zip(means, losses, strict=True)
+    }
+    of_scores = {
+        name: ScoreTally(inputs, scorer, labels[name], whole, units)
+        for name, scorer in scorers.items()
+        if name not in means
+    }
+    everything = np.ones((1, plan.n_samples), dtype=bool)
+    predicting = replace(plan, draw=lambda draw: replace(plan.draw(draw), test=everything))
+    tallies: list[LossTally | ScoreTally] = [*of_losses.values(), *of_scores.values()]
+    counts = run_resamples(inputs, predicting, tallies, request)
+
+    results: dict[str, Estimate] = {}
+    for name, of_loss in of_losses.items():
+        error = of_loss.estimate(method, plan, whole, counts)
+        extra, mean = error.extra, find_mean_loss(labels[name])
+        assert mean is not None
+        parts = ("resubstitution", "oob", "no_information")
+        extra = replace(extra, **{part: mean.best - getattr(extra, part) for part in parts})
+        results[name] = to_score(inputs, labels[name], error, extra=extra)
+    for name, tally in of_scores.items():
+        results[name] = tally.estimate(root, counts)
+    if isinstance(scoring, list | tuple | set | dict):
+        return Results({name: results[name] for name in labels})
+    return results.popitem()[1]
+
+
 def plan_bootstrap(
     inputs: Inputs,
     root: SeedSequence,
@@ -224,6 +476,23 @@ def plan_bootstrap(
     return units, bootstrap_plan(units, n_resamples, root, target.classes, codes)
 
 
+def run_resamples(
+    inputs: Inputs,
+    plan: ResamplingPlan,
+    tallies: Sequence[LossTally | ScoreTally],
+    request: FitRequest | None = None,
+) -> dict[str, int]:
+    """Fit each resample once for all losses and scores, and return the numbers of fits."""
+    n_redrawn = n_failed = 0
+    for block, output in fit_plan(inputs, plan, request):
+        n_redrawn += block.n_redrawn
+        n_failed += int(output.failed.sum())
+        for tally in tallies:
+            tally.add(block, output)
+    n_fits = {"n_fits": plan.n_fits + 1, "n_resamples": plan.n_fits}
+    return {**n_fits, "n_redrawn": n_redrawn, "n_failed": n_failed}
+
+
 def estimate_bootstraps(
     inputs: Inputs,
     root: SeedSequence,
@@ -243,28 +512,12 @@ def estimate_bootstraps(
     }
 
 
-class Tally(Protocol):
-    """One loss or score: what the loop keeps of the predictions of each resample's model."""
-
-    def add(self, block: PlanBlock, output: FitOutput) -> None:
-        """Take in the predictions of the models of some resamples."""
-
-
-def run_resamples(
-    inputs: Inputs,
-    plan: ResamplingPlan,
-    tallies: Sequence[Tally],
-    request: FitRequest | None = None,
-) -> dict[str, int]:
-    """Fit each resample once for all losses and scores, and return the numbers of fits."""
-    n_redrawn = n_failed = 0
-    for block, output in fit_plan(inputs, plan, request):
-        n_redrawn += block.n_redrawn
-        n_failed += int(output.failed.sum())
-        for tally in tallies:
-            tally.add(block, output)
-    n_fits = {"n_fits": plan.n_fits + 1, "n_resamples": plan.n_fits}
-    return {**n_fits, "n_redrawn": n_redrawn, "n_failed": n_failed}
+def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> Estimate:
+    """Combine the out-of-bag and the training error, as `bootstrap_error`: B + 1 fits."""
+    _checks.check_count("n_resamples", n_resamples, 2)
+    groups = None if inputs.units.n_groups is None else inputs.units.unit
+    numbered = inputs.with_options(target=replace(inputs.target, groups=groups))
+    return estimate_bootstraps(numbered, root, n_resamples=n_resamples)[inputs.method]
 
 
 class LossTally:
@@ -283,21 +536,24 @@ class LossTally:
 
     def add(self, block: PlanBlock, output: FitOutput) -> None:
         """Add the losses of the samples that each resample left out."""
-        inputs = self.inputs
-        losses = inputs.loss.of_output(inputs.target, *choose_left_out(block, output))
+        inputs, left_out = self.inputs, block.train == 0
+        if not np.array_equal(block.test, left_out):  # the models predicted all samples
+            kept = left_out[output.mask]
+            block, output = (
+                replace(block, test=left_out),
+                FitOutput(
+                    left_out,
+                    output.failed,
+                    None if output.predicted is None else output.predicted[kept],
+                    probability=None if output.probability is None else output.probability[kept],
+                ),
+            )
+        losses = inputs.loss.of_output(inputs.target, block, output)
         counted = np.nan_to_num(losses)
         self.sums += counted.sum(axis=0)
         self.tests += np.isfinite(losses).sum(axis=0)
         self.errors.append(row_means(losses, inputs.relative_weight))
         self.scores.append(np.where(output.failed, np.nan, counted @ self.odds))
-
-    @property
-    def sample_errors(self) -> np.ndarray:
-        """The mean loss of each sample; for an untested sample, the mean of the others."""
-        tested = self.tests > 0
-        means = np.divide(self.sums, self.tests, where=tested, out=np.zeros(len(tested)))
-        means[~tested] = means[tested].mean()
-        return means
 
     def estimate(
         self,
@@ -318,7 +574,10 @@ class LossTally:
         apparent = float(losses.mean())
 
         # BI, eq. (17): mean over samples of the error of the models that left the sample out
-        errors, sample_errors = np.concatenate(self.errors), self.sample_errors
+        errors, tested = np.concatenate(self.errors), self.tests > 0
+        # an untested sample has the mean of the others
+        sample_errors = np.divide(self.sums, self.tests, where=tested, out=np.zeros(len(tested)))
+        sample_errors[~tested] = sample_errors[tested].mean()
         values = weigh_values(sample_errors, weights) if average == "samples" else errors
         oob = float(np.nanmean(values))
 
@@ -338,7 +597,6 @@ class LossTally:
             out_of_bag_influence(sample_errors, scores, drawn, units, weights),
             sampling_influence(gamma_values, units),
         )
-        tested = self.tests > 0
         size = int(tested.sum()) if weights is None else count_effective(weights[tested])
         return estimate_error(
             inputs.with_options(method=method),
@@ -360,250 +618,291 @@ class LossTally:
         )
 
 
-def choose_left_out(block: PlanBlock, output: FitOutput) -> tuple[PlanBlock, FitOutput]:
-    """Return the predictions of the out-of-bag samples of models that may have predicted more."""
-    left_out = block.train == 0
-    if np.array_equal(block.test, left_out):
-        return block, output
-    kept = left_out[output.mask]
-    return replace(block, test=left_out), FitOutput(
-        left_out,
-        output.failed,
-        None if output.predicted is None else output.predicted[kept],
-        probability=None if output.probability is None else output.probability[kept],
+@dataclass(frozen=True)
+class CalibrationScorer:
+    """Scorer of the intercept or slope of a logistic recalibration, of two classes."""
+
+    position: int
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+        event = np.asarray(y == estimator.classes_[1])
+        p = estimator.predict_proba(X)[:, 1]
+        return float(find_recalibration(event, p, weight)[self.position])
+
+
+def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
+    """Return the scorers by name; raise if one cannot score this estimator, or with weights."""
+    labels = label_parts(scoring)
+    several = isinstance(scoring, list | tuple | set | dict)
+    parts = (
+        list(scoring.values() if isinstance(scoring, dict) else scoring) if several else [scoring]
     )
+    if not parts:
+        raise ValueError("scoring must name at least one score, got none.")
+    if len(labels) < len(parts):
+        raise ValueError(f"scoring must give each score its own name, got {parts!r}; use a dict.")
+    scorers = {}
+    for name, part in zip(labels, parts, strict=True):
+        if isinstance(part, str) and part in CALIBRATION:
+            if inputs.target.n_classes != 2 or "predict_proba" not in inputs.responses:
+                raise ValueError(
+                    f"scoring={part!r} needs two classes and an estimator with predict_proba, got "
+                    f"{inputs.target.n_classes} classes and {type(inputs.estimator).__name__}."
+                )
+            scorers[name] = CalibrationScorer(CALIBRATION.index(part))
+            continue
+        scorer = know_classes(read_scoring(inputs.estimator, part), inputs.target.classes)
+        refuse_metric_of_numbers(inputs.estimator, name, scorer)
+        scorers[name] = scorer
+        function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
+        if inputs.weight is not None and "sample_weight" not in signature(function).parameters:
+            raise TypeError(
+                f"scoring must accept sample_weight where it is passed, {labels[name]!r} does not; "
+                "params={'sample_weight': ...} weighs the fits only."
+            )
+    return scorers
 
 
-def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> Estimate:
-    """Combine the out-of-bag and the training error, as `bootstrap_error`: B + 1 fits."""
-    _checks.check_count("n_resamples", n_resamples, 2)
-    groups = None if inputs.units.n_groups is None else inputs.units.unit
-    numbered = inputs.with_options(target=replace(inputs.target, groups=groups))
-    return estimate_bootstraps(numbered, root, n_resamples=n_resamples)[inputs.method]
+def keep_model(model: Any, X: Any, y: Any) -> Any:
+    return model
 
 
-class BootstrapSplit(MetadataRequester):
-    """Bootstrap splitter: trains on a resample and tests on the samples not drawn.
-
-    A scikit-learn cross-validator for ``cv=``. The mean test score is the out-of-bag score. The
-    training indices repeat samples. With the same seed, the resamples are those of
-    `bootstrap_error`. Groups passed to `split` are drawn as a whole.
-
-    Parameters
-    ----------
-    n_splits : int, default=200
-        Number of resamples.
-    stratify : bool, default=False
-        Draw within each class.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
-
-    See Also
-    --------
-    score_632 : The .632 estimate of the scores of such a split.
-    make_bootstrap_scorer : Model selection by the .632 estimate.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.model_selection import cross_validate
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from skeval.model_selection import BootstrapSplit, score_632
-    >>> X, y = load_iris(return_X_y=True)
-    >>> cv = BootstrapSplit(50, random_state=0)
-    >>> res = cross_validate(KNeighborsClassifier(), X, y, cv=cv, return_estimator=True)
-    >>> round(float(res["test_score"].mean()), 3), round(score_632(res, X, y), 3)
-    (0.961, 0.963)
-    """
-
-    # scikit-learn passes groups to this splitter, with metadata routing and without
-    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
+class ScoreTally:
+    """Scores of the predictions that the model of each resample made for all samples."""
 
     def __init__(
-        self, n_splits: int = 200, *, stratify: bool = False, random_state: RandomStateLike = None
+        self, inputs: Inputs, scorer: Any, label: str, whole: FitOutput, units: DrawingUnits
     ) -> None:
-        _checks.check_flag("stratify", stratify)
-        self.n_splits: int = _checks.check_count("n_splits", n_splits)
-        self.stratify = stratify
-        self.random_state = random_state
-
-    def __repr__(self) -> str:
-        names = ("n_splits", "stratify", "random_state")
-        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{type(self).__name__}({values})"
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits.
-
-        Parameters
-        ----------
-        X, y, groups : object
-            Ignored, as in scikit-learn.
-
-        Returns
-        -------
-        int
-        """
-        return self.n_splits
-
-    def split(
-        self, X: Any, y: Any = None, groups: Any = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the training indices, with repetitions, and the test indices of each resample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples; only their number matters.
-        y : array-like of shape (n_samples,), default=None
-            Labels; every resample has at least two classes. Targets of regression are ignored.
-        groups : array-like of shape (n_samples,), default=None
-            Group of each sample, such as the patient. Whole groups are resampled.
-
-        Yields
-        ------
-        train, test : int ndarray
-
-        Raises
-        ------
-        ValueError
-            If lengths differ, `y` or `groups` contain nan, or every resample has one class or
-            leaves no sample out.
-        """
-        _checks.check_same_length(X=X, y=y, groups=groups)
-        n_samples = num_samples(X)
-        classes, codes = _encode_classes(y)
-        if self.stratify:
-            if codes is None:
-                raise ValueError("stratify=True needs class labels in y.")
-            check_class_sizes(classes, codes)
-        units = drawing_units(n_samples, codes if self.stratify else None, groups)
-        plan = bootstrap_plan(units, self.n_splits, self.random_state, classes, codes)
-        everything = np.arange(n_samples)
-        for block in plan.blocks():
-            for counts, test in zip(block.train, block.test, strict=True):
-                yield np.repeat(everything, counts), np.flatnonzero(test)
-
-
-def _encode_classes(y: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
-    if y is None:
-        return None, None
-    assert_all_finite(y, input_name="y")
-    # Whole numbers may be a regression target, not many classes.
-    with ignored_warnings(UserWarning):
-        kind = type_of_target(y)
-    if kind not in ("binary", "multiclass"):
-        return None, None
-    return np.unique(_checks.check_y("y", y), return_inverse=True)
-
-
-RESUBSTITUTION_SHARE = 0.368
-
-
-def score_632(
-    results: Mapping[str, Any],
-    X: Any = None,
-    y: Any = None,
-    *,
-    scoring: Any = None,
-    metric: str = "score",
-    params: Params = None,
-) -> float:
-    r"""Return the .632 estimate of a score from ``cross_validate(..., cv=BootstrapSplit())``.
-
-    With :math:`B` the mean out-of-bag score of the resamples, `A` the resubstitution score,
-
-    .. math:: score_{.632} = 0.368\, A + 0.632\, B .
-
-    Parameters
-    ----------
-    results : dict
-        The dict that ``cross_validate`` returned, run with ``return_estimator=True`` or
-        ``return_train_score=True``.
-    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), default=None
-        The samples. With them, `A` is exact: the score of a clone of the estimator, fitted to all
-        samples. Without them, `A` is approximated by the mean score of the estimators on their own
-        resamples, without another fit.
-    y : array-like of shape (n_samples,), default=None
-        The labels or numbers.
-    scoring : str or callable, default=None
-        Name from `get_scorer_names`, or a scorer; larger is better. Only with `X`. None means
-        `metric`, or the estimator's own `score` for a `metric` of "score".
-    metric : str, default="score"
-        Name of the score in `results`: the part of "test_accuracy" after "test\_".
-    params : dict, default=None
-        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Only
-        with `X`.
-
-    Returns
-    -------
-    float
-        In the unit and direction of the scores.
-
-    Raises
-    ------
-    TypeError
-        If `results` is not such a dict.
-    ValueError
-        If `results` lacks the scores, or the required estimators or training scores, or is not from
-        `BootstrapSplit`; if a score is not finite; or if only one of `X` and `y` is passed.
-
-    See Also
-    --------
-    bootstrap_error : The same for a loss, with its standard error.
-    make_bootstrap_scorer : The estimate as a scorer.
-
-    Notes
-    -----
-    The mean of ``results["test_score"]`` is the out-of-bag score.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.model_selection import cross_validate
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from skeval.model_selection import BootstrapSplit, score_632
-    >>> X, y = load_iris(return_X_y=True)
-    >>> cv = BootstrapSplit(50, random_state=0)
-    >>> res = cross_validate(KNeighborsClassifier(), X, y, cv=cv, return_estimator=True)
-    >>> round(score_632(res, X, y), 3)
-    0.963
-    """
-    if not isinstance(results, Mapping):
-        raise TypeError(
-            f"results must be the dict of cross_validate, got {type(results).__name__}."
-        )
-    if (X is None) != (y is None):
-        raise ValueError("X and y must be given both or not at all.")
-    for name, value in {"scoring": scoring, "params": params}.items():
-        if X is None and value is not None:
-            raise ValueError(f"{name} must be None without X and y, got {value!r}.")
-    outside = read_scores(results, f"test_{metric}")
-    for train in results.get("indices", {}).get("train", ()):
-        if len(np.unique(train)) == len(train):
+        self.inputs, self.scorer, self.label = inputs, scorer, label
+        self.whole, self.units = whole, units
+        # whether the scorer may use more than the predictions of the model
+        plain = is_plain_scorer(scorer) or isinstance(scorer, CalibrationScorer)
+        self.needs_model = bool(inputs.target.outputs) or not plain
+        self.scores: list[np.ndarray] = []
+        # how often each sample was drawn, and the predictions for all samples, of some models
+        self.pooled: list[tuple[np.ndarray, FitOutput]] = []
+        self.n_pooled = N_POOLED if len(inputs.target) <= MANY else N_POOLED_OF_MANY
+        self.apparent = self.score(whole, np.arange(len(inputs.target)))
+        if np.isnan(self.apparent) and inputs.method != "oob":
             raise ValueError(
-                "results must be from cv=BootstrapSplit(), got training samples without repeats."
+                f"scoring {label!r} must be defined for the model of all samples on these, got "
+                "nan; method='oob' does not use it."
             )
-    if X is None:
-        hint = "return_train_score=True, or give X and y"
-        apparent = float(read_scores(results, f"train_{metric}", hint).mean())
-    else:
-        if "estimator" not in results:
-            raise ValueError("results must hold estimators: run with return_estimator=True.")
-        if scoring is None and metric != "score":
-            scoring = metric
-        fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
-        apparent = float(read_scoring(fitted, scoring)(fitted, X, y))
-    return RESUBSTITUTION_SHARE * apparent + (1 - RESUBSTITUTION_SHARE) * float(outside.mean())
+
+    def add(self, block: PlanBlock, output: FitOutput) -> None:
+        """Score the models of some resamples, and keep the predictions of the first ones.
+
+        Scores on the resample, on all samples and out of bag have the shape (n_fits, 3). The first
+        is computed only for "optimism". Undefined scores are nan, such as the AUC of out-of-bag
+        samples of one class.
+        """
+        scores = np.full((len(output), 3), np.nan)
+        everything, fits = np.arange(block.train.shape[1]), list(output)
+        done = np.flatnonzero(~output.failed).tolist()
+        of_parts = (
+            lambda counts: np.repeat(everything, counts),
+            lambda counts: everything,
+            lambda counts: np.flatnonzero(counts == 0),
+        )
+        for part in (0, 1, 2) if self.inputs.method == OPTIMISM else (1, 2):
+            rows = [of_parts[part](block.train[fit]) for fit in done]
+            scores[done, part] = self.score_at_once([fits[fit] for fit in done], rows, rows)
+            # scores that only the scorer can compute
+            for fit, of_fit in zip(done, rows, strict=True):
+                if np.isnan(scores[fit, part]):
+                    trained = np.repeat(everything, block.train[fit])
+                    scores[fit, part] = self.try_score(fits[fit], of_fit, trained=trained)
+        self.scores.append(scores)
+        if not self.needs_model and len(self.pooled) < self.n_pooled:
+            self.pooled += [(block.train[fit], fits[fit]) for fit in done]
+            del self.pooled[self.n_pooled :]
+
+    def score(
+        self,
+        output: FitOutput,
+        rows: np.ndarray,
+        samples: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
+        trained: np.ndarray | None = None,
+    ) -> float:
+        """Return the score of some rows of predictions, which may repeat.
+
+        The labels are those of `samples`, by default `rows`. So are the weights unless `weight` is
+        passed. `trained` contains the training samples of the model.
+        """
+        inputs, target = self.inputs, self.inputs.target
+        samples = rows if samples is None else samples
+        y = safe_indexing(target.given, samples)
+        if weight is None and inputs.relative_weight is not None:
+            weight = inputs.relative_weight[samples]
+        arguments = {} if weight is None else {"sample_weight": weight}
+        model, X = None, rows
+        if self.needs_model:
+            assert output.notes is not None
+            (model,) = output.notes
+            X, _ = safe_split(model, inputs.X, target.given, rows, trained)
+        else:
+            responses: dict[str, Any] = output.responses
+            responses["predict"] = target.decode(responses["predict"])
+            model = ReplayedEstimator(responses, inputs.tags, target.classes)
+        score = check_scores(self.scorer(model, X, y, **arguments))
+        if isinstance(score, Mapping):
+            raise TypeError(
+                f"scoring must give one number by each scorer, {self.label!r} gave a dict with "
+                f"{', '.join(map(repr, score))}; give a dict of scorers instead."
+            )
+        return float(score) if np.isfinite(score) else np.nan
+
+    def score_at_once(
+        self, outputs: list[FitOutput], rows: list[np.ndarray], samples: list[np.ndarray]
+    ) -> np.ndarray:
+        """Return the scores of rows of each output; nan if only the scorer can compute them."""
+        target = self.inputs.target
+        score = None if self.needs_model else find_batch(self.scorer, target.classes)
+        if score is None or self.inputs.weight is not None or not outputs:
+            return np.full(len(outputs), np.nan)
+        sizes = np.array([len(of_fit) for of_fit in rows])
+        columns: dict[str, Any] = {
+            name: np.concatenate(
+                [getattr(one, name)[of_fit] for one, of_fit in zip(outputs, rows, strict=True)]
+            )
+            for name in COLUMNS
+            if getattr(outputs[0], name) is not None
+        }
+        # only the number of samples of each fit counts
+        counted = np.arange(sizes.max()) < sizes[:, None]
+        answers = FitOutput(counted, np.zeros(len(outputs), dtype=bool), **columns)
+        return score(
+            BatchPredictions(target.codes[np.concatenate(samples)], answers, target.n_classes)
+        )
+
+    def try_score(self, output: FitOutput, rows: np.ndarray, **options: Any) -> float:
+        """Return a score, nan if it is undefined."""
+        with _checks.ignored_warnings(UserWarning):  # a summary counts undefined scores
+            try:
+                return self.score(output, rows, **options)
+            except ValueError:
+                return np.nan
+
+    def score_unrelated(self, output: FitOutput, root: SeedSequence) -> float:
+        """Return the no-information score: the score of all pairs of a label and a prediction."""
+        n, weight = len(self.inputs.target), self.inputs.relative_weight
+        everything = np.arange(n)
+        rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 0))
+        if self.needs_model:
+            orders = [rng.permutation(n) for _ in range(N_PERMUTATIONS)]
+            scores = [self.score(output, everything, order, weight, everything) for order in orders]
+            return float(np.mean(scores))
+        rows, samples = np.repeat(everything, n), np.tile(everything, n)
+        if n * n > MAX_PAIRS:
+            orders = [rng.permutation(n) for _ in range(math.ceil(MAX_PAIRS / n))]
+            rows, samples = np.tile(everything, len(orders)), np.concatenate(orders)
+        pairs = None if weight is None else weight[rows] * weight[samples]
+        return self.score(output, rows, samples, pairs)
+
+    def estimate(self, root: SeedSequence, counts: dict[str, Any]) -> Estimate:
+        """Return the estimate from the score of the fit to all samples and those of resamples."""
+        inputs, units, method, label = self.inputs, self.units, self.inputs.method, self.label
+        apparent, (inside, everywhere, outside) = self.apparent, np.concatenate(self.scores).T
+        gamma = np.nan if method == OPTIMISM else self.score_unrelated(self.whole, root)
+
+        # standard error, from the variances of test sets and of models
+        inflation = MIN_INFLATION + SMALL_SAMPLE_INFLATION / units.n_units
+        if self.needs_model:
+            # the variance of out-of-bag scores, for a test set of n samples
+            share = float(np.mean(units.left_out_probability))
+            defined = outside[np.isfinite(outside)]
+            error = math.sqrt(inflation) * corrected_error(defined, share / (1 - share))
+        else:
+            models = np.var(everywhere[np.isfinite(everywhere)], ddof=1)
+            error = math.sqrt(inflation * self.jackknife(units.unit, root) ** 2 + models)
+
+        replicates = apparent - (inside - everywhere) if method == OPTIMISM else outside
+        check_enough(inputs, replicates, 2)
+        n_undefined = int(np.isnan(replicates).sum())
+        if n_undefined > counts["n_failed"]:
+            _checks.warn_undefined(
+                f"scoring {label!r} is undefined for {n_undefined - counts['n_failed']} of "
+                f"{len(outside)} resamples, which do not count."
+            )
+        oob = float(np.nanmean(outside)) if np.isfinite(outside).any() else np.nan
+        # calibration has no direction: overfitting moves it toward the no-information value
+        sign = 1.0 if label in CALIBRATION and gamma > apparent else -1.0
+        combined = combine(method, sign * apparent, sign * oob, sign * gamma)
+        value, weight, optimism = sign * combined.error, combined.weight, None
+        overfitting = combined.relative_overfitting
+        if method == "oob":
+            value = oob  # even where the apparent score is undefined
+        if method == OPTIMISM:
+            # Harrell et al. (1996): mean excess of the score on the resample over all samples
+            value, weight, overfitting = float(np.nanmean(replicates)), np.nan, np.nan
+            optimism = apparent - value
+        bounds, degrees = range_of(label, inputs.target.n_classes or None), units.n_units - 1.0
+        return Estimate(
+            name=label,
+            value=value,
+            standard_error=error,
+            method=method,
+            replicates=replicates,
+            limits=limit_score(value, error, degrees, bounds),
+            bounds=bounds,
+            confidence_level=inputs.confidence_level,
+            n_samples=len(inputs.target),
+            n_groups=units.n_groups,
+            extra=BootstrapExtra(
+                resubstitution=apparent,
+                oob=oob,
+                no_information=gamma,
+                relative_overfitting=overfitting,
+                weight=weight,
+                optimism=optimism,
+                n_undefined=n_undefined,
+                degrees_of_freedom=degrees,
+                parameters={"n_resamples": counts["n_resamples"]},
+                **counts,
+            ),
+        )
+
+    def jackknife(self, unit: np.ndarray, root: SeedSequence) -> float:
+        """Return the standard error of the score of out-of-bag predictions of several models.
+
+        The jackknife leaves out blocks of units, for all models at once.
+        """
+        n, pooled = len(unit), join_outputs([output for _, output in self.pooled])
+        fit, samples = np.nonzero(np.array([counts for counts, _ in self.pooled]) == 0)
+        rows = fit * n + samples
+        # units in at most N_BLOCKS blocks, in random order
+        rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 1))
+        number = rng.permutation(unit.max() + 1)
+        block = (number % N_BLOCKS)[unit][samples]
+        scores, blocks = np.empty(0), np.unique(block)
+        step = max(1, BLOCK_ELEMENTS // len(rows))  # few blocks at once need little memory
+        for start in range(0, len(blocks), step):
+            kept = [np.flatnonzero(block != one) for one in blocks[start : start + step]]
+            some, of_some = ([of[one] for one in kept] for of in (rows, samples))
+            several = self.score_at_once([pooled] * len(kept), some, of_some)
+            for at in np.flatnonzero(np.isnan(several)):
+                several[at] = self.try_score(pooled, some[at], samples=of_some[at])
+            scores = np.append(scores, several)
+        defined = scores[np.isfinite(scores)]
+        if len(defined) < 2:
+            return np.nan
+        variance = (len(defined) - 1) * float(np.var(defined))
+        return math.sqrt(variance * len(np.unique(samples)) / n)
 
 
-def read_scores(
-    results: Mapping[str, Any], name: str, remedy: str = "metric= names another"
-) -> np.ndarray:
-    """Return a vector of scores from the dict of ``cross_validate``."""
-    if name not in results:
-        raise ValueError(f"results must hold {name!r}, got {sorted(results)}; {remedy}.")
-    scores: np.ndarray = _checks.check_data(
-        f"results[{name!r}]", results[name], ensure_2d=False, dtype=float, estimator="score_632"
-    )
-    return scores
+def limit_score(value: float, error: float, degrees: float, bounds: Limits) -> LimitsByMethod:
+    """Return Student's interval of a score, first on a scale that keeps it within its range."""
+    (low, high), precision = bounds, {"degrees_of_freedom": degrees}
+    plain = {"t": partial(normal_interval, value, error, bounds=bounds, **precision)}
+    if not np.isfinite([value, error]).all():
+        return {"none": give_no_limits}
+    if np.isfinite(low) and low < value < high:
+        span = high - low
+        unit = partial(log_odds_interval, (value - low) / span, error / span, **precision)
+        return {"log_odds": partial(stretch, low, span, unit), **plain}
+    if np.isfinite(high) and value < high:
+        log = partial(log_interval, high - value, error, **precision)
+        return {"log": partial(mirrored, high, log), **plain}
+    return plain

@@ -1,6 +1,7 @@
-"""Comparison of estimators on the same splits.
+"""Comparison of estimators on the same splits of one data set, and their scores on several.
 
-From top to bottom: the public function, and the scores of the fits for each test.
+From top to bottom: the comparison, the scores of the fits for each test, and the loop over data
+sets.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
 from skeval._adapters.fits import fit_plan, score_plan
-from skeval._inference.intervals import Spread
 from skeval._inference.paired import Right
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs
 from skeval._resampling.fit_params import Params, check_takes_weights
@@ -26,14 +26,20 @@ from skeval._resampling.model_scores import ReplayedEstimator, know_classes
 from skeval._resampling.resampled_statistics import values_or_nan
 from skeval._resampling.sampling_units import drawing_units
 from skeval._resampling.splitters import fold_plan, keeps_order, resolve_folds
-from skeval._resampling.target import Target
-from skeval.model_selection import _comparison_methods
 from skeval.model_selection._compare_predictions import check_class_sizes, find_areas
-from skeval.model_selection._comparison import Comparison, SplitComparison, check_margin
-from skeval.model_selection._comparison_methods import METHODS
-from skeval.model_selection._estimates import repeat_folds
-from skeval.model_selection._pair_tests import correct, corrected_t
-from skeval.model_selection._score_interval import find_mean_loss
+from skeval.model_selection._comparison import (
+    Comparison,
+    SplitComparison,
+    check_estimators,
+    check_margin,
+    check_method,
+    check_named,
+    choose_scoring,
+    name_listed,
+    resolve_scorer,
+)
+from skeval.model_selection._estimates import find_mean_loss, repeat_folds
+from skeval.model_selection._pair_tests import METHODS, correct
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, validate_params
@@ -42,6 +48,19 @@ from skeval.utils._text import name_scoring
 
 Named = Mapping[str, Any] | Sequence[Any]
 """Estimators by name, or a list of estimators."""
+Splits = list[tuple[np.ndarray, np.ndarray]]
+TESTS = (
+    "corrected_t",
+    "bootstrap",
+    "mcnemar",
+    "cochran_q",
+    "delong",
+    "time_blocks",
+    "diebold_mariano",
+)
+"""Tests for fits."""
+N_REPEATS = 10
+"""Number of repeats of the default folds of "corrected_t"."""
 
 
 @_checks.in_order(estimators=None, X=None, y=None)
@@ -250,11 +269,11 @@ def compare_classifiers(
     """
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
-    _comparison_methods.check_choices(TESTS, method, alternative)
-    named = _comparison_methods.name_listed("estimators", estimators)
+    _checks.check_option("method", method, ("auto", *TESTS))
+    named = name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
-    _comparison_methods.check_method(method, alternative, len(named))
-    _comparison_methods.check_estimators("estimators", named, method, groups)
+    check_method(method, alternative, len(named))
+    check_estimators(named, method, groups)
     inputs = validate_inputs(
         next(iter(named.values())),
         X,
@@ -268,76 +287,8 @@ def compare_classifiers(
         memory=memory,
         error_score=error_score,
     )
-    check_shared(named, inputs, method)
-    score = _comparison_methods.choose_scoring(method, scoring, inputs.estimator)
-    label, target = name_scoring(score), inputs.target
-    folds = choose_splits(cv, method, inputs.X, target, inputs.groups, random_state)
-    alone = inputs.groups is None and inputs.error_score == "raise" and target.y.ndim == 1
-    if chosen == "auto" and alone and keeps_order(cv, folds) and find_mean_loss(label):
-        method = "time_blocks"
-    tasks = [inputs.with_estimator(estimator) for estimator in named.values()]
-
-    # the scores of the fits, and the test of their differences
-    if method == "corrected_t":
-        scores, ratio = score_splits(tasks, folds, _comparison_methods.resolve_scorer(score))
-        return SplitComparison(
-            names=tuple(named),
-            values=scores.mean(axis=0),
-            tests=correct(corrected_t(scores, ratio, alternative), "holm", confidence_level),
-            method=method,
-            scoring=label,
-            n_samples=len(target),
-            alternative=alternative,
-            confidence_level=confidence_level,
-            margin=margin,
-            split_scores=scores,
-            test_train_ratio=ratio,
-        )
-    if method in ("mcnemar", "cochran_q"):
-        right = find_right(tasks, folds)
-        values, tests = right.rates, METHODS[method].test(right, alternative)
-    elif method == "delong":
-        values, spread = measure_areas(tasks, folds)
-        tests = METHODS[method].test(values, spread, alternative)
-    elif method == "bootstrap":
-        scorer, root = _comparison_methods.resolve_scorer(score), _checks.root_seed(random_state)
-        values, resampled = draw_scores(tasks, folds, scorer, n_resamples, root)
-        tests = METHODS[method].test(values, resampled, alternative)
-    else:
-        scores = score_in_time(tasks, folds, label)
-        values, tests = scores.mean(axis=0), METHODS[method].test(scores, alternative)
-    return Comparison(
-        names=tuple(named),
-        values=values,
-        tests=correct(tests, "holm", confidence_level),
-        method=method,
-        scoring=label,
-        n_samples=len(target),
-        alternative=alternative,
-        confidence_level=confidence_level,
-        margin=margin,
-    )
-
-
-TESTS = (
-    "corrected_t",
-    "bootstrap",
-    "mcnemar",
-    "cochran_q",
-    "delong",
-    "time_blocks",
-    "diebold_mariano",
-)
-"""Tests for fits."""
-
-N_REPEATS = 10
-"""Number of repeats of the default folds of "corrected_t"."""
-
-
-def check_shared(estimators: Mapping[str, Any], inputs: Inputs, method: str) -> None:
-    """Raise unless all estimators accept the weights, and the method accepts `error_score`."""
     if inputs.weight is not None:
-        for name, estimator in estimators.items():
+        for name, estimator in named.items():
             try:
                 check_takes_weights(estimator)
             except TypeError as error:
@@ -347,18 +298,62 @@ def check_shared(estimators: Mapping[str, Any], inputs: Inputs, method: str) -> 
             f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
             f"all samples, got {inputs.error_score!r}."
         )
+    score = choose_scoring(method, scoring, inputs.estimator)
+    label, target = name_scoring(score), inputs.target
 
-
-Splits = list[tuple[np.ndarray, np.ndarray]]
-
-
-def choose_splits(
-    cv: Any, method: str, X: Any, target: Target, groups: Any, random_state: RandomStateLike
-) -> Splits:
-    """Return the splits for all estimators, by default repeated folds for the t-test."""
+    # the same splits for all estimators, by default repeated folds for the t-test
+    data = inputs.X, target, inputs.groups, random_state
     if cv is None and method == "corrected_t":
-        return repeat_folds(N_REPEATS, X, target, groups, random_state)
-    return list(resolve_folds(cv, X, target, groups, random_state))
+        folds = repeat_folds(N_REPEATS, *data)
+    else:
+        folds = list(resolve_folds(cv, *data))
+    alone = inputs.groups is None and inputs.error_score == "raise" and target.y.ndim == 1
+    if chosen == "auto" and alone and keeps_order(cv, folds) and find_mean_loss(label):
+        method = "time_blocks"
+    tasks = [inputs.with_estimator(estimator) for estimator in named.values()]
+
+    # the scores of the fits, and the test of their differences
+    kind: type[Comparison] = Comparison
+    fields: dict[str, Any] = {}
+    test = METHODS[method].test
+    if method == "corrected_t":
+        scores, ratio = score_splits(tasks, folds, resolve_scorer(score))
+        values, tests = scores.mean(axis=0), test(scores, ratio, alternative)
+        kind, fields = SplitComparison, {"split_scores": scores, "test_train_ratio": ratio}
+    elif method in ("mcnemar", "cochran_q"):
+        replayed = [replay_out_of_fold(task, folds, ("predict",)) for task in tasks]
+        right = np.array([each.predict(slice(None)) == target.y for each in replayed])
+        counted = Right(right, _checks.number_groups(inputs.groups, len(target)))
+        values, tests = counted.rates, test(counted, alternative)
+    elif method == "delong":
+        responses = ("decision_function", "predict_proba")
+        replayed = [replay_out_of_fold(task, folds, responses) for task in tasks]
+        n_classes = len(replayed[0].classes_)
+        if n_classes != 2:
+            raise ValueError(f"y must have two classes for method='delong', got {n_classes}.")
+        check_class_sizes("y", target.y)
+        group = _checks.number_groups(inputs.groups, len(target))
+        values, spread = find_areas(target.y, [each.positive_score() for each in replayed], group)
+        tests = test(values, spread, alternative)
+    elif method == "bootstrap":
+        root = _checks.root_seed(random_state)
+        values, resampled = draw_scores(tasks, folds, resolve_scorer(score), n_resamples, root)
+        tests = test(values, resampled, alternative)
+    else:
+        scores = score_in_time(tasks, folds, label)
+        values, tests = scores.mean(axis=0), test(scores, alternative)
+    return kind(
+        names=tuple(named),
+        values=values,
+        tests=correct(tests, "holm", confidence_level),
+        method=method,
+        scoring=label,
+        n_samples=len(target),
+        alternative=alternative,
+        confidence_level=confidence_level,
+        margin=margin,
+        **fields,
+    )
 
 
 def score_splits(tasks: list[Inputs], folds: Splits, scorer: Any) -> tuple[np.ndarray, float]:
@@ -377,26 +372,6 @@ def score_splits(tasks: list[Inputs], folds: Splits, scorer: Any) -> tuple[np.nd
         if len(scores) < 2:
             raise ValueError("error_score=numpy.nan leaves fewer than two splits to compare on.")
     return scores, float(np.mean([len(test) / len(train) for train, test in folds]))
-
-
-def find_right(tasks: list[Inputs], folds: Splits) -> Right:
-    """Return the samples that each estimator predicts correctly."""
-    truth = tasks[0].target.y
-    replayed = [replay_out_of_fold(inputs, folds, ("predict",)) for inputs in tasks]
-    right = np.array([each.predict(slice(None)) == truth for each in replayed])
-    return Right(right, _checks.number_groups(tasks[0].groups, len(truth)))
-
-
-def measure_areas(tasks: list[Inputs], folds: Splits) -> tuple[np.ndarray, Spread]:
-    """Return areas under ROC curves and their covariance."""
-    truth, responses = tasks[0].target.y, ("decision_function", "predict_proba")
-    replayed = [replay_out_of_fold(inputs, folds, responses) for inputs in tasks]
-    classes = replayed[0].classes_
-    if len(classes) != 2:
-        raise ValueError(f"method='delong' needs two classes in y, got {len(classes)}.")
-    check_class_sizes("y", truth)
-    scores = [each.positive_score() for each in replayed]
-    return find_areas(truth, scores, _checks.number_groups(tasks[0].groups, len(truth)))
 
 
 def score_in_time(tasks: list[Inputs], folds: Splits, label: str) -> np.ndarray:
@@ -441,7 +416,7 @@ def replay_out_of_fold(
             "cv must test every sample exactly once where out-of-fold predictions are pooled; "
             "method='corrected_t' takes any splits."
         )
-    request = FitRequest(methods, note=read_classes)
+    request = FitRequest(methods, note=_read_classes)
     fits = fit_plan(inputs, fold_plan(len(target), folds), request)
     output = join_outputs([output for _, output in fits])
     # sorted classes of each model; none for numbers
@@ -458,6 +433,161 @@ def replay_out_of_fold(
     return ReplayedEstimator(answers, get_tags(inputs.estimator), target.classes)
 
 
-def read_classes(model: Any, X: Any, y: Any) -> Any:
-    """Return the classes of a model, or None."""
+def _read_classes(model: Any, X: Any, y: Any) -> Any:
     return getattr(model, "classes_", None)
+
+
+@validate_params(
+    {
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+        "random_state": ["random_state", Generator],
+        "n_jobs": [Integral, None],
+    }
+)
+def run_over_datasets(
+    estimators: Mapping[str, Any],
+    datasets: Mapping[str, Any],
+    *,
+    cv: Any = None,
+    scoring: Any = None,
+    groups: Mapping[str, ArrayLike] | None = None,
+    sample_weight: Mapping[str, ArrayLike] | None = None,
+    params: Mapping[str, Params] | None = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+    error_score: ErrorScore = "raise",
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Score several classifiers on several data sets, on the same splits of each.
+
+    With `memory`, an interrupted run resumes: finished fits are loaded, not repeated.
+
+    Parameters
+    ----------
+    estimators : dict of str to classifier
+        The classifiers, or regressors.
+    datasets : dict of str to (X, y), (X, y, groups) or callable
+        Data sets. A callable without arguments that returns a data set is called when needed, so
+        that only one data set is in memory at a time.
+    cv : int, splitter or iterable, default=None
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. None means 10.
+    scoring : str or callable, default=None
+        Name from `get_scorer_names`, or a scorer; larger is better. None is "accuracy" for
+        classifiers and "r2" for regressors.
+    groups : dict of str to array-like of shape (n_samples,), default=None
+        Group of each sample, such as the patient. Groups are never split. One array for each data
+        set, by its name. Groups may also be part of `datasets`.
+    sample_weight : dict of str to array-like of shape (n_samples,), default=None
+        Sample weights. One array for each data set, by its name; they are used in every fit, and
+        scores are not weighted.
+    params : dict of str to dict, default=None
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. One
+        dict for each data set, by its name.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call. Must be an int if
+        `memory` is used and `cv` is a number, because new folds would not match the cache.
+    n_jobs : int, default=None
+        Number of joblib workers; results do not depend on it. The fits of one classifier on one
+        data set run in parallel with the active joblib backend, which may be a cluster.
+    verbose : int, default=0
+        1 shows progress; larger values add joblib's messages.
+    memory : str, path-like or joblib.Memory, default=None
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        If a fit raises: raise the error, or give its split the score nan and warn. For
+        `compare_scores`, such a score is missing.
+
+    Returns
+    -------
+    scores : dict of str to dict of str to dict
+        For each data set and classifier ``test_score``, the scores of the splits, and ``indices``,
+        their ``train`` and ``test`` samples, as in `sklearn.model_selection.cross_validate`:
+        input of ``compare_scores(scores, over="datasets")``.
+
+    Raises
+    ------
+    TypeError
+        If `estimators` or `datasets` is not a dict of names, or an estimator lacks a method.
+    ValueError
+        If a data set has another form, groups, weights or parameters name an unknown data set,
+        groups are passed twice, or `memory` is used and the folds would be random.
+
+    Notes
+    -----
+    The error of a failed fit has a note that names the classifier and the data set; with `memory`,
+    finished fits are kept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris, load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skeval.model_selection import run_over_datasets
+    >>> scores = run_over_datasets(
+    ...     {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(random_state=0)},
+    ...     {"iris": load_iris(return_X_y=True), "wine": lambda: load_wine(return_X_y=True)},
+    ...     cv=5,
+    ...     random_state=0,
+    ... )
+    >>> scores["wine"]["bayes"]["test_score"].round(3).tolist()
+    [0.972, 1.0, 1.0, 0.971, 0.971]
+    """
+    check_named("estimators", estimators, 1)
+    check_named("datasets", datasets, 1)
+    check_estimators(estimators, "corrected_t", None)
+    by_dataset: dict[str, Any] = {
+        "groups": {} if groups is None else groups,
+        "sample_weight": {} if sample_weight is None else sample_weight,
+        "params": {} if params is None else params,
+    }
+    for name, values in by_dataset.items():
+        if not isinstance(values, Mapping):
+            raise TypeError(f"{name} must be a dict of data sets, got {values!r}.")
+        for dataset in values:
+            _checks.check_option(name, dataset, datasets)
+    if memory is not None and random_state is None and (cv is None or isinstance(cv, Integral)):
+        raise ValueError(
+            "random_state must be an int if memory is given and cv is a number of folds, got None: "
+            "new folds would not be found in the cache."
+        )
+    first = next(iter(estimators.values()))
+    scorer = resolve_scorer(choose_scoring("corrected_t", scoring, first))
+    root = _checks.root_seed(random_state)
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    results: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, dataset in datasets.items():
+        dataset = dataset() if callable(dataset) else dataset
+        if not isinstance(dataset, tuple | list) or len(dataset) not in (2, 3):
+            raise ValueError(
+                f"datasets[{name!r}] must be (X, y), (X, y, groups) or a function that returns "
+                f"one, got {type(dataset).__name__}."
+            )
+        options = {option: values.get(name) for option, values in by_dataset.items()}
+        if len(dataset) == 3 and dataset[2] is not None:
+            if options["groups"] is not None:
+                raise ValueError(f"groups[{name!r}] and those of datasets must not both be given.")
+            options["groups"] = dataset[2]
+        results[name], at = {}, f"on the data set {name!r}"
+        try:
+            X, y = dataset[:2]
+            inputs = validate_inputs(first, X, y, with_loss=False, **options, **run)
+            folds = list(resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
+            plan = fold_plan(len(inputs.target), folds)
+            train, test = (list(part) for part in zip(*folds, strict=True))
+            for label, estimator in estimators.items():
+                at = f"{label!r} on the data set {name!r}"
+                if inputs.weight is not None:
+                    check_takes_weights(estimator)
+                blocks = score_plan(inputs.with_estimator(estimator), plan, scorer)
+                results[name][label] = {
+                    "test_score": np.array([score for block in blocks for score in block]),
+                    "indices": {"train": train, "test": test},
+                }
+        except Exception as error:
+            error.add_note(f"run_over_datasets was at work {at}.")
+            raise
+    return results

@@ -1,7 +1,7 @@
 """Comparison of predictions or scores of the same samples, from any program.
 
-From top to bottom: the public function, the compared predictions with their scores for each test,
-and their validation.
+From top to bottom: the public function, the reading of its arguments, the compared predictions with
+their scores for each test, and areas under ROC curves.
 """
 
 from __future__ import annotations
@@ -29,11 +29,15 @@ from skeval._resampling.resampled_statistics import (
     warn_of_undefined,
 )
 from skeval._resampling.sampling_units import ExchangedUnits, drawing_units
-from skeval.metrics._table import METRICS, Metric, Sample, find_row, unwrap
-from skeval.metrics._text import Sums, find_sums
-from skeval.model_selection import _comparison_methods, _pair_tests
-from skeval.model_selection._comparison import Comparison, JointComparison, check_margin
-from skeval.model_selection._comparison_methods import METHODS
+from skeval.metrics._table import METRICS, Sample, find_row, unwrap
+from skeval.metrics._text import find_sums
+from skeval.model_selection._comparison import (
+    Comparison,
+    JointComparison,
+    check_margin,
+    check_method,
+    name_listed,
+)
 from skeval.model_selection._metric_interval import (
     check_columns,
     find_metric,
@@ -43,8 +47,8 @@ from skeval.model_selection._metric_interval import (
     read_probabilities,
     score_within,
 )
-from skeval.model_selection._pair_tests import Joint, correct, max_t
-from skeval.model_selection._within_units import UNITS, read_units
+from skeval.model_selection._pair_tests import METHODS, Joint, correct, describe_each, list_pairs
+from skeval.model_selection._subgroups import UNITS, read_units
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, safe_indexing, validate_params
@@ -68,7 +72,6 @@ def compare_predictions(
     *,
     metric: Callable[..., float] | str | None = None,
     method: ComparisonTest = "auto",
-    y_true_b: ArrayLike | None = None,
     max_fpr: float | None = None,
     groups: ArrayLike | None = None,
     seeds: ArrayLike | None = None,
@@ -96,10 +99,8 @@ def compare_predictions(
         of each sample, larger being better ("max_t" only).
     predictions : dict of str to array-like, list of array-like, or data frame
         Predictions of two or more systems for the same samples, each of shape (n_samples,) or
-        (n_samples, n_classes), as `metric` takes them. In a frame, each column is a system, or each
-        row is a score, in any order, if the columns are "item", "system", "score" and optionally
-        "seed" (`groups` then refer to the sorted items). A dict with exactly these columns is read
-        the same way.
+        (n_samples, n_classes), as `metric` takes them. In a frame, each column is a system. For a
+        table with a row for each score, see `compare_scores`.
     metric : callable or str, default=None
         ``metric(y_true, prediction)`` or the name of a scorer, for "max_t", "permutation" and
         "bootstrap"; None is the accuracy, and for "delong" the area under the ROC curve. For
@@ -123,9 +124,6 @@ def compare_predictions(
         is a mean loss, such as `sklearn.metrics.mean_absolute_error`: "time_blocks" uses blocks of
         consecutive samples that are as long as the correlation lasts; "diebold_mariano" [6]_ is for
         forecasts `horizon` steps ahead, with the correction of [7]_.
-    y_true_b : array-like of shape (n_samples_b,), default=None
-        True values for the second of two systems if it was tested on other samples than the first,
-        for an unpaired comparison ("delong").
     max_fpr : float, default=None
         Compare the areas over false positive rates up to this one, standardized by McClish as in
         `sklearn.metrics.roc_auc_score` ("delong").
@@ -276,77 +274,88 @@ def compare_predictions(
     """
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
-    _comparison_methods.check_choices(OPTIONS, method, alternative)
+    _checks.check_option("method", method, ("auto", *OPTIONS))
+    _checks.check_option("units", units, UNITS)
     metric = find_metric(metric) if isinstance(metric, str) else metric
-    columns, seeds = read_systems(predictions, y_true, seeds)
-    named = _comparison_methods.name_listed("predictions", columns, "prediction")
+    if hasattr(predictions, "columns") and hasattr(predictions, "pivot"):  # a frame
+        columns = list(predictions.columns)
+        if len(set(map(str, columns))) < len(columns):
+            raise ValueError(f"predictions must have columns of different names, got {columns}.")
+        predictions = {str(name): predictions[name].to_numpy() for name in columns}
+    named = name_listed("predictions", predictions, "prediction")
     systems, runs = read_seeds(seeds, named)
+
+    # the test, and the options that it takes
     if method == "auto":
         alone = len(systems) == 2 == len(named) and y_true is not None and within is None
         method = "permutation" if alone and groups is None else "max_t"
         if method == "permutation" and is_area(metric) and sample_weight is None:
             sizes = np.unique(_checks.check_y("y_true", y_true), return_counts=True)[1]
             method = "delong" if len(sizes) >= 2 and sizes.min() > 1 else method
-    _comparison_methods.check_method(method, alternative, len(systems))
+    check_method(method, alternative, len(systems))
     if method != "max_t" and (seeds is not None or y_true is None):
         what = "y_true must not be None" if seeds is None else "seeds must be None"
         raise ValueError(f"{what} for method={method!r}; 'max_t' takes it.")
-    of_areas = method == "delong" and is_area(metric)
-    options = {"metric": None if of_areas else metric, "y_true_b": y_true_b, "max_fpr": max_fpr}
-    _refuse_unused(method, **options, groups=groups, horizon=horizon, sample_weight=sample_weight)
+    options = {
+        "metric": None if method == "delong" and is_area(metric) else metric,
+        "max_fpr": max_fpr,
+        "groups": groups,
+        "horizon": horizon,
+        "sample_weight": sample_weight,
+    }
+    for name, value in options.items():
+        if value is not None and name not in OPTIONS[method]:
+            raise ValueError(f"{name} must be None for method={method!r}, got {value!r}.")
     if horizon is not None:
         _checks.check_count("horizon", horizon)
-    places = named if isinstance(columns, Mapping) else range(len(named))
-    words = [f"predictions[{place!r}]" for place in places]
+    if y_true is None:
+        scoring = "score"
+    elif max_fpr not in (None, 1):
+        scoring = f"roc_auc up to a false positive rate of {max_fpr:g}"
+    else:
+        scoring = METHODS[method].scoring or (
+            "accuracy" if metric is None else name_scoring(metric)
+        )
+
+    # validated arrays, or the metric in each unit
+    places = named if isinstance(predictions, Mapping) else range(len(named))
     source = ComparedPredictions(
         names=systems,
         runs=runs,
-        words=words,
-        truths=[y_true] * len(named) if y_true_b is None else [y_true, y_true_b],
+        words=[f"predictions[{place!r}]" for place in places],
+        truth=y_true,
         vectors=list(named.values()),
         metric=metric,
         max_fpr=1.0 if max_fpr is None else max_fpr,
         groups=groups,
         horizon=1 if horizon is None else horizon,
         weight=sample_weight,
-        scoring="score" if y_true is None else _name_score(method, metric, max_fpr),
+        scoring=scoring,
         n_resamples=n_resamples,
         root=_checks.root_seed(random_state),
         n_jobs=n_jobs,
     )
-    _checks.check_option("units", units, UNITS)
     if within is not None or unit_weights is not None or units != "random":
-        source = _average_units(source, method, within, unit_weights, units)
+        source = average_units(source, method, within, unit_weights, units)
     else:
         source = read_predictions(source)
-    row = None if metric is None else find_row(unwrap(metric)[0])
-    greater_is_better = row is None or row.greater_is_better
+
+    # scores of the systems, and the tests of their differences
+    kind: type[Comparison] = Comparison
+    fields: dict[str, Any] = {}
+    test = METHODS[method].test
     if method == "max_t":
         joint = source.join()
-        errors, lows, highs = _pair_tests.describe_each(joint, confidence_level, source.root)
-        return JointComparison(
-            names=systems,
-            values=joint.values,
-            tests=correct(max_t(joint, source.root, alternative), "none", confidence_level),
-            method=method,
-            scoring=source.scoring,
-            n_samples=source.n_samples,
-            alternative=alternative,
-            correction="none",
-            confidence_level=confidence_level,
-            greater_is_better=greater_is_better,
-            margin=margin,
-            standard_errors=errors,
-            lows=lows,
-            highs=highs,
-        )
-    test = METHODS[method].test
-    if method in ("mcnemar", "cochran_q"):
+        values, tests = joint.values, test(joint, source.root, alternative)
+        kind = JointComparison
+        ends = describe_each(joint, confidence_level, source.root)
+        fields = dict(zip(("standard_errors", "lows", "highs"), ends, strict=True))
+    elif method in ("mcnemar", "cochran_q"):
         right = Right(source.find_right(), source.group)
         values, tests = right.rates, test(right, alternative)
     elif method == "delong":
-        values, spread, of_same_samples = source.find_areas()
-        tests = test(values, spread, alternative, of_same_samples)
+        values, spread = source.find_areas()
+        tests = test(values, spread, alternative)
     elif method == "bootstrap":
         values, resampled = source.draw()
         tests = test(values, resampled, alternative)
@@ -355,59 +364,24 @@ def compare_predictions(
         tests = test(values, resampled, exchanged, alternative)
     else:
         scores = source.score_in_time()
-        values, of_time = scores.mean(axis=0), (scores, alternative)
-        tests = test(*of_time) if method == "time_blocks" else test(*of_time, source.horizon)
-    return Comparison(
+        steps = () if method == "time_blocks" else (source.horizon,)
+        values, tests = scores.mean(axis=0), test(scores, alternative, *steps)
+    row = None if metric is None else find_row(unwrap(metric)[0])
+    correction = "none" if METHODS[method].simultaneous else "holm"
+    return kind(
         names=systems,
         values=values,
-        tests=correct(tests, "holm", confidence_level),
+        tests=correct(tests, correction, confidence_level),
         method=method,
         scoring=source.scoring,
         n_samples=source.n_samples,
         alternative=alternative,
+        correction=correction,
         confidence_level=confidence_level,
-        greater_is_better=greater_is_better,
+        greater_is_better=row is None or row.greater_is_better,
         margin=margin,
+        **fields,
     )
-
-
-def _average_units(
-    source: ComparedPredictions, method: str, within: Any, unit_weights: Any, kind: str
-) -> ComparedPredictions:
-    """Return the values of the metric in each random unit, or the predictions in each fixed one."""
-    truth, has_runs = source.truths[0], len(source.names) < len(source.vectors)
-    if method != "max_t" or (source.groups is not None and kind == "random"):
-        raise ValueError(
-            "within must be None unless method='max_t', and for random units without groups."
-        )
-    if kind == "fixed" and has_runs:
-        raise ValueError("seeds must be None with units='fixed', got some; average the runs.")
-    metric = source.metric or accuracy_score
-    if truth is None:  # predictions are scores of the samples
-        metric, truth = _mean_score, np.zeros(len(source.vectors[0]))
-    units = read_units(within, len(truth), unit_weights, kind)
-    named = dict(zip(source.words, source.vectors, strict=True))
-    values, kept = score_within(metric, truth, named, source.weight, units)
-    fields: dict[str, Any] = {"scoring": f"{source.scoring}, {kept.text}"}
-    if kept.fixed:
-        fields["parts"] = tuple(source.select(rows) for rows in kept.rows)
-        return replace(source, **fields, shares=tuple(kept.shares.tolist()))
-    # with a group for each unit, the variance allows for unequal weights
-    fields["groups"] = None if kept.weights is None else np.arange(len(kept.names))
-    fields |= {"weight": kept.weights, "metric": None}
-    fields |= {"truths": [None] * len(values), "vectors": [*values]}
-    return read_predictions(replace(source, **fields))
-
-
-def _mean_score(_: Any, scores: Any, sample_weight: Any = None) -> float:
-    return float(np.average(scores, weights=sample_weight))
-
-
-def _name_score(method: str, metric: Any, max_fpr: float | None) -> str:
-    """Return the name of the compared score."""
-    if max_fpr not in (None, 1):
-        return f"roc_auc up to a false positive rate of {max_fpr:g}"
-    return METHODS[method].scoring or ("accuracy" if metric is None else name_scoring(metric))
 
 
 RESAMPLING = {"metric", "groups", "sample_weight"}
@@ -417,33 +391,133 @@ OPTIONS = {
     "max_t": RESAMPLING,
     "mcnemar": {"groups"},
     "cochran_q": {"groups"},
-    "delong": {"y_true_b", "max_fpr", "groups"},
+    "delong": {"max_fpr", "groups"},
     "time_blocks": {"metric", "horizon"},
     "diebold_mariano": {"metric", "horizon"},
 }
 """Options of each test."""
 
 
-def _refuse_unused(method: str, **options: Any) -> None:
-    """Raise if an option is passed that the method does not use."""
-    for name, value in options.items():
-        if value is not None and name not in OPTIONS[method]:
-            raise ValueError(f"{name} must be None for method={method!r}, got {value!r}.")
+def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the names of the systems, and the index of the system of each prediction."""
+    if seeds is None:
+        return tuple(named), np.arange(len(named))
+    owners = [str(owner) for owner in _checks.check_y("seeds", seeds).tolist()]
+    _checks.check_same_length(predictions=list(named), seeds=owners)
+    systems = tuple(dict.fromkeys(owners))
+    if len(systems) < 2:
+        raise ValueError(f"seeds must name at least two systems, got {list(systems)}.")
+    return systems, np.array([systems.index(owner) for owner in owners])
+
+
+def average_units(
+    source: ComparedPredictions, method: str, within: Any, unit_weights: Any, kind: str
+) -> ComparedPredictions:
+    """Return the values of the metric in each random unit, or the predictions in each fixed one."""
+    if method != "max_t" or (source.groups is not None and kind == "random"):
+        raise ValueError(
+            "within must be None unless method='max_t', and for random units without groups."
+        )
+    if kind == "fixed" and len(source.names) < len(source.vectors):
+        raise ValueError("seeds must be None with units='fixed', got some; average the runs.")
+    truth, metric = source.truth, source.metric or accuracy_score
+    if truth is None:  # predictions are scores of the samples
+        metric, truth = _mean_score, np.zeros(len(source.vectors[0]))
+    units = read_units(within, len(truth), unit_weights, kind)
+    named = dict(zip(source.words, source.vectors, strict=True))
+    values, kept = score_within(metric, truth, named, source.weight, units)
+    source = replace(source, scoring=f"{source.scoring}, {kept.text}")
+    if kept.fixed:
+        parts = tuple(source.select(rows) for rows in kept.rows)
+        return replace(source, parts=parts, shares=tuple(kept.shares.tolist()))
+    # with a group for each unit, the variance allows for unequal weights
+    groups = None if kept.weights is None else np.arange(len(kept.names))
+    scores = replace(source, truth=None, metric=None, vectors=[*values], groups=groups)
+    return read_predictions(replace(scores, weight=kept.weights))
+
+
+def _mean_score(_: Any, scores: Any, sample_weight: Any = None) -> float:
+    return float(np.average(scores, weights=sample_weight))
+
+
+def read_predictions(compared: ComparedPredictions) -> ComparedPredictions:
+    """Return validated arrays; n-gram counts in place of sentences for a metric of texts."""
+    metric, truth, weight = compared.metric, compared.truth, compared.weight
+    named = list(zip(compared.words, compared.vectors, strict=True))
+    sums = find_sums(metric)
+    if sums is not None:
+        if weight is not None:
+            raise ValueError(f"sample_weight must be None for {compared.scoring}.")
+        counts = []
+        for word, sentences in named:
+            with _checks.naming("y_true", word):
+                counts.append(sums.read(truth, sentences))
+        if len(counts[0]) < 2:
+            raise ValueError(f"y_true must contain at least two sentences, got {len(counts[0])}.")
+
+        def score(_: np.ndarray, rows: np.ndarray) -> float:
+            return sums.score(rows.sum(axis=0))
+
+        return replace(compared, truth=np.arange(len(counts[0])), vectors=counts, metric=score)
+    vectors = []
+    if truth is None:
+        if metric is not None:
+            raise ValueError(
+                "metric must be None if y_true is None and predictions are scores of samples, got "
+                f"{name_metric(metric)}."
+            )
+        vectors = [as_scores(*each, "if y_true is None") for each in named]
+        _checks.check_same_length(**dict(zip(compared.words, vectors, strict=True)))
+    else:
+        truth = _checks.check_y("y_true", truth)
+        for word, values in named:
+            vector = read_vector(word, values)
+            check_columns(metric, truth, word, vector)
+            vectors.append(read_probabilities(metric, word, truth, vector))
+            _checks.check_same_length(**{"y_true": truth, word: vectors[-1]})
+    if weight is not None:
+        weight = _checks.check_weights("sample_weight", weight, len(vectors[0]))
+    return replace(compared, truth=truth, vectors=vectors, weight=weight)
+
+
+def read_vector(name: str, predicted: Any) -> np.ndarray:
+    """Return predictions as an array of one or two dimensions, the samples first."""
+    with _checks.naming(name):
+        array = np.asarray(predicted)
+    if array.ndim not in (1, 2) or not array.size:
+        raise ValueError(f"{name} must have one entry or row a sample, got shape {array.shape}.")
+    _checks.check_complete(name, array)
+    if array.dtype != np.dtype(object) and np.any(array != array):  # only nan differs from itself
+        raise ValueError(f"{name} must have no missing values, got nan.")
+    return array
+
+
+def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.ndarray:
+    """Return one finite number for each sample."""
+    with _checks.naming(name):
+        values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1:
+        got = f"got the shape {values.shape}; give the column of the positive class, {name}[:, 1]"
+        raise ValueError(f"{name} must have one score per sample {when}, {got}.")
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        got = f"{values[place]} at position {place}"
+        raise ValueError(f"{name} must contain finite scores {when}, got {got}.")
+    return values
 
 
 @dataclass(frozen=True)
 class ComparedPredictions:
     """Predictions of the same samples.
 
-    `words` are the names of the predictions in error messages. All `truths` are the same target,
-    unless two predictions are of different samples. With fixed units, `parts` contains the
-    predictions of each unit, and `shares` their weights, which sum to 1.
+    `words` are the names of the predictions in error messages. With fixed units, `parts` contains
+    the predictions of each unit, and `shares` their weights, which sum to 1.
     """
 
     names: tuple[str, ...]
     runs: np.ndarray
     words: list[str]
-    truths: list[Any]
+    truth: Any
     vectors: list[Any]
     metric: Callable[..., float] | None
     max_fpr: float
@@ -459,47 +533,82 @@ class ComparedPredictions:
 
     @property
     def n_samples(self) -> int:
-        """Number of samples; for unpaired predictions, of both sets together."""
-        if self.truths[0] is None:
-            return len(self.vectors[0])
-        return len(self.truths[0]) if self._paired else sum(map(len, self.truths))
-
-    def select(self, rows: np.ndarray) -> ComparedPredictions:
-        """Return the predictions of some samples, all with the same targets."""
-        truth, groups, weight, *vectors = (
-            None if each is None else safe_indexing(each, rows)
-            for each in (self.truths[0], self.groups, self.weight, *self.vectors)
-        )
-        fields: dict[str, Any] = {"vectors": vectors, "groups": groups, "weight": weight}
-        return read_predictions(replace(self, truths=[truth] * len(vectors), **fields))
-
-    @property
-    def _paired(self) -> bool:
-        return self.truths[0] is self.truths[1]
+        """Number of samples."""
+        return len(self.vectors[0] if self.truth is None else self.truth)
 
     @property
     def group(self) -> Codes | None:
         """Group number of each sample; a column for each kind of crossed groups."""
-        if self.groups is not None and not self._paired:
-            raise ValueError("groups must be None where samples differ (y_true_b), got some.")
         return _checks.number_groups(self.groups, self.n_samples)
 
-    def find_areas(self) -> tuple[np.ndarray, Spread, bool]:
-        """Return areas under ROC curves, their covariance, and whether samples are the same."""
-        check_class_sizes("y_true", self.truths[0])
+    def select(self, rows: np.ndarray) -> ComparedPredictions:
+        """Return the predictions of some samples."""
+        truth, groups, weight, *vectors = (
+            None if each is None else safe_indexing(each, rows)
+            for each in (self.truth, self.groups, self.weight, *self.vectors)
+        )
+        return read_predictions(
+            replace(self, truth=truth, vectors=vectors, groups=groups, weight=weight)
+        )
+
+    def find_areas(self) -> tuple[np.ndarray, Spread]:
+        """Return areas under ROC curves and their covariance."""
+        check_class_sizes("y_true", self.truth)
         vectors = self.vectors
-        if len(np.unique(self.truths[0])) == 2:
+        if len(np.unique(self.truth)) == 2:
             vectors = [as_scores(*pair) for pair in zip(self.words, self.vectors, strict=True)]
         arguments = {} if self.metric is None else unwrap(self.metric)[1]
-        options = arguments, self.max_fpr
-        if self._paired:
-            return *find_areas(self.truths[0], vectors, self.group, *options), True
-        areas, covariance, _ = np.empty(2), np.zeros((2, 2)), self.group  # which refuses groups
-        check_class_sizes("y_true_b", self.truths[1])
-        for place, (truth, vector) in enumerate(zip(self.truths, vectors, strict=True)):
-            area, spread = find_areas(truth, [vector], None, *options)
-            areas[place], covariance[place, place] = area[0], spread.variance
-        return areas, Spread(covariance), False
+        return find_areas(self.truth, vectors, self.group, arguments, self.max_fpr)
+
+    def find_right(self) -> np.ndarray:
+        """Return whether each system predicts each sample correctly."""
+        right = []
+        for word, vector in zip(self.words, self.vectors, strict=True):
+            if vector.ndim > 1:
+                raise ValueError(f"{word} must have one label a sample if metric is None.")
+            labels = _checks.check_y(word, vector)
+            _checks.check_comparable(self.truth, word, labels)
+            right.append(labels == self.truth)
+        return np.array(right)
+
+    def _score_samples(self) -> np.ndarray | None:
+        """Return per-sample scores whose mean is the metric; None if there are no such scores."""
+        if self.truth is None:
+            return np.array(self.vectors, dtype=float)
+        if self.metric is None:
+            return self.find_right().astype(float)
+        scores = [
+            find_sample_values(self.metric, self.truth, each, self.weight) for each in self.vectors
+        ]
+        return None if any(each is None for each in scores) else np.array(scores)
+
+    def _score(self, vector: np.ndarray, rows: Any) -> float:
+        """Return the metric of some samples."""
+        metric = cast("Callable[..., float]", self.metric)
+        weight = {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        return float(metric(self.truth[rows], vector[rows], **weight))
+
+    def draw(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of all systems, and on the same resamples."""
+        units = drawing_units(self.n_samples, None, self.groups, crossed=True)
+        plan = units, self.n_resamples, self.root, self.n_jobs
+        of_samples = self._score_samples()
+        with _checks.naming("metric"):
+            if of_samples is None:
+                metric = cast("Callable[..., float]", self.metric)
+                scores = [partial(self._score, vector) for vector in self.vectors]
+                values = np.empty(len(scores))
+                for place, (word, vector) in enumerate(zip(self.words, self.vectors, strict=True)):
+                    with naming_cause(metric, self.truth, vector, word):
+                        values[place] = scores[place](slice(None))
+                resampled = values_or_nan(scores, *plan)
+            else:
+                means = partial(mean_held, of_samples, self.weight)
+                values = means(np.ones(self.n_samples, dtype=np.intp))
+                resampled = values_of_draws(means, *plan)
+        if not np.isfinite(values).all():
+            raise ValueError(f"metric must be finite on all samples, got {values.tolist()}.")
+        return values, resampled
 
     def exchange(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the scores of all systems, on resamples, and differences of exchanged pairs.
@@ -511,7 +620,7 @@ class ComparedPredictions:
             raise ValueError(
                 f"predictions must have the same shape for method='permutation', got {shapes}."
             )
-        units = drawing_units(len(self.truths[0]), None, self.groups, crossed=True)
+        units = drawing_units(self.n_samples, None, self.groups, crossed=True)
         if units.crossed:
             raise ValueError(
                 "groups must not cross for method='permutation': predictions are exchanged for "
@@ -535,7 +644,7 @@ class ComparedPredictions:
 
             return values_or_nan([score_exchanged], *plan)[0]
 
-        pairs = _pair_tests.list_pairs(len(self.names)).tolist()
+        pairs = list_pairs(len(self.names)).tolist()
         return *self.draw(), np.array([exchange_pair(*pair) for pair in pairs])
 
     def score_in_time(self) -> np.ndarray:
@@ -545,7 +654,11 @@ class ComparedPredictions:
             raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
         scores = self._score_samples()
         if scores is None:
-            means = ", ".join(each.function.__name__ for each in METRICS if _is_mean(each))
+            means = ", ".join(
+                row.function.__name__
+                for row in METRICS
+                if row.per_sample is not None and not row.root and row.response == "predict"
+            )
             raise ValueError(
                 f"metric must be None or a mean of losses of samples, in time, that is {means}; "
                 f"got {self.scoring}."
@@ -562,6 +675,8 @@ class ComparedPredictions:
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
         n_rates, noise, together = None, np.zeros(len(self.runs)), {}
         degrees = np.inf if units.n_groups is None else units.n_groups - 1.0
+
+        # covariance of the scores of systems, due to the samples or groups
         if scores is not None:
             weight = np.ones(self.n_samples) if self.weight is None else self.weight
             size, weight = independent_size(weight), weight / weight.sum()
@@ -581,8 +696,8 @@ class ComparedPredictions:
                 covariance, degrees = spread.covariance, spread.degrees_of_freedom
                 together = spread.groups
             noise = ((scores - (mean @ scores)[self.runs]) ** 2) @ weight**2
-        elif self._are_areas:
-            of_runs, spread, _ = self.find_areas()
+        elif is_area(self.metric) and self.weight is None and self.truth.ndim == 1:
+            of_runs, spread = self.find_areas()
             values, covariance = mean @ of_runs, mean @ spread.covariance @ mean.T
             degrees, together = spread.degrees_of_freedom, spread.groups
         else:
@@ -591,15 +706,19 @@ class ComparedPredictions:
             warn_of_undefined(resampled.sum(axis=0))
             drawn = resampled[:, np.isfinite(resampled).all(axis=0)]
             if drawn.shape[1] < 2:
-                raise ValueError("metric must be defined on two resamples at least.")
+                raise ValueError("metric must be defined on at least two resamples.")
             covariance = np.atleast_2d(np.cov(mean @ drawn))
-        spread = (of_runs - values[self.runs]) ** 2 - noise
+
+        # variance between runs of a system, less the noise of its samples
+        between = (of_runs - values[self.runs]) ** 2 - noise
         per_system = np.maximum(1, n_seeds - 1)
-        own = np.bincount(self.runs, spread).clip(0.0) / per_system / n_seeds
+        own = np.bincount(self.runs, between).clip(0.0) / per_system / n_seeds
         if k > 2:
             # pool the variance between seeds: few seeds of one system hardly determine it
             seed_degrees = max(float(np.sum(n_seeds - 1)), 1.0)
-            own = np.where(n_seeds > 1, max(float(spread.sum()), 0.0) / seed_degrees / n_seeds, 0.0)
+            own = np.where(
+                n_seeds > 1, max(float(between.sum()), 0.0) / seed_degrees / n_seeds, 0.0
+            )
         else:  # Welch
             parts = float(np.sum(own**2 / per_system))
             seed_degrees = float(own.sum()) ** 2 / parts if parts > 0 else 1.0
@@ -628,256 +747,6 @@ class ComparedPredictions:
         total = float(traces.sum()) ** 2 / parts if parts > 0 else np.inf
         values = np.array(self.shares) @ np.array([joint.values for joint in joints])
         return Joint(values, covariances.sum(axis=0), total, np.zeros(len(values)), 1.0)
-
-    @property
-    def _are_areas(self) -> bool:
-        """Whether areas under ROC curves of unweighted samples are compared."""
-        return is_area(self.metric) and self.weight is None and self.truths[0].ndim == 1
-
-    def _score_samples(self) -> np.ndarray | None:
-        """Return per-sample scores whose mean is the metric; None if there are no such scores."""
-        if self.truths[0] is None:
-            return np.array(self.vectors, dtype=float)
-        if self.metric is None:
-            return self.find_right().astype(float)
-        scores = [
-            find_sample_values(self.metric, self.truths[0], each, self.weight)
-            for each in self.vectors
-        ]
-        return None if any(each is None for each in scores) else np.array(scores)
-
-    def draw(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of all systems, and on the same resamples."""
-        units = drawing_units(len(self.truths[0]), None, self.groups, crossed=True)
-        plan = units, self.n_resamples, self.root, self.n_jobs
-        of_samples = self._score_samples()
-        with _checks.naming("metric"):
-            if of_samples is None:
-                metric = cast("Callable[..., float]", self.metric)
-                scores = [partial(self._score, vector) for vector in self.vectors]
-                values = np.empty(len(scores))
-                for place, (word, vector) in enumerate(zip(self.words, self.vectors, strict=True)):
-                    with naming_cause(metric, self.truths[0], vector, word):
-                        values[place] = scores[place](slice(None))
-                resampled = values_or_nan(scores, *plan)
-            else:
-                means = partial(mean_held, of_samples, self.weight)
-                values = means(np.ones(len(self.truths[0]), dtype=np.intp))
-                resampled = values_of_draws(means, *plan)
-        if not np.isfinite(values).all():
-            raise ValueError(f"metric must be finite on all samples, got {values.tolist()}.")
-        return values, resampled
-
-    def _score(self, vector: np.ndarray, rows: Any) -> float:
-        """Return the metric of some samples."""
-        metric = cast("Callable[..., float]", self.metric)
-        weight = {} if self.weight is None else {"sample_weight": self.weight[rows]}
-        return float(metric(self.truths[0][rows], vector[rows], **weight))
-
-    def find_right(self) -> np.ndarray:
-        """Return whether each system predicts each sample correctly."""
-        right = []
-        for word, vector in zip(self.words, self.vectors, strict=True):
-            if vector.ndim > 1:
-                raise ValueError(f"{word} must hold one label a sample where metric is None.")
-            labels = _checks.check_y(word, vector)
-            _checks.check_comparable(self.truths[0], word, labels)
-            right.append(labels == self.truths[0])
-        return np.array(right)
-
-
-def _is_mean(row: Metric) -> bool:
-    """Whether a metric is a mean of one loss per sample, computed from predictions."""
-    return row.per_sample is not None and not row.root and row.response == "predict"
-
-
-def read_predictions(compared: ComparedPredictions) -> ComparedPredictions:
-    """Return validated arrays, and n-gram counts for a metric of texts."""
-    sums = find_sums(compared.metric)
-    if sums is not None:
-        return _read_texts(compared, sums)
-    if len(compared.truths) != len(compared.vectors):
-        raise ValueError(f"y_true_b must be None for {len(compared.vectors)} predictions.")
-    if compared.truths[0] is None:
-        truths, vectors = compared.truths, _read_scores(compared)
-    else:
-        truths, vectors = _read_arrays(compared)
-    weight = compared.weight
-    if weight is not None:
-        weight = _checks.check_weights("sample_weight", weight, len(vectors[0]))
-    return _use_losses(replace(compared, truths=truths, vectors=vectors, weight=weight))
-
-
-def _read_arrays(compared: ComparedPredictions) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the targets and the predictions as arrays of the same length."""
-    truths = [_checks.check_y("y_true", compared.truths[0])] * len(compared.vectors)
-    if not compared._paired:
-        truths[1] = _checks.check_y("y_true_b", compared.truths[1])
-    vectors = []
-    for word, truth, values in zip(compared.words, truths, compared.vectors, strict=True):
-        vector = read_vector(word, values)
-        check_columns(compared.metric, truth, word, vector)
-        vectors.append(read_probabilities(compared.metric, word, truth, vector))
-        _checks.check_same_length(
-            **{"y_true" if truth is truths[0] else "y_true_b": truth, word: vectors[-1]}
-        )
-    return truths, vectors
-
-
-def _read_scores(compared: ComparedPredictions) -> list[np.ndarray]:
-    """Return one finite number for each sample and system."""
-    if compared.metric is not None:
-        raise ValueError(
-            "metric must be None where y_true is None and predictions are scores of samples, got "
-            f"{name_metric(compared.metric)}."
-        )
-    pairs = zip(compared.words, compared.vectors, strict=True)
-    vectors = [as_scores(*each, "where y_true is None") for each in pairs]
-    _checks.check_same_length(**dict(zip(compared.words, vectors, strict=True)))
-    return vectors
-
-
-def _use_losses(compared: ComparedPredictions) -> ComparedPredictions:
-    """Replace predictions by losses if the metric is the square root of their mean.
-
-    Losses are computed once per sample instead of once per resample.
-    """
-    metric, truth = compared.metric, compared.truths[0]
-    row = None if metric is None else find_row(metric)
-    if metric is None or row is None or row.per_sample is None or not row.root:
-        return compared
-    if any(values.ndim > 1 for values in (truth, *compared.vectors)):
-        return compared
-    losses = []
-    for word, vector in zip(compared.words, compared.vectors, strict=True):
-        with naming_cause(metric, truth, vector, word):
-            metric(truth, vector)  # raises for values that it does not accept
-            losses.append(row.per_sample(truth.astype(float), vector.astype(float)))
-    return replace(compared, vectors=losses, metric=_root_of_mean)
-
-
-def _root_of_mean(_: Any, losses: np.ndarray, sample_weight: Any = None) -> float:
-    return float(np.sqrt(np.average(losses, weights=sample_weight)))
-
-
-def _read_texts(compared: ComparedPredictions, sums: Sums) -> ComparedPredictions:
-    """Replace each sentence by its counts, and the metric by a function of their sums."""
-    if compared.weight is not None:
-        raise ValueError(f"sample_weight must be None for {compared.scoring}.")
-    counts = []
-    for word, sentences in zip(compared.words, compared.vectors, strict=True):
-        with _checks.naming("y_true", word):
-            counts.append(sums.read(compared.truths[0], sentences))
-    if len(counts[0]) < 2:
-        raise ValueError(f"y_true must hold two sentences at least, got {len(counts[0])}.")
-    truth = np.arange(len(counts[0]))
-
-    def score(_: np.ndarray, rows: np.ndarray) -> float:
-        return sums.score(rows.sum(axis=0))
-
-    return replace(compared, truths=[truth] * len(counts), vectors=counts, metric=score)
-
-
-LONG = ("item", "system", "score")
-"""Columns of a frame in long form."""
-
-
-def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
-    """Return the columns of a data frame by name, and the system of each run in long form."""
-    is_frame = hasattr(predictions, "columns") and hasattr(predictions, "pivot")
-    keys = set(predictions.columns if is_frame else ())
-    if isinstance(predictions, Mapping) and set(predictions) <= {*LONG, "seed"}:
-        keys = set(predictions)
-    if set(LONG) <= keys:
-        if y_true is not None:
-            raise ValueError("y_true must be None where predictions have a row for each score.")
-        names, owners, values = read_rows(predictions, "seed" in keys)
-    elif is_frame:
-        names, owners = [str(name) for name in predictions.columns], None
-        if getattr(predictions.columns, "nlevels", 1) == 2:
-            names = [" ".join(map(str, name)) for name in predictions.columns]
-            owners = [str(name[0]) for name in predictions.columns]
-        values = [predictions[key].to_numpy() for key in predictions.columns]
-    else:
-        return predictions, seeds
-    if len(set(names)) < len(names):
-        raise ValueError(f"predictions must have columns of different names, got {names}.")
-    return dict(zip(names, values, strict=True)), owners if seeds is None else seeds
-
-
-def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of the systems, and the index of the system of each prediction."""
-    if seeds is None:
-        return tuple(named), np.arange(len(named))
-    owners = [str(owner) for owner in _checks.check_y("seeds", seeds).tolist()]
-    _checks.check_same_length(predictions=list(named), seeds=owners)
-    systems = tuple(dict.fromkeys(owners))
-    if len(systems) < 2:
-        raise ValueError(f"seeds must name two systems at least, got {list(systems)}.")
-    return systems, np.array([systems.index(owner) for owner in owners])
-
-
-def read_rows(
-    rows: Any, has_seeds: bool, argument: str = "predictions"
-) -> tuple[list[str], list[str] | None, list[Any]]:
-    """Return the names of the runs, the system of each if there are several runs, and scores."""
-    names = [*LONG, "seed"] if has_seeds else LONG
-    columns = {name: np.asarray(rows[name]) for name in names}
-    _checks.check_same_length(
-        **{f"{argument}[{name!r}]": column for name, column in columns.items()}
-    )
-    with _checks.naming(argument):
-        scores = columns.pop("score").astype(float)
-        coded = [
-            np.unique(_checks.check_y(f"{argument}[{name!r}]", column), return_inverse=True)
-            for name, column in columns.items()
-        ]
-    levels, codes = zip(*coded, strict=True)
-    run = codes[1] * len(levels[2]) + codes[2] if has_seeds else codes[1]
-    runs, run = np.unique(run, return_inverse=True)
-    owners = names = [str(system) for system in levels[1]]
-    several = len(runs) > len(owners)
-    if several:
-        pairs = [divmod(run_id, len(levels[2])) for run_id in runs]
-        owners = [names[system] for system, _ in pairs]
-        names = [f"{names[system]} {levels[2][seed]}" for system, seed in pairs]
-    table = np.full((len(runs), len(levels[0])), np.nan)
-    table[run, codes[0]] = scores
-    counts = np.bincount(run * table.shape[1] + codes[0], minlength=table.size)
-    if (counts != 1).any():
-        place = int(np.argmax(counts != 1))
-        system, item = divmod(place, table.shape[1])
-        raise ValueError(
-            f"{argument} must have one score of each item by {names[system]!r}, got "
-            f"{counts[place]} of item {levels[0][item]}."
-        )
-    return names, owners if several else None, list(table)
-
-
-def read_vector(name: str, predicted: Any) -> np.ndarray:
-    """Return predictions as an array of one or two dimensions, the samples first."""
-    with _checks.naming(name):
-        array = np.asarray(predicted)
-    if array.ndim not in (1, 2) or not array.size:
-        raise ValueError(f"{name} must have one entry or row a sample, got shape {array.shape}.")
-    _checks.check_complete(name, array)
-    if array.dtype != np.dtype(object) and np.any(array != array):  # only nan differs from itself
-        raise ValueError(f"{name} must have no missing values, got nan.")
-    return array
-
-
-def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.ndarray:
-    """Return one finite number for each sample."""
-    with _checks.naming(name):
-        values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1:
-        got = f"got the shape {values.shape}; give the column of the positive class, {name}[:, 1]"
-        raise ValueError(f"{name} must have one score per sample {when}, {got}.")
-    if not np.isfinite(values).all():
-        place = int(np.argmin(np.isfinite(values)))
-        got = f"{values[place]} at position {place}"
-        raise ValueError(f"{name} must contain finite scores {when}, got {got}.")
-    return values
 
 
 def is_area(metric: Any) -> bool:

@@ -1,9 +1,12 @@
-"""Comparison of existing scores of splits, of data sets, or of items."""
+"""Comparison of existing scores of splits, of data sets, or of items.
+
+The public function, and the reading of the tables of each kind.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,31 +16,41 @@ from numpy.typing import ArrayLike
 
 from skeval._inference.paired import CORRECTIONS
 from skeval._inference.ranks import smallest_pvalue
-from skeval.model_selection import _comparison_methods, _pair_tests
-from skeval.model_selection._compare_predictions import LONG, compare_predictions, read_rows
+from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._comparison import (
     Comparison,
     DatasetComparison,
-    JointComparison,
     SplitComparison,
     check_margin,
+    check_method,
+    name_listed,
 )
-from skeval.model_selection._comparison_methods import METHODS
-from skeval.model_selection._pair_tests import correct
-from skeval.model_selection._run_over_datasets import (
-    check_same_indices,
-    read_score_table,
-    read_splits_scores,
-)
+from skeval.model_selection._pair_tests import METHODS, correct, corrected_t
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike, warn_user
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import validate_params
 from skeval.utils._options import Alternative, ComparisonTest, Correction, Missing, Over
 
+TESTS = {
+    "splits": ("corrected_t",),
+    "datasets": ("wilcoxon", "nemenyi", "mean_ranks"),
+    "items": ("max_t",),
+}
+"""Tests by what the scores are of."""
 LARGEST = 1e100
 """Maximum absolute score; squares of larger scores may overflow."""
+MIN_ITEMS, MAX_ITEM_VALUES = 20, 5
+"""Minimum number of rows, and maximum number of distinct integers, of a table of items."""
 ID_WORDS = {"id", "item", "index", "idx", "question", "sample", "instance", "example", "doc"}
 """Parts of a column name that suggest an identifier."""
+FORMS = (
+    "accepted are a table or array with a row for each data set and a column for each classifier, "
+    "a table with the columns dataset, classifier and score (and split), and a dict of data sets, "
+    "each a dict of classifiers"
+)
+"""Forms of scores on data sets."""
+MISSING = ("None", "nan", "NaT", "<NA>")
+"""Printed forms of missing values in any data frame library."""
 
 
 @_checks.in_order(scores=None)
@@ -177,8 +190,8 @@ def compare_scores(
     on the data sets; the interval inverts Wilcoxon's test, at Bonferroni's level for all pairs.
     With few data sets no finite interval has this level, and its limits are infinite. Wilcoxon's
     test leaves out data sets with equal scores of the pair, but the interval includes them. It may
-    therefore contain 0 although the test rejects; the result then contains a note. The effect size
-    is the matched-pairs rank-biserial correlation.
+    therefore contain 0 although the test rejects. The effect size is the matched-pairs
+    rank-biserial correlation.
 
     Tests by mean ranks depend on all other classifiers [2]_, and fail if scores have different
     distributions. If all 10 classifiers have the same mean score, but the scores of every second
@@ -249,10 +262,10 @@ def compare_scores(
     """
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
-    _checks.check_option("over", over, ("splits", "datasets", "items"))
+    _checks.check_option("over", over, TESTS)
     _checks.check_option("correction", correction, CORRECTIONS)
     _checks.check_option("missing", missing, ("raise", "drop"))
-    _comparison_methods.check_choices(TESTS[over], method, alternative)
+    _checks.check_option("method", method, ("auto", *TESTS[over]))
     if over != "splits" and test_train_ratio is not None:
         raise ValueError(
             f"test_train_ratio must be None for over={over!r}, got {test_train_ratio}."
@@ -260,7 +273,7 @@ def compare_scores(
     if over == "items":
         columns, groups, owners = read_items(scores, groups)
         check_items(columns)
-        comparison = compare_predictions(
+        comparison: Any = compare_predictions(
             None,
             columns,
             method="max_t",
@@ -271,43 +284,37 @@ def compare_scores(
             margin=margin,
             random_state=random_state,
         )
-        assert isinstance(comparison, JointComparison)
         return replace(comparison, n_items=len(next(iter(columns.values()))))
     for argument, value in {"groups": groups, "seeds": seeds}.items():
         if value is not None:
             raise ValueError(f"{argument} must be None unless over='items', got {value!r}.")
+
+    # the table of scores, and the test of all pairs of its columns
+    kind: type[Comparison] = SplitComparison
     if over == "splits":
+        method = "corrected_t"
         names, values, ratio = read_splits(scores, test_train_ratio)
-        _comparison_methods.check_method("corrected_t", alternative, len(names))
-        tests = _pair_tests.corrected_t(values, ratio, alternative)
-        return SplitComparison(
-            names=names,
-            values=values.mean(axis=0),
-            tests=correct(tests, correction, confidence_level),
-            method="corrected_t",
-            alternative=alternative,
-            correction=correction,
-            confidence_level=confidence_level,
-            margin=margin,
-            split_scores=values,
-            test_train_ratio=ratio,
-        )
-    table = read_score_table(scores, missing)
-    values, reason = table.scores, "The test was chosen by the user."
-    if method == "auto":
-        method, reason = choose_test(values.shape, 1 - confidence_level, correction)
-    if looks_like_items(values):
-        warn_user(
-            f"The scores are {len(np.unique(values))} whole numbers on "
-            f"{len(values)} rows: they look like scores of items rather than data sets. "
-            "over='items' ranks systems by their mean score on items.",
-            UserWarning,
-        )
-    _comparison_methods.check_method(method, alternative, len(table.names))
-    correction = "none" if METHODS[method].simultaneous else correction
-    tests = METHODS[method].test(values, confidence_level)
-    return DatasetComparison(
-        names=table.names,
+        check_method(method, alternative, len(names))
+        tests = corrected_t(values, ratio, alternative)
+        fields: dict[str, Any] = {"split_scores": values, "test_train_ratio": ratio}
+    else:
+        kind, reason = DatasetComparison, "The test was chosen by the user."
+        names, values, datasets, dropped = read_score_table(scores, missing)
+        if method == "auto":
+            method, reason = choose_test(values.shape, 1 - confidence_level, correction)
+        n_kinds, whole = len(np.unique(values)), bool((values == np.round(values)).all())
+        if whole and len(values) >= MIN_ITEMS and n_kinds <= MAX_ITEM_VALUES:
+            _checks.warn_user(
+                f"The scores are {n_kinds} whole numbers on {len(values)} rows: they look like "
+                "scores of items rather than data sets. over='items' ranks systems by their mean "
+                "score on items."
+            )
+        check_method(method, alternative, len(names))
+        correction = "none" if METHODS[method].simultaneous else correction
+        tests = METHODS[method].test(values, confidence_level)
+        fields = {"scores": values, "datasets": datasets, "dropped": dropped, "reason": reason}
+    return kind(
+        names=names,
         values=values.mean(axis=0),
         tests=correct(tests, correction, confidence_level),
         method=method,
@@ -315,75 +322,80 @@ def compare_scores(
         correction=correction,
         confidence_level=confidence_level,
         margin=margin,
-        scores=values,
-        datasets=table.datasets,
-        dropped=table.dropped,
-        reason=reason,
+        **fields,
     )
 
 
-TESTS = {
-    "splits": ("corrected_t",),
-    "datasets": ("wilcoxon", "nemenyi", "mean_ranks"),
-    "items": ("max_t",),
-}
-"""Tests by what the scores are of."""
-
-
-def read_splits(scores: Any, test_train_ratio: float | None) -> tuple[Any, ...]:
-    """Return the names of the classifiers, and their scores on splits with the ratio of sizes."""
+def read_splits(
+    scores: Any, test_train_ratio: float | None
+) -> tuple[tuple[str, ...], np.ndarray, float]:
+    """Return the names of the classifiers, their scores on splits, and the ratio of sizes."""
     if isinstance(scores, Mapping) and "test_score" in scores:
         raise TypeError(
-            "scores must hold a result of cross_validate for each classifier, got a single one."
+            "scores must have a result of cross_validate for each classifier, got a single one."
         )
-    named = _comparison_methods.name_listed("scores", scores, "classifier")
-    columns = {
-        name: read_splits_scores(f"scores[{name!r}]", result) for name, result in named.items()
-    }
+    results = name_listed("scores", scores, "classifier")
+    named = {f"scores[{name!r}]": result for name, result in results.items()}
+    columns = {name: read_splits_scores(name, result) for name, result in named.items()}
     for name, column in columns.items():
         if np.isnan(column).any():
-            raise ValueError(
-                f"scores[{name!r}] must have no missing scores, got {np.isnan(column).sum()}."
-            )
+            raise ValueError(f"{name} must have no missing scores, got {np.isnan(column).sum()}.")
         if np.abs(column).max() > LARGEST:
-            raise ValueError(
-                f"scores[{name!r}] must be <= {LARGEST:g} in size, got {column.max():g}."
-            )
+            raise ValueError(f"{name} must be <= {LARGEST:g} in size, got {column.max():g}.")
     sizes = [len(column) for column in columns.values()]
     if len(set(sizes)) > 1:
         raise ValueError(f"scores must be of the same splits, got {' and '.join(map(str, sizes))}.")
     if sizes[0] < 2:
-        raise ValueError("scores must be of two splits at least, got 1.")
-    check_same_indices({f"scores[{name!r}]": result for name, result in named.items()})
-    names, values = tuple(named), np.column_stack(list(columns.values()))
-    return names, values, _find_ratio(test_train_ratio, *named.values())
+        raise ValueError("scores must be of at least two splits, got 1.")
+    check_same_indices(named)
+
+    # the ratio passed by the user, or that of the first result with indices
+    ratio: Any = test_train_ratio
+    for result in named.values():
+        if ratio is None and isinstance(result, Mapping) and "indices" in result:
+            parts = result["indices"]
+            pairs = zip(parts["test"], parts["train"], strict=True)
+            ratio = float(np.mean([len(test) / len(train) for test, train in pairs]))
+    if ratio is None:
+        raise ValueError(
+            "test_train_ratio must be given, 1 / 9 for ten folds, or scores be results of "
+            "cross_validate with return_indices=True; got None."
+        )
+    if not isinstance(ratio, int | float | np.number) or not 0 < ratio < np.inf:
+        raise ValueError(f"test_train_ratio must be a number > 0, got {ratio!r}.")
+    return tuple(results), np.column_stack(list(columns.values())), float(ratio)
 
 
-def _find_ratio(ratio: float | None, *results: Any) -> float:
-    """Return the ratio passed by the user, or from the first result with indices."""
-    if ratio is not None:
-        if not isinstance(ratio, int | float | np.number) or not 0 < ratio < np.inf:
-            raise ValueError(f"test_train_ratio must be a number > 0, got {ratio!r}.")
-        return float(ratio)
-    for result in results:
-        if isinstance(result, Mapping) and "indices" in result:
-            indices = result["indices"]
-            pairs = zip(indices["test"], indices["train"], strict=True)
-            return float(np.mean([len(test) / len(train) for test, train in pairs]))
-    raise ValueError(
-        "test_train_ratio must be given, 1 / 9 for ten folds, or scores hold results of "
-        "cross_validate with return_indices=True; got None."
-    )
+def read_splits_scores(name: str, result: Any) -> np.ndarray:
+    """Return scores of splits from a `cross_validate` result, a list, or a single number."""
+    if isinstance(result, Mapping):
+        if "test_score" not in result:
+            raise ValueError(
+                f"{name} must have 'test_score' if it is a result of cross_validate, got the keys "
+                f"{list(result)!r}; of several metrics give one, result['test_accuracy']."
+            )
+        result = result["test_score"]
+    with _checks.naming(name):
+        values = np.atleast_1d(np.asarray(result, dtype=np.float64))
+    if values.ndim != 1 or not values.size or np.isinf(values).any():
+        raise ValueError(f"{name} must contain finite scores of splits, got {result!r}.")
+    return values
 
 
-MIN_ITEMS, MAX_ITEM_VALUES = 20, 5
-"""Minimum number of rows, and maximum number of distinct integers, of a table of items."""
-
-
-def looks_like_items(scores: np.ndarray) -> bool:
-    """Whether scores are of single items, such as right or wrong, rather than of data sets."""
-    whole = bool((scores == np.round(scores)).all())
-    return whole and len(scores) >= MIN_ITEMS and len(np.unique(scores)) <= MAX_ITEM_VALUES
+def check_same_indices(results: Mapping[str, Any]) -> None:
+    """Raise if results of `cross_validate` have different splits."""
+    indices = {
+        name: [*result["indices"]["train"], *result["indices"]["test"]]
+        for name, result in results.items()
+        if isinstance(result, Mapping) and result.get("indices") is not None
+    }
+    for name, parts in indices.items():
+        other, first = next(iter(indices.items()))
+        if len(parts) != len(first) or not all(map(np.array_equal, parts, first)):
+            raise ValueError(
+                f"{other} and {name} must be of the same splits in the same order, got results of "
+                "cross_validate with other indices."
+            )
 
 
 def choose_test(
@@ -399,6 +411,163 @@ def choose_test(
     if k == 2:
         return "wilcoxon", f"{few}: it cannot reject."
     return "nemenyi", f"{few}, so Nemenyi's test is used."
+
+
+def read_score_table(
+    scores: Any, missing: str
+) -> tuple[tuple[str, ...], np.ndarray, tuple[str, ...], tuple[str, ...]]:
+    """Return names, mean scores over splits, data sets, and those dropped for missing scores.
+
+    The scores are a frame, an array, or data sets by name or in a list.
+    """
+    several = isinstance(scores, list | tuple) and any(isinstance(s, Mapping) for s in scores)
+    if hasattr(scores, "columns"):
+        names = [str(name) for name in scores.columns]
+        if {"dataset", "classifier", "score"} <= set(names):
+            datasets, names, means = _read_long(scores, "split" in names)
+        else:
+            datasets = [str(row) for row in getattr(scores, "index", range(len(scores)))]
+            for what, listed in (("data sets", datasets), ("classifiers", names)):
+                twice = next((name for name in listed if listed.count(name) > 1), None)
+                if twice is not None:
+                    raise ValueError(f"scores must name its {what} once each, got {twice!r} twice.")
+            try:
+                means = _checks.check_data("scores", scores, dtype=float, ensure_all_finite=NAN)
+            except ValueError as error:
+                raise ValueError(f"{str(error).rstrip('.')}; {FORMS}.") from error
+    elif isinstance(scores, Mapping) or several:
+        if not isinstance(scores, Mapping):
+            scores = {f"data set {place}": item for place, item in enumerate(scores, 1)}
+        datasets = list(_name("data sets", scores).values())
+        cells: dict[tuple[str, str], float] = {}
+        keys: dict[Any, None] = {}
+        for dataset, results in zip(datasets, scores.values(), strict=True):
+            if not isinstance(results, Mapping):
+                raise TypeError(
+                    "scores must have a dict of classifiers for each data set, got "
+                    f"{type(results).__name__} for {dataset!r}; {FORMS}."
+                )
+            check_same_indices({f"scores[{dataset!r}][{key!r}]": results[key] for key in results})
+            for name, result in results.items():
+                keys[name] = None
+                cells[dataset, str(name)] = float(read_splits_scores("scores", result).mean())
+        names = list(_name("classifiers", keys).values())
+        means = np.array([[cells.get((row, name), np.nan) for name in names] for row in datasets])
+    else:
+        values = _checks.check_data(
+            "scores", scores, dtype=float, allow_nd=True, ensure_all_finite=NAN
+        )
+        if values.ndim > 3:
+            raise ValueError(
+                "scores must have the shape (n_datasets, n_classifiers) or (n_datasets, "
+                f"n_classifiers, n_splits), got {values.shape}."
+            )
+        means = values if values.ndim == 2 else values.mean(axis=2)
+        datasets = [f"data set {row}" for row in range(1, 1 + means.shape[0])]
+        names = [f"classifier {column}" for column in range(1, 1 + means.shape[1])]
+
+    # data sets without all scores are dropped, or raise an error
+    if len(names) < 2:
+        raise ValueError(f"scores must be of at least two classifiers, got {len(names)}.")
+    lacks = np.isnan(means)
+    kept = ~lacks.any(axis=1)
+    if missing == "raise" and not kept.all():
+        row, column = np.argwhere(lacks)[0]
+        raise ValueError(
+            f"scores must have no missing values, got none of {names[column]!r} on "
+            f"{datasets[row]!r} and {lacks.sum() - 1} more; missing='drop' leaves out "
+            f"{np.sum(~kept)} of {len(datasets)} data sets."
+        )
+    if kept.sum() < 2:
+        raise ValueError(
+            f"scores must contain at least two data sets that have all scores, got {kept.sum()}."
+        )
+    complete, dropped = (
+        tuple(name for name, one in zip(datasets, mask, strict=True) if one)
+        for mask in (kept, ~kept)
+    )
+    return tuple(names), means[kept], complete, dropped
+
+
+NAN: Any = "allow-nan"
+
+
+def _read_long(frame: Any, with_splits: bool) -> tuple[list[str], list[str], np.ndarray]:
+    """Read rows in arbitrary order: names are sorted, and splits are paired by name."""
+    columns = ["dataset", "classifier", *["split"] * with_splits]
+    for column in columns:
+        lacking = [one for one in frame[column] if not isinstance(one, str) and str(one) in MISSING]
+        if lacking:
+            raise ValueError(f"scores must have a {column} in each row, got {lacking[0]!r}.")
+    values = _checks.check_data(
+        "scores", list(frame["score"]), ensure_2d=False, dtype=float, ensure_all_finite=NAN
+    )
+    names = list(frame["classifier"])
+    splits = list(frame["split"]) if with_splits else [None] * len(names)
+    rows = list(zip(frame["dataset"], splits, strict=True))
+    keys, listed, table, counts = _pivot(rows, names, values)
+    of_dataset = _name("data sets", _sort(dataset for dataset, _ in keys))
+    texts = list(_name("classifiers", listed).values())
+    means = np.empty((len(of_dataset), len(texts)))
+    for at, (dataset, text) in enumerate(of_dataset.items()):
+        own = [place for place, (other, _) in enumerate(keys) if other == dataset]
+        means[at] = np.ascontiguousarray(table[own].T).mean(axis=1)
+
+        # each classifier has one score of each split, or none at all
+        read, several = counts[own], np.argwhere(counts[own] > 1)
+        if len(several):
+            rule, where = " and classifier, or a column 'split'", ""
+            if with_splits:
+                rule = ", classifier and split"
+                where = f" at split {keys[own[several[0][0]]][1]!r}"
+            raise ValueError(
+                f"scores must have one row for each data set{rule}, got several of {text!r} and "
+                f"{texts[several[0][1]]!r}{where}."
+            )
+        known = np.flatnonzero(read.any(axis=0))
+        apart = np.argwhere(read[:, known] != read[:, known[:1]])
+        if len(apart):
+            split, other = keys[own[apart[0][0]]][1], texts[known[apart[0][1]]]
+            raise ValueError(
+                f"scores must be of the same splits for all classifiers, got split {split!r} of "
+                f"{text!r} for only one of {texts[known[0]]!r} and {other!r}."
+            )
+    return list(of_dataset.values()), texts, means
+
+
+def _pivot(
+    rows: Sequence[Any], columns: Sequence[Any], values: Any
+) -> tuple[list[Any], list[Any], np.ndarray, np.ndarray]:
+    """Return the distinct rows and columns, the last value of each cell, and their number."""
+    labels = _sort(rows), _sort(columns)
+    places = [{label: at for at, label in enumerate(listed)} for listed in labels]
+    cell = [places[0][row] for row in rows], [places[1][column] for column in columns]
+    shape = len(labels[0]), len(labels[1])
+    table, counts = np.full(shape, np.nan), np.zeros(shape, dtype=int)
+    table[cell] = values
+    np.add.at(counts, cell, 1)
+    return *labels, table, counts
+
+
+def _sort(ids: Iterable[Any]) -> list[Any]:
+    """Return the distinct values in order; values that cannot be compared by type and text."""
+    different = set(ids)
+    try:
+        return sorted(different)
+    except TypeError:
+        return sorted(different, key=lambda value: (type(value).__name__, str(value)))
+
+
+def _name(what: str, ids: Iterable[Any]) -> dict[Any, str]:
+    """Return the text of each name; raise if different names have the same text."""
+    named: dict[str, Any] = {}
+    for identifier in ids:
+        other = named.setdefault(str(identifier), identifier)
+        if other != identifier:
+            raise ValueError(
+                f"scores must have distinct names, got the {what} {other!r} and {identifier!r}."
+            )
+    return {identifier: text for text, identifier in named.items()}
 
 
 def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any, list[str] | None]:
@@ -421,7 +590,7 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any, li
             )
         columns = {f"system {number}": column for number, column in enumerate(values.T, 1)}
     _checks.check_same_length(**{f"scores[{name!r}]": column for name, column in columns.items()})
-    is_long = set(LONG) <= set(columns)
+    is_long = {"item", "system", "score"} <= set(columns)
 
     # take the columns named by groups out of the table
     names = [groups] if isinstance(groups, str) else groups
@@ -431,16 +600,33 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any, li
         groups = np.column_stack(kinds)
     elif isinstance(groups, str) or (is_long and groups is not None):
         raise ValueError(f"groups must name columns of scores, {list(columns)}, got {groups!r}.")
-
     if not is_long:
         return columns, groups, None
-    # in long form, items are identified by their groups and name
-    labels = np.array(list(map(str, columns["item"].tolist())))
-    for kind in () if groups is None else groups.T:
-        labels = np.char.add(np.char.add(kind, " / "), labels)
-    runs, owners, scored = read_rows(columns | {"item": labels}, "seed" in columns, "scores")
-    first = np.unique(labels, return_index=True)[1]
-    return dict(zip(runs, scored, strict=True)), groups if groups is None else groups[first], owners
+
+    # in long form, items are identified by their groups and name, and runs by system and seed
+    for name in {"item", "system", "seed"} & set(columns):
+        _checks.check_complete(f"scores[{name!r}]", columns[name])
+    own = columns["item"].tolist()
+    parts = [own] if groups is None else [*groups.T.tolist(), own]
+    items = [" / ".join(map(str, part)) for part in zip(*parts, strict=True)]
+    systems = columns["system"].tolist()
+    seeds = columns["seed"].tolist() if "seed" in columns else [0] * len(items)
+    with _checks.naming("scores"):
+        values = columns["score"].astype(float)
+    listed, runs, table, counts = _pivot(items, list(zip(systems, seeds, strict=True)), values)
+    owners = [str(system) for system, _ in runs]
+    if (counts != 1).any():
+        item, run = np.argwhere(counts != 1)[0]
+        raise ValueError(
+            f"scores must have one score of each item by {owners[run]!r}, got {counts[item, run]} "
+            f"of item {listed[item]}."
+        )
+    if groups is not None:
+        first = dict(zip(reversed(items), reversed(range(len(items))), strict=True))
+        groups = groups[[first[item] for item in listed]]
+    if len(set(owners)) == len(owners):
+        return dict(zip(owners, table.T, strict=True)), groups, None
+    return {f"{a} {b}": run for (a, b), run in zip(runs, table.T, strict=True)}, groups, owners
 
 
 def check_items(columns: Mapping[str, np.ndarray]) -> None:

@@ -1,31 +1,126 @@
-"""Results of a comparison: the value of each system, the difference of each pair, and the ranks."""
+"""Results of a comparison: the value of each system, the difference of each pair, and the ranks.
+
+First come the checks of arguments that all functions share, then the difference of one pair, and
+then the comparison with its forms for splits, many systems, data sets and readers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import combinations
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Estimate, Limits, Result, ResultWithValue, Test
 from skeval._inference.intervals import mirrored
+from skeval._inference.paired import ALTERNATIVES
 from skeval._inference.ranks import critical_difference, find_equal, find_groups, rank_rows
 from skeval._inference.readers import ReaderStudy
 from skeval._version import __version__
-from skeval.model_selection._comparison_methods import METHODS
-from skeval.model_selection._pair_tests import PairTests, list_pairs, place_of_pair
-from skeval.utils import _text
-from skeval.utils._checks import check_option
-from skeval.utils._text import DataFrame
+from skeval.metrics import get_scorer
+from skeval.model_selection._pair_tests import METHODS, PairTests, list_pairs, place_of_pair
+from skeval.utils import _checks, _text
+from skeval.utils._text import DataFrame, name_estimators
 
 MAX_LISTED = 10
 """Maximum number of systems whose pairs are printed; with more, the ranks are printed."""
 MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 """The alternative for b - a that equals an alternative for a - b."""
+MIN_ALPHA, MAX_ALPHA, N_HALVINGS = 1e-9, 0.45, 40
+"""Smallest and largest P-value of a margin, and number of steps to compute one."""
+ORDERS = {
+    "estimators": "compare_classifiers(estimators, X, y)",
+    "predictions": "compare_predictions(y_true, predictions)",
+    "scores": "compare_scores(scores), over='datasets' and over='items' take tables and arrays",
+}
+"""Calls of the functions that compare a dict or list."""
+
+
+def check_method(method: str, alternative: str, n_names: int) -> None:
+    """Raise unless a method can test this alternative for this number of systems."""
+    _checks.check_option("alternative", alternative, ALTERNATIVES)
+    one_sided = not METHODS[method].over_datasets
+    if alternative != "two-sided" and (n_names > 2 or not one_sided):
+        what = f"more than two, here {n_names}" if one_sided else f"method={method!r}"
+        raise ValueError(f"alternative must be 'two-sided' for {what}, got {alternative!r}.")
+
+
+def check_named(name: str, things: Any, minimum: int) -> None:
+    """Raise unless an argument is a dict with a minimum number of names."""
+    named = isinstance(things, Mapping) and all(isinstance(key, str) for key in things)
+    if not named or len(things) < minimum:
+        got = f"the keys {list(things)!r}" if isinstance(things, Mapping) else repr(things)
+        raise TypeError(f"{name} must be a dict with at least {minimum} names (str), got {got}.")
+
+
+def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
+    """Return two or more items by name; a list has names from a noun, or from its estimators."""
+    if isinstance(things, list | tuple):
+        if len(things) < 2:
+            raise TypeError(f"{argument} must contain at least two, got {len(things)}.")
+        numbered = [f"{noun} {number}" for number in range(1, 1 + len(things))]
+        return dict(zip(numbered if noun else name_estimators(*things), things, strict=True))
+    if isinstance(things, Mapping):
+        check_named(argument, things, 2)
+        return dict(things)
+    shape = f" of shape {np.shape(things)}" if hasattr(things, "shape") else ""
+    raise TypeError(
+        f"{argument} must be a dict or a list of at least two, got {type(things).__name__}{shape}; "
+        f"the order of arguments is {ORDERS[argument]}."
+    )
+
+
+def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) -> None:
+    """Raise unless the method can compare the estimators, with `groups` if they are passed."""
+    row = METHODS[method]
+    for key, estimator in estimators.items():
+        _checks.check_methods(f"estimators[{key!r}]", estimator, "fit", "predict", "get_params")
+    kinds = {is_classifier(estimator) for estimator in estimators.values()}
+    classes = [type(estimator).__name__ for estimator in estimators.values()]
+    if len(kinds) > 1:
+        raise TypeError(
+            f"estimators must be all classifiers or all regressors, got {' and '.join(classes)}."
+        )
+    if row.scoring is not None and kinds == {False}:
+        raise TypeError(
+            f"estimators must be classifiers for method={method!r}, got {classes[0]}; "
+            "'corrected_t' and 'bootstrap' take regressors."
+        )
+    if groups is not None and row.independent:
+        raise ValueError(
+            f"groups must be None for method={method!r}, which assumes independent samples; "
+            "method='bootstrap' draws whole groups, and 'corrected_t' holds out whole groups."
+        )
+
+
+def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
+    """Return the score that a method tests; raise if the requested one is different."""
+    fixed = METHODS[method].scoring
+    if fixed is not None and scoring not in (None, fixed):
+        raise ValueError(f"method={method!r} tests scoring={fixed!r}, got {scoring!r}.")
+    if scoring is None and fixed is None:
+        return "accuracy" if is_classifier(estimator) else "r2"
+    return fixed or scoring
+
+
+def resolve_scorer(scoring: Any) -> Any:
+    """Return the scorer with this name; other scorers are returned unchanged."""
+    with _checks.naming("scoring"):
+        return get_scorer(scoring) if isinstance(scoring, str) else scoring
+
+
+def check_margin(margin: Any) -> float | None:
+    """Return a margin; raise unless it is None or a number above 0."""
+    if margin is None:
+        return None
+    if not isinstance(margin, Real) or not 0 < float(margin) < np.inf:
+        raise ValueError(f"margin must be None or a finite number above 0, got {margin!r}.")
+    return float(margin)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -130,67 +225,39 @@ class Difference(ResultWithValue):
     @property
     def conclusion(self) -> str:
         """Conclusion of the test in words, with its limitations."""
+        a, b, low, high = self.a, self.b, self.interval.low, self.interval.high
         shown = self.pvalue <= self.level  # a test by exchanges may reject without an interval
-        if np.isnan(self.pvalue) or (np.isnan(self.interval.low) and not shown):
+        if np.isnan(self.pvalue) or (np.isnan(low) and not shown):
             return (
                 f"No conclusion: the difference is {_text.write_number(self.value)}, without "
                 "any variance to test it."
             )
-        if shown:
-            merit = "better" if self._direction == "lower" else "worse"
-            which = "" if self.greater_is_better else f", which is {merit}"
-            template = "{a} scores {direction} than {b}{which}; "
-            template += "the difference is significant at {at}."
-            sentence = self._fill(template, direction=self._direction, which=which)
-        else:
-            sentence = f"{self._deny()} {self._describe_interval()}"
-        equal = self._explain_equal_scores() if shown and self._reaches_zero else ""
-        return " ".join(filter(None, [sentence, equal, self._judge_margin(), self.scope]))
-
-    @property
-    def _direction(self) -> str:
-        """Direction of a significant difference: `a` scores higher or lower."""
-        # the median difference is 0 if most scores are equal; then the statistic has the sign
-        more = (self.value or self.statistic) > 0
-        more = more if self.alternative == "two-sided" else self._greater
-        return "higher" if more else "lower"
-
-    @property
-    def _greater(self) -> bool:
-        return self.alternative == "greater"
-
-    def _fill(self, sentence: str, **words: str) -> str:
-        """Return a sentence about the two systems, with the level and the P-value."""
         at = f"{100 * self.level:.3g} % ({_text.say_pvalue(self.pvalue)})"
-        return sentence.format(a=self.a, b=self.b, at=at, **words)
-
-    def _deny(self) -> str:
-        """Return the sentence for a test without a significant result."""
-        if self.alternative == "two-sided":
-            template = "No significant difference at {at}. This is not evidence of equality."
-            return self._fill(template)
-        template = "No evidence at {at} that {a} scores {direction} than {b}."
-        sentence = self._fill(template, direction=self._direction)
-        reverse = self.interval.high < 0 if self._greater else self.interval.low > 0
-        if not reverse:
-            return sentence
-        other = "lower" if self._greater else "higher"
-        return f"{sentence} It scores {other}, which a one-sided test does not test."
-
-    @property
-    def _reaches_zero(self) -> bool:
-        """Whether the interval contains 0 or ends there, with equal scores on some data sets."""
-        ends = self.interval
-        return bool(self.extra.n_equal) and ends.low <= 0 <= ends.high
-
-    def _explain_equal_scores(self) -> str:
-        """Explain why an interval may contain 0 although the difference is significant."""
-        equal = _text.count(self.extra.n_equal or 0, "data set")
-        return (
-            f"The two score the same on {equal}. The test leaves these out and the interval keeps "
-            "them, so it reaches 0: one system is better where the scores differ, but the typical "
-            "difference may be 0."
-        )
+        # the median difference is 0 if most scores are equal; then the statistic has the sign
+        above = (self.value or self.statistic) > 0
+        if self.alternative != "two-sided":
+            above = self.alternative == "greater"
+        direction = "higher" if above else "lower"
+        if shown:
+            merit = "" if self.greater_is_better else f", which is {'worse' if above else 'better'}"
+            sentences = [f"{a} scores {direction} than {b}{merit}; the difference is significant"]
+            sentences[0] += f" at {at}."
+        else:
+            sentences = [f"No significant difference at {at}. This is not evidence of equality."]
+            if self.alternative != "two-sided":
+                sentences = [f"No evidence at {at} that {a} scores {direction} than {b}."]
+            if np.isinf([low, high]).all():
+                sentences.append("No finite interval for the difference.")
+            else:
+                spread = (high - low) / 4
+                ends = [_text.write_estimate(end, spread) for end in (low, high)]
+                level = f"{100 * self.confidence_level:g} % CI"
+                if not low <= 0 <= high:
+                    level += ", without 0"
+                sentences.append(
+                    f"The difference may be anywhere from {ends[0]} to {ends[1]} ({level})."
+                )
+        return " ".join(filter(None, [*sentences, self._judge_margin(), self.scope]))
 
     def _reverse(self) -> Difference:
         """Return the difference of `b` minus `a`."""
@@ -207,18 +274,6 @@ class Difference(ResultWithValue):
             limits={form: partial(mirrored, 0.0, limits) for form, limits in self.limits.items()},
             extra=self.extra.reverse(),
         )
-
-    def _describe_interval(self) -> str:
-        """Describe the interval of the difference."""
-        low, high = self.interval.low, self.interval.high
-        if np.isinf([low, high]).all():
-            return "No finite interval for the difference."
-        spread = (high - low) / 4
-        ends = f"{_text.write_estimate(low, spread)} to {_text.write_estimate(high, spread)}"
-        sentence = f"The difference may be anywhere from {ends} "
-        sentence += f"({100 * self.confidence_level:g} % CI"
-        beyond = "" if low <= 0 <= high or self.alternative != "two-sided" else ", without 0"
-        return f"{sentence}{beyond})."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and the interval, without arrays, ready for JSON.
@@ -259,19 +314,6 @@ def invert_limit(limit: Callable[[float], float], bound: float) -> float:
     return float(np.exp(high))
 
 
-def check_margin(margin: Any) -> float | None:
-    """Return a margin; raise unless it is None or a number above 0."""
-    if margin is None:
-        return None
-    if not isinstance(margin, Real) or not 0 < float(margin) < np.inf:
-        raise ValueError(f"margin must be None or a finite number above 0, got {margin!r}.")
-    return float(margin)
-
-
-MIN_ALPHA, MAX_ALPHA, N_HALVINGS = 1e-9, 0.45, 40
-"""Smallest and largest P-value of a margin, and number of steps to compute one."""
-
-
 class LazyDifferences(Mapping[tuple[str, str], Difference]):
     """Differences of all pairs of names of a comparison, each made when it is read.
 
@@ -279,37 +321,19 @@ class LazyDifferences(Mapping[tuple[str, str], Difference]):
     """
 
     def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
+        self._comparison, self._names = comparison, comparison.names
 
     def __getitem__(self, pair: tuple[str, str]) -> Difference:
-        places = [self._comparison.names.index(name) for name in pair if name in self._names]
+        places = [self._names.index(name) for name in pair if name in self._names]
         if len(places) != 2 or places[0] >= places[1]:
             raise KeyError(pair)
         return self._comparison._make_difference(*places)
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return self._comparison.names
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return combinations(self._names, 2)
 
     def __len__(self) -> int:
         return len(self._names) * (len(self._names) - 1) // 2
-
-
-WORKS = {
-    "max_t": "M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm (2024), "
-    "https://doi.org/10.1093/restud/rdad006",
-    "corrected_t": "C. Nadeau, Y. Bengio (2003), https://doi.org/10.1023/A:1024068626366",
-    "delong": "E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), "
-    "https://doi.org/10.2307/2531595",
-    "diebold_mariano": "F. X. Diebold, R. S. Mariano (1995), "
-    "https://doi.org/10.1080/07350015.1995.10524599",
-    "mcnemar": "interval: A. Agresti, Y. Min (2005), https://doi.org/10.1002/sim.1781",
-    "obuchowski_rockette": "S. L. Hillis (2007), https://doi.org/10.1002/sim.2532",
-}
-"""Reference of each test."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -455,10 +479,7 @@ class Comparison(Result):
     @property
     def best(self) -> tuple[str, ...]:
         """Names of the systems with the best score or mean rank; several if they tie."""
-        return tuple(self.names[place] for place in self._find_best())
-
-    def _find_best(self) -> np.ndarray:
-        return find_equal(self._worth, self._worth.max())
+        return tuple(self.names[place] for place in find_equal(self._worth, self._worth.max()))
 
     @property
     def tied(self) -> list[tuple[str, ...]]:
@@ -475,19 +496,36 @@ class Comparison(Result):
         systems that are not significantly worse.
         """
         ranks = rank_rows(self._worth[None])[0].tolist()
-        bound = _RankLimits(self.tests, len(self.names), self.greater_is_better)
         return {
             name: Estimate(
                 name=f"rank of {name}",
                 value=value,
                 standard_error=np.nan,
                 method=self.method,
-                limits={"differences": partial(bound, place)},
+                limits={"differences": partial(self._bound_rank, place)},
                 confidence_level=self.confidence_level,
                 allow_point=True,
             )
             for place, (name, value) in enumerate(zip(self.names, ranks, strict=True))
         }
+
+    def _bound_rank(self, place: int, confidence_level: float) -> Limits:
+        """Return the limits of the rank of a system."""
+        low, high = self._bound_ranks(confidence_level)[place].tolist()
+        return float(low), float(high)
+
+    @lru_cache(4)  # noqa: B019
+    def _bound_ranks(self, confidence_level: float) -> np.ndarray:
+        """Return the limits of all ranks, shape (n_names, 2)."""
+        n_names, (low, high) = len(self.names), self.tests.bound(confidence_level)
+        first, second = list_pairs(n_names).T
+        above, below = (low > 0, high < 0)[:: 1 if self.greater_is_better else -1]
+        # numbers of systems that are significantly better, and significantly worse
+        better = np.bincount(first[below], minlength=n_names)
+        better += np.bincount(second[above], minlength=n_names)
+        worse = np.bincount(first[above], minlength=n_names)
+        worse += np.bincount(second[below], minlength=n_names)
+        return np.column_stack([1 + better, n_names - worse])
 
     def to_methods(self) -> str:
         """Return a paragraph for the methods section, with its reference.
@@ -496,30 +534,22 @@ class Comparison(Result):
         -------
         str
         """
-        n_names, level = len(self.names), f"{100 * self.confidence_level:g} %"
-        each = "the difference was" if n_names == 2 else f"all {len(self.differences)} pairs were"
-        work = WORKS.get(self.method)
+        level, work = f"{100 * self.confidence_level:g} %", METHODS[self.method].work
         *names, last = self.names
-        sentences = [
-            f"{', '.join(names)} and {last} were compared by {self.scoring}: {each} tested by"
-        ]
-        sentences[0] += f" {self.title}{' [1]' if work else ''}."
-        if n_names > 2:
-            sentences.append(
-                f"The {level} intervals of all differences and ranks are simultaneous."
-            )
+        cited, several = " [1]" * bool(work), len(self.names) > 2
+        tested = f"all {len(self.differences)} pairs were" if several else "the difference was"
+        text = f"{', '.join(names)} and {last} were compared by {self.scoring}: {tested} tested by"
+        text += f" {self.title}{cited}."
+        if not several:
+            text += f" The interval of the difference is a {level} confidence interval."
         else:
-            sentences.append(f"The interval of the difference is a {level} confidence interval.")
-        if n_names > 2 and self.correction != "none":
-            sentences.append(
-                f"P-values are corrected for multiple comparisons ({self.correction})."
-            )
-        elif n_names > 2 and not self.familywise:
-            sentences.append("P-values are not corrected for the number of pairs.")
-        if self.scope:
-            sentences.append(self.scope)
-        sentences.append(f"Computed with skeval {__version__}.")
-        return " ".join(sentences) + (f"\n\n[1] {work}" if work else "")
+            text += f" The {level} intervals of all differences and ranks are simultaneous."
+            if self.correction != "none":
+                text += f" P-values are corrected for multiple comparisons ({self.correction})."
+            elif not self.familywise:
+                text += " P-values are not corrected for the number of pairs."
+        text += f" {self.scope}" * bool(self.scope)
+        return f"{text} Computed with skeval {__version__}." + f"\n\n[1] {work}" * bool(work)
 
     def to_matrix(self, what: str = "value") -> np.ndarray:
         """Return a matrix of one quantity for all pairs: the row minus the column.
@@ -534,7 +564,7 @@ class Comparison(Result):
         ndarray of shape (n_names, n_names)
             The diagonal is 0, or 1 for P-values.
         """
-        check_option("what", what, ("value", "low", "high", "pvalue"))
+        _checks.check_option("what", what, ("value", "low", "high", "pvalue"))
         tests, (first, second) = self.tests, list_pairs(len(self.names)).T
         of_pair = {"value": tests.difference, "low": tests.low, "high": tests.high}
         turned = {"value": -tests.difference, "low": -tests.high, "high": -tests.low}
@@ -550,40 +580,39 @@ class Comparison(Result):
             return self.difference.conclusion
         return self._conclude()
 
-    @property
-    def _superlative(self) -> str:
-        return "highest score" if self.greater_is_better else "lowest score"
-
     def _conclude(self) -> str:
         """Return which systems are best, and which differ from them."""
-        best, pvalues = self._find_best(), self.to_matrix("pvalue")
+        best, pvalues = find_equal(self._worth, self._worth.max()), self.to_matrix("pvalue")
         is_significant = (pvalues[best] <= self.level).all(axis=0)
         unknown = np.isnan(pvalues[best]).any(axis=0)
         worse, untested, similar = (
             ", ".join(self.names[j] for j in self.order if mask[j] and j not in best)
             for mask in (is_significant, unknown, ~is_significant & ~unknown)
         )
-        alone = len(best) == 1
-        text = f"{' and '.join(self.best)} {'has' if alone else 'share'} the {self._superlative}"
+        alone, leaders = len(best) == 1, " and ".join(self.best)
+        text = f"{leaders} {'has' if alone else 'share'} the {self._superlative}"
         if worse:
             text += f"; {'it differs' if alone else 'they differ'} significantly from {worse}"
-        text += f" ({self.title}, {self._describe_level()})."
-        reversed_names = ", ".join(self._list_reversed(best, is_significant))
-        if reversed_names:
-            text += f" The test contradicts this order: {reversed_names} scores higher than"
-            text += f" {' and '.join(self.best)} by the size of the differences, which mean ranks"
-            text += " ignore. Do not call either the better one."
+        level, n_pairs = f"level {100 * self.level:.3g} %", len(self.differences)
+        if n_pairs > 1 and self.familywise:
+            level += f" for all of {n_pairs} pairs"
+        elif n_pairs > 1:
+            level += f" for each of {n_pairs} pairs, not corrected for their number"
+        text += f" ({self.title}, {level})."
+
+        # mean ranks may contradict the differences
+        sign = 1 if self.greater_is_better else -1
+        behind = (sign * self.to_matrix("value")[best] < 0).all(axis=0) & is_significant
+        behind[best] = False
+        ahead = ", ".join(self.names[place] for place in np.flatnonzero(behind))
+        if ahead:
+            text += f" The test contradicts this order: {ahead} scores higher than {leaders} by the"
+            text += " size of the differences, which mean ranks ignore. Do not call either the"
+            text += " better one."
+
         n_significant = int(np.sum(np.triu(pvalues <= self.level, 1)))
         if n_significant > int(is_significant.sum()) * len(best):
-            text += f" {n_significant} of {len(self.differences)} pairs differ significantly."
-        n_equal = np.asarray(self.tests.fields.get("n_equal", 0))
-        reaching = (n_equal > 0) & (self.tests.low <= 0) & (self.tests.high >= 0)
-        n_reaching = int(np.sum(reaching & (self.tests.pvalue <= self.level)))
-        if n_reaching and len(self.names) == 2:
-            text += f" {self.difference._explain_equal_scores()}"
-        elif n_reaching:
-            text += f" For {_text.count(n_reaching, 'pair')} of these the interval reaches 0: it"
-            text += " keeps the data sets with equal scores, which the test leaves out."
+            text += f" {n_significant} of {n_pairs} pairs differ significantly."
         if similar:
             text += f" No significant difference{' for all of them' * (not alone)} from {similar};"
             text += " this is not evidence of equality, see the intervals."
@@ -591,27 +620,14 @@ class Comparison(Result):
             text += f" The difference from {untested} was not tested, because it does not vary."
         if not alone:
             text += " Equal scores are not evidence of equality, see the intervals."
-        return f"{text}{self._explain_choice()} {self.scope}".rstrip()
+        return f"{text}{self._choice} {self.scope}".rstrip()
 
-    def _explain_choice(self) -> str:
-        """Return a sentence on the choice of the best system, if its interval allows for it."""
-        return ""
+    @property
+    def _superlative(self) -> str:
+        return "highest score" if self.greater_is_better else "lowest score"
 
-    def _describe_level(self) -> str:
-        """Return the level of the tests, and whether it is for all pairs together."""
-        level, n_pairs = f"level {100 * self.level:.3g} %", len(self.differences)
-        if n_pairs == 1:
-            return level
-        if self.familywise:
-            return f"{level} for all of {n_pairs} pairs"
-        return f"{level} for each of {n_pairs} pairs, not corrected for their number"
-
-    def _list_reversed(self, best: np.ndarray, is_significant: np.ndarray) -> list[str]:
-        """Return the systems that are significantly better than the best-ranked systems."""
-        sign = 1 if self.greater_is_better else -1
-        behind = (sign * self.to_matrix("value")[best] < 0).all(axis=0) & is_significant
-        behind[best] = False
-        return [self.names[place] for place in np.flatnonzero(behind)]
+    _choice: ClassVar[str] = ""
+    """Sentence on the choice of the best system, if its interval allows for it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, without arrays, ready for JSON.
@@ -654,9 +670,17 @@ class Comparison(Result):
         if len(self.names) > MAX_LISTED:
             lines.append(f"{pairs}: {len(self.differences)} pairs, see to_frame()")
         else:
-            lines.append(
-                _text.align_text(pairs, [_write_pair(each) for each in self._list_pairs()])
-            )
+            # the pairs of the best systems come first
+            place = {self.names[at]: number for number, at in enumerate(self.order)}
+            rows = []
+            for each in sorted(
+                self.differences.values(), key=lambda pair: sorted([place[pair.a], place[pair.b]])
+            ):
+                ends = _text.write_ends(each.interval.low, each.interval.high)
+                text = f"{_text.write_number(each.value):>7} {ends}"
+                text += f"  {_text.say_pvalue(each.pvalue, 3)}"
+                rows.append((f"{each.a} - {each.b}", text))
+            lines.append(_text.align_text(pairs, rows))
         lines += self._explain_method()
         return "\n".join([*lines, _text.fill_text(self.conclusion)])
 
@@ -679,50 +703,15 @@ class Comparison(Result):
         """Return lines on the choice of the test."""
         return []
 
-    def _list_pairs(self) -> list[Difference]:
-        """Return the differences sorted by their systems, the best system first."""
-        place = {self.names[at]: number for number, at in enumerate(self.order)}
-        pairs = self.differences.values()
-        return sorted(pairs, key=lambda each: sorted([place[each.a], place[each.b]]))
-
 
 def _write_rank(rank: Estimate) -> str:
     return f"rank {rank.interval.low:g} to {rank.interval.high:g}"
-
-
-def _write_pair(difference: Difference) -> tuple[str, str]:
-    """Return the names of a pair, and its difference, interval and P-value."""
-    ends = _text.write_ends(difference.interval.low, difference.interval.high)
-    text = f"{_text.write_number(difference.value):>7} {ends}"
-    return f"{difference.a} - {difference.b}", f"{text}  {_text.say_pvalue(difference.pvalue, 3)}"
 
 
 def _bound_pair(tests: PairTests, at: int, confidence_level: float) -> Limits:
     """Return the limits of the simultaneous interval of one pair."""
     low, high = tests.leave_out_points(*tests.bound(confidence_level, np.array([at])))
     return float(low[0]), float(high[0])
-
-
-class _RankLimits:
-    """Limits of the rank of each system, computed once for each level; can be pickled."""
-
-    def __init__(self, tests: PairTests, n_names: int, greater_is_better: bool) -> None:
-        self.tests, self.n_names, self.sign = tests, n_names, 1 if greater_is_better else -1
-        self._ends: dict[float, np.ndarray] = {}
-
-    def __call__(self, place: int, confidence_level: float) -> Limits:
-        if confidence_level not in self._ends:
-            low, high = self.tests.bound(confidence_level)
-            first, second = list_pairs(self.n_names).T
-            above, below = (low > 0, high < 0)[:: self.sign]
-            # numbers of systems that are surely better, and surely worse
-            better = np.bincount(first[below], minlength=self.n_names)
-            better += np.bincount(second[above], minlength=self.n_names)
-            worse = np.bincount(first[above], minlength=self.n_names)
-            worse += np.bincount(second[below], minlength=self.n_names)
-            self._ends[confidence_level] = np.column_stack([1 + better, self.n_names - worse])
-        low, high = self._ends[confidence_level][place].tolist()
-        return float(low), float(high)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -758,11 +747,10 @@ class JointComparison(Comparison):
     highs: np.ndarray = field(repr=False)
     n_items: int | None = None
 
-    def _explain_choice(self) -> str:
-        return (
-            " The best system was chosen after looking at the scores; the intervals of the scores "
-            "are simultaneous, which accounts for this."
-        )
+    _choice: ClassVar[str] = (
+        " The best system was chosen after looking at the scores; the intervals of the scores "
+        "are simultaneous, which accounts for this."
+    )
 
     def _describe_systems(self) -> str:
         if self.n_items is None:

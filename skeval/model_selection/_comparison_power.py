@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -244,21 +244,40 @@ def comparison_power(
         raise ValueError(
             "comparison must not be of several readers: reader_study_size plans readers and cases."
         )
-    a, b = _choose_pair(comparison, pair)
+    over_datasets = isinstance(comparison, DatasetComparison)
+    if pair is None:
+        best = comparison.order[:2].tolist()
+        a, b = (comparison.names[at] for at in (best if over_datasets else sorted(best)))
+    else:
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
+            raise ValueError(f"pair must contain two names, got {pair!r}.")
+        a, b = (check_option("pair", name, comparison.names) for name in pair)
     if isinstance(comparison, DatasetComparison):
         if group_size is not None or intraclass_correlation is not None:
             raise ValueError("group_size must be None for data sets, which are independent.")
-        study = _draw_datasets(comparison, a, b, difference)
+        # draw the observed differences of data sets, shifted to the assumed difference
+        first, second = (comparison.scores[:, comparison.names.index(name)] for name in (a, b))
+        observed, estimate = first - second, comparison[a, b].value
+        shifted = observed if difference is None else observed - estimate + difference
+        study = _Study(
+            "data sets",
+            estimate if difference is None else float(difference),
+            MIN_DATASETS,
+            MIN_DATASETS,
+            MAX_DATASETS,
+            lambda size, rng: signed_rank_pvalue(rng.choice(shifted, size))[0],
+        )
     else:
         groups = group_size, intraclass_correlation
-        study = _draw_samples(comparison, a, b, difference, *groups)
+        study = _plan_samples(comparison, comparison[a, b], difference, *groups)
+    level = comparison.level / len(comparison.differences)
     root, powers = root_seed(random_state), {}
 
     def simulate(size: int) -> float:
         rng = repetition_rng(root, size)
         pvalues = [study.draw_pvalue(size, rng) for _ in range(n_simulations)]
         # a missing P-value counts as no rejection
-        powers[size] = float(np.mean(np.array(pvalues) <= study.level))
+        powers[size] = float(np.mean(np.array(pvalues) <= level))
         return powers[size]
 
     n_needed = _search(simulate, power, study)
@@ -268,7 +287,7 @@ def comparison_power(
         method=comparison.method,
         unit=study.unit,
         difference=study.difference,
-        level=study.level,
+        level=level,
         power=float(power),
         sizes=np.array(sizes),
         powers=np.array([powers[size] for size in sizes]),
@@ -277,13 +296,11 @@ def comparison_power(
     )
 
 
-@dataclass(frozen=True)
-class _Study:
-    """Simulated study: its P-value by size, and the range of sizes."""
+class _Study(NamedTuple):
+    """Simulated study: its P-value by size, and the first, smallest and largest size."""
 
     unit: str
     difference: float
-    level: float
     first: int
     least: int
     most: int
@@ -291,34 +308,79 @@ class _Study:
     design: Design | None = None
 
 
-def _plan_groups(
-    comparison: Comparison, result: Difference, group_size: float | None, correlation: float | None
-) -> tuple[Design | None, float]:
-    """Return the groups of the study, and the ratio of its variance to the result's variance.
+def _plan_samples(
+    comparison: Comparison,
+    result: Difference,
+    difference: float | None,
+    group_size: float | None,
+    correlation: float | None,
+) -> _Study:
+    """Return studies of more or fewer samples or groups, like those of the comparison."""
+    n, error = result.n_samples, result.standard_error
+    splits = comparison.split_scores if isinstance(comparison, SplitComparison) else None
+    if n is None or not np.isfinite(error) or error == 0:
+        raise ValueError(
+            "comparison must have a number of samples and a standard error, got "
+            f"n_samples={n!r} and standard_error={error!r}."
+        )
+    wanted = result.value if difference is None else float(difference)
 
-    By default the groups are like the result's; None if there are no groups.
-    """
+    # the groups of the study, by default like those of the result, and the ratio of the variances
     is_given = group_size is not None or correlation is not None
-    splits = isinstance(comparison, SplitComparison)
-    if is_given and (splits or comparison.method in ("bootstrap", "permutation")):
+    if is_given and (splits is not None or comparison.method in ("bootstrap", "permutation")):
         raise ValueError(
             f"group_size and intraclass_correlation must be None for method={comparison.method!r}, "
             "whose result does not say how it varies by groups; 'max_t', 'mcnemar' and 'delong' do."
         )
     together, n_groups = result.extra.intraclass_correlation, result.extra.n_groups
-    if together is None or n_groups is None or result.n_samples is None or splits:
+    if together is None or n_groups is None or splits is not None:
         design = read_design(group_size, correlation)
-        return design, 1.0 if design is None else design.effect
-    if isinstance(together, tuple):
+        times = 1.0 if design is None else design.effect
+    elif isinstance(together, tuple):
         raise ValueError(
             "comparison must not be of crossed groups: a larger study may have more of either kind."
         )
-    at_hand = Design(result.n_samples / n_groups, float(together))
-    planned = make_design(
-        at_hand.size if group_size is None else group_size,
-        at_hand.correlation if correlation is None else correlation,
+    else:
+        at_hand = Design(n / n_groups, float(together))
+        design = make_design(
+            at_hand.size if group_size is None else group_size,
+            at_hand.correlation if correlation is None else correlation,
+        )
+        times = design.effect / at_hand.effect
+
+    if result.extra.only_a is not None and design is None:
+        # draw discordant samples: their observed fraction, split by the assumed difference
+        discordant = ((result.extra.only_a or 0) + (result.extra.only_b or 0)) / n
+        if not abs(wanted) <= discordant + ROUNDING:
+            raise ValueError(
+                f"difference must be <= {discordant:.4g} in size, the fraction of samples that one "
+                f"of the two alone gets right, got {wanted!r}."
+            )
+        of_each = [(discordant + wanted) / 2, (discordant - wanted) / 2]
+        cells = np.clip([*of_each, 1 - sum(of_each)], 0.0, 1.0)
+
+        def draw_pvalue(size: int, rng: Generator) -> float:
+            only_a, only_b, _ = rng.multinomial(size, cells).tolist()
+            return mcnemar(only_a, only_b, size, result.alternative)[0].pvalue
+    else:
+        # draw the difference, and for splits or groups also its standard error
+        variance = times * n * error**2
+        freedom = np.inf if splits is None else len(splits) - 1.0
+
+        def draw_pvalue(size: int, rng: Generator) -> float:
+            degrees = freedom if design is None else size / design.size - 1
+            error = np.sqrt(variance / size)
+            spread = 1.0 if np.isinf(degrees) else np.sqrt(rng.chisquare(degrees) / degrees)
+            statistic = rng.normal(wanted / error) / spread
+            return tail_probability(statistic, result.alternative, degrees)
+
+    # models trained on fewer samples of splits are different models
+    least = MIN_DATASETS if design is None else max(MIN_DATASETS, int(np.ceil(2 * design.size)))
+    first = max(least, n // 8) if splits is None else n
+    smallest = least if splits is None else n
+    return _Study(
+        "samples", wanted, first, smallest, max(MAX_TIMES * n, least), draw_pvalue, design
     )
-    return planned, planned.effect / at_hand.effect
 
 
 def _search(simulate: Callable[[int], float], power: float, study: _Study) -> int | None:
@@ -342,105 +404,3 @@ def _search(simulate: Callable[[int], float], power: float, study: _Study) -> in
         else:
             high = middle
     return high
-
-
-def _choose_pair(comparison: Comparison, pair: Any) -> tuple[str, str]:
-    """Return the names of the pair, by default of the best two systems."""
-    if pair is None:
-        best = comparison.order[:2].tolist()
-        first, second = best if isinstance(comparison, DatasetComparison) else sorted(best)
-        return comparison.names[first], comparison.names[second]
-    if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
-        raise ValueError(f"pair must hold two names, got {pair!r}.")
-    a, b = (check_option("pair", name, comparison.names) for name in pair)
-    return a, b
-
-
-def _draw_datasets(
-    comparison: DatasetComparison, a: str, b: str, difference: float | None
-) -> _Study:
-    scores, places = comparison.scores, [comparison.names.index(name) for name in (a, b)]
-    observed = scores[:, places[0]] - scores[:, places[1]]
-    estimate = comparison[a, b].value
-    shifted = observed if difference is None else observed - estimate + difference
-
-    def draw_pvalue(size: int, rng: Generator) -> float:
-        return signed_rank_pvalue(rng.choice(shifted, size))[0]
-
-    return _Study(
-        "data sets",
-        estimate if difference is None else float(difference),
-        comparison.level / len(comparison.differences),
-        MIN_DATASETS,
-        MIN_DATASETS,
-        MAX_DATASETS,
-        draw_pvalue,
-    )
-
-
-def _draw_samples(
-    comparison: Comparison, a: str, b: str, difference: float | None, *groups: float | None
-) -> _Study:
-    result = comparison[a, b]
-    n, error = result.n_samples, result.standard_error
-    if n is None or not np.isfinite(error) or error == 0:
-        raise ValueError(
-            "comparison must have a number of samples and a standard error, got "
-            f"n_samples={n!r} and standard_error={error!r}."
-        )
-    splits = getattr(comparison, "split_scores", None)
-    wanted = result.value if difference is None else float(difference)
-    design, times = _plan_groups(comparison, result, *groups)
-    if result.extra.only_a is not None and design is None:
-        draw_pvalue = _by_errors(result, n, wanted)
-    else:
-        freedom = np.inf if splits is None else len(splits) - 1.0
-        variance = times * n * result.standard_error**2
-        draw_pvalue = _by_variance(variance, wanted, result.alternative, freedom, design)
-    least = MIN_DATASETS if design is None else max(MIN_DATASETS, int(np.ceil(2 * design.size)))
-    return _Study(
-        "samples",
-        wanted,
-        comparison.level / len(comparison.differences),
-        max(least, n // 8) if splits is None else n,
-        least if splits is None else n,
-        max(MAX_TIMES * n, least),
-        draw_pvalue,
-        design,
-    )
-
-
-def _by_errors(result: Difference, n: int, wanted: float) -> Callable[[int, Generator], float]:
-    """Draw discordant samples: their observed fraction, split by the assumed difference."""
-    discordant = ((result.extra.only_a or 0) + (result.extra.only_b or 0)) / n
-    if not abs(wanted) <= discordant + ROUNDING:
-        raise ValueError(
-            f"difference must be <= {discordant:.4g} in size, the fraction of samples that one of "
-            f"the two alone gets right, got {wanted!r}."
-        )
-    of_each = [(discordant + wanted) / 2, (discordant - wanted) / 2]
-    cells = np.clip([*of_each, 1 - sum(of_each)], 0.0, 1.0)
-
-    def draw_pvalue(size: int, rng: Generator) -> float:
-        only_a, only_b, _ = rng.multinomial(size, cells).tolist()
-        return mcnemar(only_a, only_b, size, result.alternative)[0].pvalue
-
-    return draw_pvalue
-
-
-def _by_variance(
-    variance: float, wanted: float, alternative: str, freedom: float, design: Design | None
-) -> Callable[[int, Generator], float]:
-    """Draw the difference, and for splits or groups also its standard error.
-
-    `variance` is the variance per sample of the study.
-    """
-
-    def draw_pvalue(size: int, rng: Generator) -> float:
-        degrees = freedom if design is None else size / design.size - 1
-        error = np.sqrt(variance / size)
-        spread = 1.0 if np.isinf(degrees) else np.sqrt(rng.chisquare(degrees) / degrees)
-        statistic = rng.normal(wanted / error) / spread
-        return tail_probability(statistic, alternative, degrees)
-
-    return draw_pvalue

@@ -9,10 +9,10 @@ Each method is a function from validated inputs, a seed and its parameters to an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -27,7 +27,7 @@ from skeval._inference.errors import (
     spread_of_mean,
 )
 from skeval._inference.estimate import Estimate, PerturbationExtra
-from skeval._inference.intervals import DRAWN, Spread
+from skeval._inference.intervals import DRAWN, Spread, mirrored
 from skeval._inference.ordered import time_units
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import (
@@ -38,10 +38,11 @@ from skeval._resampling.fit_params import (
 )
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, validate_inputs
-from skeval._resampling.losses import LossLike, mean_of_tested
+from skeval._resampling.losses import Loss, LossLike, mean_of_tested, resolve_loss
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
 from skeval._resampling.splitters import Folds, KeptFolds, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.target import Target
+from skeval.metrics._scorers import range_of, row_of_scorer
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._options import ErrorScore, Statistic
@@ -121,6 +122,58 @@ def untested_losses(inputs: Inputs, share: float = 1.0) -> TestLosses:
     """Return losses of 0 for a share of the units, with their weights and units."""
     counted = inputs.units.unit < int(share * inputs.units.n_units)
     return inputs.count(np.flatnonzero(counted), np.zeros(counted.sum()))
+
+
+def label_parts(scoring: Any) -> dict[str, str]:
+    """Return the name of each score in the results, with its label.
+
+    The label of a named scorer is its name in scikit-learn, that of a function ends in "()".
+    """
+    if isinstance(scoring, dict):
+        return {
+            name: part if isinstance(part, str) else f"{name}()" for name, part in scoring.items()
+        }
+    parts = scoring if isinstance(scoring, list | tuple | set) else [scoring]
+    labels = [
+        part if isinstance(part, str) else f"{getattr(part, '__name__', type(part).__name__)}()"
+        for part in parts
+    ]
+    return dict(zip(labels, labels, strict=True))
+
+
+class MeanLoss(NamedTuple):
+    """A score that equals `best` minus a mean loss."""
+
+    loss: str
+    best: float
+
+
+def find_mean_loss(label: str) -> MeanLoss | None:
+    """Return the loss of a score that is a mean loss, otherwise None."""
+    row = row_of_scorer(label)
+    if row is None or row.loss is None or row.root:
+        return None
+    return MeanLoss(row.loss, 1.0 if row.greater_is_better else 0.0)
+
+
+def losses_of(inputs: Inputs, labels: Mapping[str, str]) -> tuple[Loss, ...]:
+    """Return the losses of scores that are all mean losses."""
+    return tuple(
+        resolve_loss(mean.loss, inputs.target, inputs.estimator, f"scoring={label!r}")
+        for label in labels.values()
+        if (mean := find_mean_loss(label)) is not None
+    )
+
+
+def to_score(inputs: Inputs, label: str, error: Estimate, **fields: Any) -> Estimate:
+    """Return the score that equals a constant minus a mean loss, or is this estimate itself."""
+    bounds, mean = range_of(label, inputs.target.n_classes or None), find_mean_loss(label)
+    fields |= {"name": label, "bounds": bounds, "loss": ""}
+    if mean is not None:
+        limits = {form: partial(mirrored, mean.best, ends) for form, ends in error.limits.items()}
+        fields |= {"value": mean.best - error.value, "limits": limits}
+        fields["replicates"] = mean.best - error.replicates
+    return replace(error, **fields)
 
 
 def check_enough(inputs: Inputs, values: np.ndarray, least: int) -> None:

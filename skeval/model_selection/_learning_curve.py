@@ -593,14 +593,19 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
     intervals = [estimate.interval for estimate in measured.values]
     rows = [(e.value, i.low, i.high) for e, i in zip(measured.values, intervals, strict=True)]
     laws, why = extrapolate(measured, thinned.sizes, repetition_rng(child_seed(root, 2), 0))
-    x, band, columns = thinned.sizes, None, {}
+    x, columns = thinned.sizes, dict[str, Any]()
+    band: Band | None = None
     predicted: dict[str, Any] = {}
     if laws is not None:
         fitted, drawn = laws
         x = np.append(x, [n, 2 * n] if n > x[-1] else [2 * n])
         ratio = x / thinned.sizes[-1]
         law, draws = sign * fitted.at(ratio)[0], sign * drawn.at(ratio)
-        band = hold_whole(law, draws, level, measured.bounds)
+        # simultaneous band of the drawn laws, in units of their standard deviations
+        spread = draws.std(axis=0, ddof=1)
+        off = np.abs(draws - law) / np.where(spread > 0, spread, np.inf)
+        half = np.quantile(off.max(axis=1), level) * spread
+        band = Band(np.clip(law - half, *measured.bounds), np.clip(law + half, *measured.bounds))
         of_n = int(np.argmax(x >= n))
         predicted = {
             "at_all": predict(measured.name, law[of_n], draws[:, of_n], level),
@@ -635,14 +640,6 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
         answer=write_answer(predicted, n, why, best, sizes[-1]),
         extra=PowerLaw(n_samples=n, n_groups=thinned.inputs.units.n_groups, **predicted),
     )
-
-
-def hold_whole(law: Floats, draws: Floats, level: float, bounds: Limits) -> Band:
-    """Return the simultaneous band of the drawn laws, in units of their standard deviations."""
-    spread = draws.std(axis=0, ddof=1)
-    off = np.abs(draws - law) / np.where(spread > 0, spread, np.inf)
-    half = np.quantile(off.max(axis=1), level) * spread
-    return Band(np.clip(law - half, *bounds), np.clip(law + half, *bounds))
 
 
 def limits_around(value: float, draws: Floats, confidence_level: float) -> Limits:

@@ -40,10 +40,10 @@ from skeval._resampling.sampling_units import DrawingUnits, drawing_units
 from skeval.metrics import _table, get_scorer
 from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import Sums, find_sums
-from skeval.model_selection._subgroups import compare_subgroups
-from skeval.model_selection._within_units import (
+from skeval.model_selection._subgroups import (
     Units,
     combine_units,
+    compare_subgroups,
     estimate_mean,
     read_units,
     score_units,
@@ -303,7 +303,13 @@ def metric_interval(
     averaged = None
     if within is not None or unit_weights is not None or units != "random":
         averaged = read_units(within, n, unit_weights, units)
-        _refuse_with_units(averaged, settings, groups=groups, by=by)
+        if not averaged.fixed and method not in ("auto", "t"):
+            raise ValueError(f"method must be 'auto' or 't' with random units, got {method!r}.")
+        if not averaged.fixed and stratify:
+            raise ValueError("stratify must be False with random units, got True.")
+        for name, value in {"groups": None if averaged.fixed else groups, "by": by}.items():
+            if value is not None:
+                raise ValueError(f"{name} must be None with within, got some.")
 
     def measure(one: Metric) -> Any:
         function = find_metric(one)
@@ -317,7 +323,7 @@ def metric_interval(
             return _estimate_metric(function, data.select(rows), settings, seed)
 
         if averaged is not None:
-            return _average_metric(function, data, averaged, measure_some, confidence_level, method)
+            return _average_metric(function, data, averaged, measure_some, settings)
         return compare_subgroups(
             by, n, lambda mask: measure_some(np.flatnonzero(mask)), confidence_level
         )
@@ -325,8 +331,7 @@ def metric_interval(
     if isinstance(metric, str) or callable(metric):
         return measure(metric)
     named = metric if isinstance(metric, Mapping) else {name_metric(one): one for one in metric}
-    intervals_by_name = {name: measure(one) for name, one in named.items()}
-    return Results(intervals_by_name)
+    return Results({name: measure(one) for name, one in named.items()})
 
 
 class Settings(NamedTuple):
@@ -350,20 +355,6 @@ class Data(NamedTuple):
     def select(self, rows: NDArray[np.intp]) -> Data:
         """Return some of the samples."""
         return Data._make(None if each is None else safe_indexing(each, rows) for each in self)
-
-
-def _refuse_with_units(units: Units, settings: Settings, **options: Any) -> None:
-    """Raise for options that do not apply to the mean over units."""
-    if not units.fixed:
-        if settings.method not in ("auto", "t"):
-            raise ValueError(
-                f"method must be 'auto' or 't' with random units, got {settings.method!r}."
-            )
-        if settings.stratify:
-            raise ValueError("stratify must be False with random units, got True.")
-    for name, value in options.items():
-        if value is not None and not (units.fixed and name == "groups"):
-            raise ValueError(f"{name} must be None with within, got some.")
 
 
 def score_within(
@@ -395,17 +386,15 @@ def _average_metric(
     data: Data,
     units: Units,
     measure: Callable[[NDArray[np.intp]], Estimate],
-    confidence_level: float,
-    method: str,
+    settings: Settings,
 ) -> Estimate:
     """Return the mean of a metric over units; `measure` returns the estimate of one unit."""
-    named = {"y_pred": data.y_pred}
+    named, level = {"y_pred": data.y_pred}, settings.confidence_level
     values, kept = score_within(metric, data.y_true, named, data.weight, units)
-    shape = np.shape(make_column(data.y_pred))
+    shape, name = np.shape(make_column(data.y_pred)), name_metric(metric)
     bounds = _table.range_of_metric(metric, max(2, *shape[1:]) if len(shape) == 2 else 2)
-    name = name_metric(metric)
     if not units.fixed:
-        return estimate_mean(name, values[0], kept, confidence_level, bounds, method)
+        return estimate_mean(name, values[0], kept, level, bounds, settings.method)
     small = [unit for unit, rows in zip(kept.names, kept.rows, strict=True) if len(rows) < 2]
     if small:
         raise ValueError(
@@ -413,54 +402,49 @@ def _average_metric(
         )
     with ignored_warnings(UndefinedMetricWarning):  # a missing interval raises an error below
         estimates = [measure(rows) for rows in kept.rows]
-    return combine_units(name, estimates, kept, confidence_level, bounds=bounds)
+    return combine_units(name, estimates, kept, level, bounds=bounds)
 
 
 def _estimate_metric(
     metric: Callable[..., float], data: Data, settings: Settings, random_state: RandomStateLike
 ) -> Estimate:
     """Return one metric of some samples."""
-    y_true, y_pred = data.y_true, data.y_pred
-    y_pred = read_probabilities(metric, "y_pred", y_true, y_pred)
+    # the value on validated columns
+    y_true, n = data.y_true, num_samples(data.y_true)
+    y_pred = read_probabilities(metric, "y_pred", y_true, data.y_pred)
     true, pred = make_column(y_true), make_column(y_pred)
-    n, groups, method = num_samples(y_true), data.groups, settings.method
     if n < 2:
-        raise ValueError(f"y_true must hold at least two samples, got {n}.")
+        raise ValueError(f"y_true must contain at least two samples, got {n}.")
     weight = None if data.weight is None else _checks.check_weights("sample_weight", data.weight, n)
     if weight is not None and np.ptp(weight) == 0 and find_sums(metric) is None:
         weight = None
     with naming_cause(metric, true, pred):
         statistic = make_statistic(metric, y_true, y_pred, weight)
         value = statistic(np.arange(n))
-    strata = encode_classes(y_true) if settings.stratify else None
-    units = drawing_units(n, strata, groups, crossed=True)
-    if groups is not None:
+    units = drawing_units(
+        n, encode_classes(y_true) if settings.stratify else None, data.groups, crossed=True
+    )
+    if data.groups is not None:
         warn_of_few_groups(units.n_units)
-    codes = None if groups is None else units.codes
-    sample = Sample(make_column(y_true), make_column(y_pred), value, weight, codes)
-    replicates, fields = np.empty(0), {}
-    forms = _choose_forms(metric, sample, method, settings.stratify)
+    sample = Sample(true, pred, value, weight, None if data.groups is None else units.codes)
+
+    # closed forms where there are some, and otherwise the bootstrap
+    replicates, fields = np.empty(0), dict[str, Any]()
+    forms = _choose_forms(metric, sample, settings)
     if forms:
         limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
         error = next(iter(forms.values()))[1]
-        if groups is not None:
+        if data.groups is not None:
             fields = _describe_groups(metric, sample, units)
     else:
-        again = None
-        if method == "auto":
-            method = "bca" if units.n_units <= _BCA_UNITS else "percentile"
-            if groups is None and not settings.stratify and has_classes(y_true):
-                again = drawing_units(n, encode_classes(y_true), None)
-        plan = settings.n_resamples, _checks.root_seed(random_state), settings.n_jobs
-        units, replicates = _draw_replicates(statistic, units, again, *plan)
+        limits, replicates = _bootstrap_metric(statistic, units, sample, settings, random_state)
         finite = replicates[np.isfinite(replicates)]
         error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
-        limits = _make_bootstrap_forms(statistic, units, finite, value, method)
         n_undefined = len(replicates) - len(finite)
-        fields = {"extra": ErrorExtra(n_resamples=len(replicates), n_undefined=n_undefined)}
+        fields["extra"] = ErrorExtra(n_resamples=len(replicates), n_undefined=n_undefined)
     caution = find_caution(metric, sample)
     # probabilities have a column for each class
-    columns = sample.y_pred.shape[1] if sample.y_pred.ndim == 2 else 1
+    columns = pred.shape[1] if pred.ndim == 2 else 1
     return Estimate(
         name=name_metric(metric),
         value=value,
@@ -474,6 +458,64 @@ def _estimate_metric(
         confidence_level=settings.confidence_level,
         bounds=_table.range_of_metric(metric, max(2, columns)),
     )
+
+
+def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settings) -> Forms:
+    """Return the closed forms, the chosen one first; none for the bootstrap."""
+    method = settings.method
+    if method in _BOOTSTRAPS:
+        return {}
+    forms = _table.make_closed_forms(metric, sample, settings.stratify)
+    if method == "auto" or (method == "analytic" and forms):
+        return forms
+    if method in forms:
+        return {method: forms[method]} | forms
+    raise ValueError(
+        f"method={method!r} does not fit {name_metric(metric)} on these data; its closed forms "
+        f"are {list(forms)}, of which only 'score' takes groups or sample_weight and none "
+        "stratify; 'bca', 'percentile' and 'basic' fit any metric."
+    )
+
+
+def _bootstrap_metric(
+    statistic: Statistic,
+    units: DrawingUnits,
+    sample: Sample,
+    settings: Settings,
+    random_state: RandomStateLike,
+) -> tuple[LimitsByMethod, Floats]:
+    """Return the bootstrap intervals by name, the requested one first, and the replicates."""
+    plan = settings.n_resamples, _checks.root_seed(random_state), settings.n_jobs
+    (replicates,) = values_or_nan([statistic], units, *plan)
+    n_undefined = int(np.isnan(replicates).sum())
+    automatic = settings.method == "auto" and sample.groups is None and not settings.stratify
+    if n_undefined and automatic and has_classes(sample.y_true):
+        _checks.warn_undefined(
+            f"The metric is undefined on {n_undefined} of {len(replicates)} resamples, which are "
+            "drawn again within the classes, as stratify=True does."
+        )
+        units = drawing_units(len(sample.y_true), encode_classes(sample.y_true), None)
+        (replicates,) = values_or_nan([statistic], units, *plan)
+    warn_of_undefined(replicates)
+    method: str = settings.method
+    if method == "auto":
+        method = "bca" if units.n_units <= _BCA_UNITS else "percentile"
+    finite = replicates[np.isfinite(replicates)]
+    if not (len(finite) and np.isfinite(sample.value)):
+        return {method: intervals.give_no_limits}, replicates
+    limits_of = partial(intervals.bootstrap_limits, finite, sample.value, units.n_units)
+    percentile = partial(limits_of, None)
+    basic = partial(intervals.mirrored, 2 * sample.value, percentile)  # quantiles, mirrored
+    forms: LimitsByMethod = {"percentile": percentile, "basic": basic}
+    if method == "bca":
+        left_out = leave_one_out_values(statistic, units)
+        correction = intervals.bca_correction(finite, sample.value, left_out)
+        if np.isfinite(correction.bias):
+            return {"bca": partial(limits_of, correction), **forms}, replicates
+        _checks.warn_undefined(
+            "All replicates lie on one side of the estimate: percentile, not BCa."
+        )
+    return intervals.put_first(method, forms), replicates
 
 
 OF_NUMBERS = (r2_score, explained_variance_score)
@@ -587,63 +629,6 @@ def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
         check_consistent_length(y_true, y_pred, *others)
         n: int = num_samples(y_true)
     return n
-
-
-def _make_bootstrap_forms(
-    statistic: Statistic, units: DrawingUnits, finite: Floats, estimate: float, method: str
-) -> LimitsByMethod:
-    """Return the bootstrap intervals by name, the requested one first."""
-    if not (len(finite) and np.isfinite(estimate)):
-        return {method: intervals.give_no_limits}
-    limits_of = partial(intervals.bootstrap_limits, finite, estimate, units.n_units)
-    percentile = partial(limits_of, None)
-    basic = partial(intervals.mirrored, 2 * estimate, percentile)  # quantiles, mirrored
-    forms = {"percentile": percentile, "basic": basic}
-    if method == "basic":
-        return {"basic": basic} | forms
-    if method == "bca":
-        left_out = leave_one_out_values(statistic, units)
-        correction = intervals.bca_correction(finite, estimate, left_out)
-        if np.isfinite(correction.bias):
-            return {"bca": partial(limits_of, correction)} | forms
-        _checks.warn_undefined(
-            "All replicates lie on one side of the estimate: percentile, not BCa."
-        )
-    return forms
-
-
-def _draw_replicates(
-    statistic: Statistic, units: DrawingUnits, again: DrawingUnits | None, *plan: Any
-) -> tuple[DrawingUnits, Floats]:
-    """Return the units and the replicates; use the units `again` if some are undefined."""
-    (replicates,) = values_or_nan([statistic], units, *plan)
-    n_undefined = int(np.isnan(replicates).sum())
-    if n_undefined and again is not None:
-        _checks.warn_undefined(
-            f"The metric is undefined on {n_undefined} of {len(replicates)} resamples, which are "
-            "drawn again within the classes, as stratify=True does."
-        )
-        units, (replicates,) = again, values_or_nan([statistic], again, *plan)
-    warn_of_undefined(replicates)
-    return units, replicates
-
-
-def _choose_forms(
-    metric: Callable[..., float], sample: Sample, method: str, stratify: bool
-) -> Forms:
-    """Return the closed forms, the chosen one first; none for the bootstrap."""
-    if method in _BOOTSTRAPS:
-        return {}
-    forms = _table.make_closed_forms(metric, sample, stratify)
-    if method == "auto" or (method == "analytic" and forms):
-        return forms
-    if method in forms:
-        return {method: forms[method]} | forms
-    raise ValueError(
-        f"method={method!r} does not fit {name_metric(metric)} on these data; its closed forms "
-        f"are {list(forms)}, of which only 'score' takes groups or sample_weight and none "
-        "stratify; 'bca', 'percentile' and 'basic' fit any metric."
-    )
 
 
 def name_metric(metric: Metric) -> str:

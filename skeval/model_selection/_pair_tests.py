@@ -1,4 +1,4 @@
-"""Tests of all pairs of systems: functions of arrays that return `PairTests`.
+"""Tests of all pairs of systems: functions of arrays that return `PairTests`, and their table.
 
 Scores have the shape (n_samples, n_names), (n_splits, n_names) or (n_datasets, n_names), and pairs
 are in the order of `itertools.combinations`.
@@ -50,8 +50,6 @@ class PairExtra:
         Form of McNemar's test: "exact", "t" for groups, or "chi-squared".
     only_a, only_b : int or None
         Number of samples that only one of the two predicts correctly.
-    paired : bool or None
-        Whether areas under curves use the same samples.
     effect_size : float or None
         Matched-pairs rank-biserial correlation, over data sets.
     n_equal : int or None
@@ -70,7 +68,6 @@ class PairExtra:
     form: str = ""
     only_a: int | None = None
     only_b: int | None = None
-    paired: bool | None = None
     effect_size: float | None = None
     n_equal: int | None = None
     horizon: int | None = None
@@ -231,27 +228,22 @@ def corrected_t(
 
 def mcnemar(counted: Right, alternative: str = "two-sided") -> PairTests:
     """Apply McNemar's test to the samples that only one of two classifiers predicts correctly."""
-    both, n = counted.both, counted.right.shape[1]
-    first, second = list_pairs(len(both)).T
+    both, pairs = counted.both, list_pairs(len(counted.right))
+    first, second = pairs.T
     only_a = (np.diag(both)[first] - both[first, second]).astype(int).tolist()
     only_b = (np.diag(both)[second] - both[first, second]).astype(int).tolist()
-    fields: dict[str, Any] = {"only_a": only_a, "only_b": only_b}
+    fields: dict[str, Any] = {"only_a": only_a, "only_b": only_b, "form": ["t"] * len(pairs)}
     if counted.group is None:
-        of_each = [
+        n = counted.right.shape[1]
+        of_pairs = [
             paired.mcnemar(a, b, n, alternative) for a, b in zip(only_a, only_b, strict=True)
         ]
-        fields["form"] = [form for _, form in of_each]
+        tests, fields["form"] = zip(*of_pairs, strict=True)
     else:
-        of_groups = [
-            paired.grouped_mcnemar(counted, a, b, alternative)
-            for a, b in zip(first.tolist(), second.tolist(), strict=True)
-        ]
-        of_each = [(test, "t") for test, _ in of_groups]
-        fields["form"] = ["t"] * len(of_each)
-        for name in of_groups[0][1].groups:
-            fields[name] = [spread.groups[name] for _, spread in of_groups]
-    difference = counted.rates[first] - counted.rates[second]
-    return join_tests(difference, [test for test, _ in of_each], "mcnemar", fields)
+        of_groups = [paired.grouped_mcnemar(counted, a, b, alternative) for a, b in pairs.tolist()]
+        tests, spreads = zip(*of_groups, strict=True)
+        fields |= {name: [each.groups[name] for each in spreads] for name in spreads[0].groups}
+    return join_tests(counted.rates[first] - counted.rates[second], tests, "mcnemar", fields)
 
 
 def cochran_q(counted: Right, alternative: str = "two-sided") -> PairTests:
@@ -272,23 +264,17 @@ def cochran_q(counted: Right, alternative: str = "two-sided") -> PairTests:
     return replace(mcnemar(counted, alternative), omnibus=omnibus)
 
 
-def delong(
-    values: Floats, spread: Spread, alternative: str = "two-sided", of_same_samples: bool = True
-) -> PairTests:
+def delong(values: Floats, spread: Spread, alternative: str = "two-sided") -> PairTests:
     """Apply DeLong's test to areas under ROC curves, from their covariance."""
-    pairs = list_pairs(len(values))
+    pairs, degrees = list_pairs(len(values)), spread.degrees_of_freedom
     tests = [
         paired.paired_delong(
-            values[pair],
-            spread.covariance[np.ix_(pair, pair)],
-            alternative,
-            spread.degrees_of_freedom,
+            values[pair], spread.covariance[np.ix_(pair, pair)], alternative, degrees
         )
         for pair in pairs
     ]
     difference = values[pairs[:, 0]] - values[pairs[:, 1]]
-    shared = {"paired": of_same_samples, **spread.groups}
-    return join_tests(difference, tests, "delong", shared=shared)
+    return join_tests(difference, tests, "delong", shared=spread.groups)
 
 
 def bootstrap(values: Floats, resampled: Floats, alternative: str = "two-sided") -> PairTests:
@@ -543,3 +529,112 @@ def compare_study(study: ReaderStudy, alternative: str = "two-sided") -> PairTes
         omnibus = Test(name="F", statistic=statistic, pvalue=pvalue, method="equal systems")
     fields = {"degrees_of_freedom": [spread.degrees_of_freedom for spread in spreads]}
     return join_tests(differences, tests, "t", fields, omnibus=omnibus)
+
+
+@dataclass(frozen=True)
+class ComparisonMethod:
+    """A test for comparisons.
+
+    Attributes
+    ----------
+    title : str
+        Name of the test in sentences.
+    test : callable
+        Function of arrays that returns `PairTests`.
+    scope : str
+        Sentence on its conditions.
+    scoring : str or None
+        The only score that it tests, of classes; None for any score, also of regressors.
+    independent : bool
+        Whether it assumes independent samples, and therefore does not accept groups.
+    over_datasets : bool
+        Whether it compares scores on data sets, always two-sided and at the level of Demsar (2006),
+        which may exceed 5 %.
+    simultaneous : bool
+        Whether its P-values account for all pairs.
+    work : str
+        Reference for the methods section.
+    """
+
+    title: str
+    test: Callable[..., PairTests]
+    scope: str = ""
+    scoring: str | None = None
+    independent: bool = False
+    over_datasets: bool = False
+    simultaneous: bool = False
+    work: str = ""
+
+    def level(self, confidence_level: float) -> float:
+        """Return the significance level that belongs to a confidence level."""
+        if self.over_datasets:
+            return 1 - confidence_level
+        return paired.significance_level(confidence_level)
+
+
+RULES = "This applies to these predictions; variation from retraining is not included."
+DATASETS = "This applies to data sets like these, not to a single data set."
+MEAN_RANKS = f"The mean ranks of two systems depend on which others are compared. {DATASETS}"
+
+METHODS = {
+    "corrected_t": ComparisonMethod(
+        "corrected resampled t",
+        corrected_t,
+        work="C. Nadeau, Y. Bengio (2003), https://doi.org/10.1023/A:1024068626366",
+    ),
+    "permutation": ComparisonMethod("paired permutation", permutation, RULES),
+    "bootstrap": ComparisonMethod("paired bootstrap", bootstrap, RULES),
+    "max_t": ComparisonMethod(
+        "largest t of all pairs",
+        max_t,
+        RULES,
+        simultaneous=True,
+        work="M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm (2024), "
+        "https://doi.org/10.1093/restud/rdad006",
+    ),
+    "mcnemar": ComparisonMethod(
+        "McNemar's test",
+        mcnemar,
+        RULES,
+        "accuracy",
+        work="interval: A. Agresti, Y. Min (2005), https://doi.org/10.1002/sim.1781",
+    ),
+    "cochran_q": ComparisonMethod("McNemar's test after Cochran's Q", cochran_q, RULES, "accuracy"),
+    "delong": ComparisonMethod(
+        "DeLong's test",
+        delong,
+        RULES,
+        "roc_auc",
+        work="E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), "
+        "https://doi.org/10.2307/2531595",
+    ),
+    "obuchowski_rockette": ComparisonMethod(
+        "analysis of variance of readers and cases",
+        compare_study,
+        "This applies to readers and cases like these.",
+        work="S. L. Hillis (2007), https://doi.org/10.1002/sim.2532",
+    ),
+    "fixed_readers": ComparisonMethod(
+        "normal test of cases with fixed readers",
+        compare_study,
+        "This applies to these readers, with cases like these.",
+    ),
+    "time_blocks": ComparisonMethod("blocks of time", time_blocks, RULES, independent=True),
+    "diebold_mariano": ComparisonMethod(
+        "Diebold and Mariano's test",
+        diebold_mariano,
+        RULES,
+        independent=True,
+        work="F. X. Diebold, R. S. Mariano (1995), https://doi.org/10.1080/07350015.1995.10524599",
+    ),
+    "wilcoxon": ComparisonMethod(
+        "Wilcoxon's signed-rank test", wilcoxon, DATASETS, over_datasets=True
+    ),
+    "nemenyi": ComparisonMethod(
+        "Nemenyi's test", nemenyi, MEAN_RANKS, over_datasets=True, simultaneous=True
+    ),
+    "mean_ranks": ComparisonMethod(
+        "normal distance of mean ranks", mean_ranks, MEAN_RANKS, over_datasets=True
+    ),
+}
+"""Tests by the name of the method."""

@@ -27,6 +27,7 @@ from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import score_function
 from skeval.utils._options import ErrorScore, ExchangeName
+from skeval.utils._text import name_scoring
 
 Orders = Callable[[int], np.ndarray]
 """The order of the labels in each repetition."""
@@ -253,7 +254,14 @@ def permutation_test(
         **run,
     )
     root = _checks.root_seed(random_state)
-    chosen, n_permutations = choose_exchange(inputs, exchange, permutations, n_permutations, root)
+    if permutations is not None:
+        orders = check_orders(permutations, len(inputs.target))
+        chosen, n_permutations = Exchange(orders.__getitem__, "given", ""), len(orders)
+    else:
+        n_permutations = _checks.check_count("n_permutations", n_permutations)
+        chosen = draw_orders(inputs.target.y, inputs.groups, root, exchange)
+        if chosen.name == "rotations":  # each is used at most once
+            n_permutations = min(n_permutations, len(inputs.target) - 1)
     in_time = chosen.name in ("given", "blocks", "rotations")
     plan = make_permutation_plan(cv, inputs, chosen.orders, n_permutations, root, in_time=in_time)
     rule = None
@@ -294,21 +302,6 @@ NULLS = {
 """The null hypothesis of each exchange."""
 
 
-def choose_exchange(
-    inputs: Inputs, exchange: str, permutations: Any, n_permutations: int, root: SeedSequence
-) -> tuple[Exchange, int]:
-    """Return the exchange of labels, and the number of permutations."""
-    n_samples = len(inputs.target)
-    if permutations is not None:
-        orders = check_orders(permutations, n_samples)
-        return Exchange(orders.__getitem__, "given", ""), len(orders)
-    n_permutations = _checks.check_count("n_permutations", n_permutations)
-    chosen = draw_orders(inputs.target.y, inputs.groups, root, exchange)
-    if chosen.name == "rotations":  # each is used at most once
-        n_permutations = min(n_permutations, n_samples - 1)
-    return chosen, n_permutations
-
-
 def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
     """Return permutations from the user, rows of sample indices, as an int array."""
     orders = np.asarray(permutations)
@@ -328,33 +321,30 @@ def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
 
 def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = "auto") -> Exchange:
     """Return the exchange of labels: the order of repetition `r`, and the null hypothesis."""
+    unit = None if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
     if exchange == "auto":
-        exchange = _choose_exchange(y, groups)
-    if exchange in ("within_groups", "whole_groups") and groups is None:
-        raise ValueError(f"groups must be given for exchange={exchange!r}, got None.")
-    draw: Orders = partial(_shuffle, len(y), root)
+        exchange = "samples"
+        if unit is not None:  # whole groups if each has a single label
+            first = y[np.unique(unit, return_index=True)[1]]
+            pure = bool(np.all(first[unit] == y))
+            exchange = "whole_groups" if pure else "within_groups"
+    if exchange == "samples":
+        shuffle: Orders = partial(_shuffle, len(y), root)
+        return Exchange(shuffle, exchange, NULLS[exchange])
     if exchange in ("within_groups", "whole_groups"):
-        names, unit = np.unique(np.asarray(groups), return_inverse=True)
-        members = [np.flatnonzero(unit == group) for group in range(len(names))]
-        pure = np.array([bool(np.all(y[rows] == y[rows[0]])) for rows in members])
+        if unit is None:
+            raise ValueError(f"groups must be given for exchange={exchange!r}, got None.")
+        members = [np.flatnonzero(unit == group) for group in range(int(unit.max()) + 1)]
+        pure_groups = np.array([bool(np.all(y[rows] == y[rows[0]])) for rows in members])
         make = _exchange_within if exchange == "within_groups" else _exchange_whole
-        draw = make(members, pure, root)
-    elif exchange in ("blocks", "rotations"):
+        draw = make(members, pure_groups, root)
+    else:
         draw = _exchange_in_time(y, exchange, root)
     return Exchange(draw, exchange, NULLS[exchange])
 
 
 def _shuffle(n: int, root: SeedSequence, r: int) -> np.ndarray:
     return _checks.repetition_rng(root, r).permutation(n)
-
-
-def _choose_exchange(y: np.ndarray, groups: Any) -> str:
-    """Return the default exchange: whole groups if each has a single label."""
-    if groups is None:
-        return "samples"
-    unit = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
-    first = y[np.unique(unit, return_index=True)[1]]
-    return "whole_groups" if bool(np.all(first[unit] == y)) else "within_groups"
 
 
 def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequence) -> Orders:
@@ -371,7 +361,17 @@ def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequ
             "the procedure finds more than chance *within* groups; leave out the groups that hold "
             "several labels to test whether it tells groups apart."
         )
-    return lambda r: shuffle_within(members, _checks.repetition_rng(root, r))
+
+    def draw(r: int) -> np.ndarray:
+        rng, order = (
+            _checks.repetition_rng(root, r),
+            np.empty(sum(map(len, members)), dtype=np.intp),
+        )
+        for rows in members:
+            order[rows] = rng.permutation(rows)
+        return order
+
+    return draw
 
 
 def _exchange_whole(members: list[np.ndarray], pure: np.ndarray, root: SeedSequence) -> Orders:
@@ -435,14 +435,6 @@ MAX_KINDS = 20
 """Labels of more kinds are treated as numbers."""
 
 
-def shuffle_within(members: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    """Return an order that moves labels only within their groups."""
-    order = np.empty(sum(map(len, members)), dtype=np.intp)
-    for rows in members:
-        order[rows] = rng.permutation(rows)
-    return order
-
-
 def score_permutations(
     inputs: Inputs, plan: ResamplingPlan, scoring: Any, rule: StoppingRule | None
 ) -> dict[str, np.ndarray]:
@@ -479,39 +471,25 @@ def evaluate_scores(
     rule: StoppingRule | None,
     confidence_level: float,
 ) -> Test | Results:
-    """Return the test of each metric, or of the only one."""
+    """Return the test of each metric, or of the only one; the observed scores come first."""
     tests = {}
-    for name, values in scores.items():
-        result = evaluate_metric(name or name_metric(scoring), values, rule, confidence_level)
+    for key, values in scores.items():
+        name = key or name_scoring("score" if scoring is None else score_function(scoring))
+        statistic, null = float(values[0]), values[1:]
+        if np.isnan(statistic):
+            raise ValueError(f"the {name} of the observed labels must be defined, got nan.")
+        if np.isnan(null).any():
+            _checks.warn_user(
+                f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined; "
+                "they count as at least as good as the observed labels.",
+                UndefinedMetricWarning,
+            )
+        result = permutation_result(name, statistic, null, rule, confidence_level)
         if exchange.name not in ("samples", "given"):
             exchanged = exchange.name.replace("_", " ")
             result = replace(result, exchanged=exchanged, null_hypothesis=exchange.null)
-        tests[name] = result
+        tests[key] = result
     return tests[""] if "" in tests else Results(tests)
-
-
-def name_metric(scoring: Any) -> str:
-    """Return the name of a single score."""
-    if scoring is None or isinstance(scoring, str):
-        return scoring or "score"
-    function = score_function(scoring)
-    return getattr(function, "__name__", type(scoring).__name__)
-
-
-def evaluate_metric(
-    name: str, scores: np.ndarray, rule: StoppingRule | None, confidence_level: float
-) -> Test:
-    """Return the test of one metric: the observed score first, then the null distribution."""
-    statistic, null = float(scores[0]), scores[1:]
-    if np.isnan(statistic):
-        raise ValueError(f"the {name} of the observed labels must be defined, got nan.")
-    if np.isnan(null).any():
-        _checks.warn_user(
-            f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined; they "
-            "count as at least as good as the observed labels.",
-            UndefinedMetricWarning,
-        )
-    return permutation_result(name, statistic, null, rule, confidence_level)
 
 
 def permutation_result(

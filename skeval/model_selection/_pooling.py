@@ -12,6 +12,7 @@ restricted likelihood of the variance between sites is largest where
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -40,27 +41,7 @@ STARTS, DRAWS, N_GRID = 60, 100, 600
 LARGEST = 1e75
 """Maximum of estimates and standard errors, because fourth powers of larger numbers overflow."""
 
-
-SCALE_NAMES = ("auto", "binomial", "identity", "log", "arcsine")
-
-
-class Scale(NamedTuple):
-    """Scale on which sites are normal: transform, inverse, and derivative of the transform."""
-
-    there: Callable[[Any], Any]
-    back: Callable[[Any], Any]
-    slope: Callable[[Any], Any]
-
-
-SCALES = {
-    "identity": Scale(lambda x: x, lambda x: x, lambda x: np.ones_like(x)),
-    "log": Scale(np.log, np.exp, lambda x: 1 / x),
-    "arcsine": Scale(
-        lambda x: np.arcsin(np.sqrt(x)),
-        lambda x: np.sin(np.clip(x, 0, np.pi / 2)) ** 2,
-        lambda x: 0.5 / np.sqrt(x * (1 - x)),
-    ),
-}
+SCALES = ("auto", "binomial", "identity", "log")
 
 
 def pool_estimates(
@@ -90,18 +71,17 @@ def pool_estimates(
         and Bengio. A frame has a site in each row, with the columns "value" and "standard_error".
     standard_errors : array-like of shape (n_sites,), default=None
         Standard errors, above 0, if `estimates` are numbers.
-    scale : {"auto", "binomial", "identity", "log", "arcsine"}, default="auto"
+    scale : {"auto", "binomial", "identity", "log"}, default="auto"
         Scale on which sites are normal. "auto" is "binomial" for an `Estimate` between 0 and 1,
         such as a proportion or an area, "log" for a nonnegative one, such as a mean loss, and
-        otherwise "identity". "binomial" is the mixed model of counts; "arcsine" is the arc sine
-        of the square root, which is biased if sites have few errors.
+        otherwise "identity". "binomial" is the mixed model of counts.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
 
     Returns
     -------
     Estimate
-        `value` is the mean of all sites; on the scales "binomial", "arcsine" and "log" it is the
+        `value` is the mean of all sites; on the scales "binomial" and "log" it is the
         value at the median site. Its interval is "binomial" or "hartung_knapp";
         ``confidence_interval(method="prediction")`` is the prediction interval for the true value
         at another site; it requires at least three sites. `details` has "between", the standard
@@ -133,8 +113,8 @@ def pool_estimates(
 
     In simulations of sites with 5 to 500 samples (3 to 50 sites; median rates of .004, .03, .2
     and .5; :math:`\tau` of 0, .5 and 1; 48 cells of 80 sets) 95 % intervals covered the median site
-    in 75 to 80 of 80 sets and another site in .929 to 1.00 on average; the scale "arcsine" covered
-    them in 25 to 80 of 80 and .46 to 1.00 (``benchmarks/coverage_sites.py``). With three sites the
+    in 75 to 80 of 80 sets and another site in .929 to 1.00 on average
+    (``benchmarks/coverage_sites.py``). With three sites the
     intervals are long: the half-normal prior of :math:`\tau` has the scale 1.5 on the log-odds.
 
     *Other scales.* The standard error is by Hartung and Knapp [1]_, with Student's quantile on
@@ -170,7 +150,7 @@ def pool_estimates(
     --------
     >>> from skeval.model_selection import pool_estimates
     >>> result = pool_estimates(
-    ...     [0.12, 0.18, 0.09, 0.25, 0.14], [0.02, 0.03, 0.02, 0.05, 0.03], scale="arcsine"
+    ...     [0.12, 0.18, 0.09, 0.25, 0.14], [0.02, 0.03, 0.02, 0.05, 0.03], scale="binomial"
     ... )
     >>> print(result)
     value (random_effects)
@@ -178,7 +158,7 @@ def pool_estimates(
       standard error  0.0254
       95 % interval   [0.0835, 0.2235] (hartung_knapp)
       sites           5
-      scale           arcsine
+      scale           binomial
       another site    [0.0055, 0.4349] (95 %)
       between         0.0656
       i squared       0.7362
@@ -186,7 +166,7 @@ def pool_estimates(
       q pvalue        0.0081
     """
     check_confidence_level(confidence_level)
-    check_option("scale", scale, SCALE_NAMES)
+    check_option("scale", scale, SCALES)
     sites = read_sites(estimates, standard_errors, confidence_level)
     return pool_sites(sites, scale, confidence_level)
 
@@ -315,7 +295,7 @@ def new_site_error(
         "zero_one", "squared" or "absolute"; "log_loss" or "brier" for the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
-    scale : {"auto", "binomial", "identity", "log", "arcsine"}, default="auto"
+    scale : {"auto", "binomial", "identity", "log"}, default="auto"
         As in `pool_estimates`.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
@@ -379,7 +359,7 @@ def new_site_error(
       q pvalue        2.478e-05
     """
     check_confidence_level(confidence_level)
-    check_option("scale", scale, SCALE_NAMES)
+    check_option("scale", scale, SCALES)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(
@@ -420,7 +400,7 @@ def pool_sites(
 ) -> Estimate:
     """Return the pooled estimate of sites."""
     if len(sites) < 2:
-        raise ValueError(f"estimates must be of two sites at least, got {len(sites)}.")
+        raise ValueError(f"estimates must be of at least two sites, got {len(sites)}.")
     listed = list(sites.values())
     bounds = listed[0].bounds if bounds is None else bounds
     if scale == "auto":
@@ -432,30 +412,26 @@ def pool_sites(
         limits = {"binomial": pooled.limits, "prediction": pooled.prediction_limits}
     else:
         pooled = pool(*rescale(sites, scale))
-        mean = float(SCALES[scale].back(pooled.mean))
-        with np.errstate(divide="ignore"):
-            slope = SCALES[scale].slope(mean)
-        limits = {
-            "hartung_knapp": partial(scale_back, scale, pooled.limits),
-            "prediction": partial(scale_back, scale, pooled.prediction_limits),
-        }
-    name = listed[0].name
+        is_log = scale == "log"
+        mean = float(np.exp(pooled.mean)) if is_log else pooled.mean
+        slope = 1 / mean if is_log else 1.0
+        limits = {"hartung_knapp": pooled.limits, "prediction": pooled.prediction_limits}
+        if is_log:
+            limits = {name: partial(scale_back, ends) for name, ends in limits.items()}
+    name, sizes = listed[0].name, [site.n_samples for site in listed]
     ends = write_ends(*limits["prediction"](confidence_level))
-    sizes = [site.n_samples for site in listed]
-    shared: dict[str, Any] = {"confidence_level": confidence_level, "bounds": bounds}
     another = Estimate(
         name=name,
         value=mean,
         standard_error=float(pooled.site_error / slope),
         method="random_effects",
         limits={"prediction": limits["prediction"]},
-        **shared,
+        confidence_level=confidence_level,
+        bounds=bounds,
     )
-    return Estimate(
-        name=name,
-        value=mean,
+    return replace(
+        another,
         standard_error=float(pooled.standard_error / slope),
-        method="random_effects",
         limits=limits,
         n_samples=None if None in sizes else sum(size or 0 for size in sizes),
         extra=ErrorExtra(n_failed=n_failed),
@@ -470,15 +446,14 @@ def pool_sites(
             "q_pvalue": pooled.pvalue,
             "sites": {**sites, "another site": another},
         },
-        **shared,
     )
 
 
-def scale_back(scale: str, ends: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the limits of an interval, transformed back from a scale."""
+def scale_back(ends: Callable[[float], Limits], confidence_level: float) -> Limits:
+    """Return the limits of an interval of logarithms."""
     low, high = ends(confidence_level)
     with np.errstate(over="ignore"):
-        return float(SCALES[scale].back(low)), float(SCALES[scale].back(high))
+        return float(np.exp(low)), float(np.exp(high))
 
 
 def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
@@ -513,27 +488,15 @@ def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
 
 
 def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
-    """Return the values of sites on a scale, and their variances there.
-
-    On the arc sine scale, the variance of a proportion of 0 or 1 is computed from its effective
-    sample size, see `count_errors`.
-    """
+    """Return the values of sites or their logarithms, and the variances of these."""
     values = np.array([site.value for site in sites.values()])
     errors = np.array([site.standard_error for site in sites.values()])
-    low, high = {"log": (0, np.inf), "arcsine": (0, 1)}.get(scale, (-np.inf, np.inf))
-    ends = scale == "arcsine"
-    inside = (values >= low) & (values <= high) if ends else (values > low) & (values < high)
-    if not inside.all():
-        name = list(sites)[int(np.argmin(inside))]
+    if scale == "log" and not (values > 0).all():
+        name = list(sites)[int(np.argmin(values > 0))]
         raise ValueError(
-            f"estimates must suit scale={scale!r}, got {sites[name].value} of {name!r}."
+            f"estimates must be above 0 for scale='log', got {sites[name].value} of {name!r}."
         )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variances = (errors * SCALES[scale].slope(values)) ** 2
-    if ends:
-        extreme = (values == 0) | (values == 1)
-        names = np.array(list(sites), dtype=object)[extreme]
-        variances[extreme] = 0.25 / count_errors({name: sites[name] for name in names}).sizes
+    variances = (errors * (1 / values if scale == "log" else 1.0)) ** 2
     weighted = np.isfinite(variances) & (variances > 0)
     if not weighted.all():
         name = list(sites)[int(np.argmin(weighted))]
@@ -541,10 +504,10 @@ def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
             "standard_errors must have squares above 0, so that a site has a weight; "
             f"{name!r} has {sites[name].standard_error} at {sites[name].value}."
         )
-    there = SCALES[scale].there(values)
+    there = np.log(values) if scale == "log" else values
     if np.abs(there).max() > LARGEST or variances.max() > LARGEST**2:
         raise ValueError(
-            f"estimates and standard_errors must be {LARGEST:g} at most, got "
+            f"estimates and standard_errors must be at most {LARGEST:g}, got "
             f"{values.tolist()[:5]} and {errors.tolist()[:5]}."
         )
     return there, variances

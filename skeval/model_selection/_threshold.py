@@ -1,7 +1,16 @@
-"""Sensitivity, specificity and predictive values at a threshold, corrected for its selection.
+r"""Sensitivity, specificity and predictive values at a threshold, corrected for its selection.
 
-In order: the public function, the rules that select a threshold, and the bootstrap, which repeats
-the selection on each resample.
+In order: the public function, the rules that select a threshold, the bootstrap, which repeats the
+selection on each resample, and the measures in a population with another prevalence.
+
+There, sensitivity s and specificity t are those of the classes. With prevalence :math:`\pi` and a
+false positive that costs w times the benefit of a true positive,
+
+.. math:: PPV = \frac{\pi s}{\pi s + (1 - \pi)(1 - t)}, \quad
+          NPV = \frac{(1 - \pi) t}{(1 - \pi) t + \pi (1 - s)}, \quad
+          A = \pi s + (1 - \pi) t, \quad B = \pi s - w (1 - \pi)(1 - t) .
+
+All increase with both rates, so their limits are reached on the boundary of the score region.
 """
 
 from __future__ import annotations
@@ -26,20 +35,8 @@ from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_
 from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample, warn_of_other_class
 from skeval.metrics._table import close_side
 from skeval.model_selection._metric_interval import warn_of_few_groups
-from skeval.model_selection._other_population import (
-    Population,
-    correlate_rates,
-    correlation_of,
-    transfer,
-)
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_confidence_level,
-    ignored_warnings,
-    repetition_rng,
-    root_seed,
-    warn_undefined,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, validate_params
 
 Floats = NDArray[np.float64]
@@ -50,6 +47,8 @@ SHARES = {
     "npv": npv_score,
 }
 TIE, MAX_COST_RATIO = 1e-12, float(np.finfo(float).max)
+STEP = 1e-6
+"""Step of the central differences in the delta method."""
 
 
 @validate_params(
@@ -174,7 +173,7 @@ def threshold_measures(
       apparent        0.8036
       optimism        0.0316
     """
-    check_confidence_level(confidence_level)
+    _checks.check_confidence_level(confidence_level)
     rule = read_rule(threshold)
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     warn_of_other_class("y_score", sample)
@@ -191,23 +190,28 @@ def measure_at(
     """Return the measures of a validated sample, which may be sorted."""
     if isinstance(rule, float):
         estimates, correlation = _measure_given(sample, rule), 0.0
-        if prevalence is not None:
-            correlation = correlate_rates(sample, rule)
     else:
-        root = root_seed(random_state)
+        root = _checks.root_seed(random_state)
         estimates, correlation = _measure_chosen(sample, rule, n_resamples, root)
-    if prevalence is not None:
-        odds = _find_odds(sample, rule, estimates["threshold"].value)
-        estimates |= transfer(sample, estimates, correlation, Population(prevalence, odds))
-    return Results(estimates)
-
-
-def _find_odds(sample: CurveSample, rule: float | Rule, threshold: float) -> float | None:
-    """Return the ratio of the cost of a false positive to the benefit of a true positive."""
+    if prevalence is None:
+        return Results(estimates)
+    threshold = estimates["threshold"].value
+    if isinstance(rule, float) and sample.group is not None:
+        # correlation between groups of the two rates
+        right = (sample.score >= threshold) == sample.positive
+        influence = np.zeros((len(right), 2))
+        for column, own in enumerate((sample.positive, ~sample.positive)):
+            weight = sample.weight * own
+            influence[:, column] = weight * (right - np.average(right, weights=weight))
+        correlation = correlation_of(intervals.spread_between(influence, sample.group).covariance)
+    # ratio of the cost of a false positive to the benefit of a true positive
+    odds = None
     if isinstance(rule, Rule) and rule.rule == "cost_ratio":
-        return 1 / rule.wanted
-    is_probability = sample.score.min() >= 0 and sample.score.max() <= 1 and 0 < threshold < 1
-    return threshold / (1 - threshold) if is_probability else None
+        odds = 1 / rule.wanted
+    elif sample.score.min() >= 0 and sample.score.max() <= 1 and 0 < threshold < 1:
+        odds = threshold / (1 - threshold)
+    estimates |= transfer(sample, estimates, correlation, Population(prevalence, odds))
+    return Results(estimates)
 
 
 def check_prevalence(prevalence: Any) -> float | None:
@@ -312,7 +316,7 @@ def _measure_chosen(
 
     counts, chosen, gaps = count(sample.weight), [], []
     for number in range(n_resamples):
-        drawn = count(sample.weight * units.draw(repetition_rng(root, number)))
+        drawn = count(sample.weight * units.draw(_checks.repetition_rng(root, number)))
         if drawn[0][-1] and drawn[1][-1]:
             at = rule.choose(*drawn)
             chosen.append(thresholds[at])
@@ -352,7 +356,7 @@ def _expect_shares(
     n_groups: int | None,
 ) -> dict[str, Estimate]:
     """Return the measures expected on new samples; `gaps` has the optimism of each resample."""
-    with ignored_warnings(RuntimeWarning):  # a measure may be 0/0 on all resamples
+    with _checks.ignored_warnings(RuntimeWarning):  # a measure may be 0/0 on all resamples
         optimism, errors = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
     called, degrees = sample.score >= threshold, sample.spread.degrees_of_freedom
     among = (sample.positive, ~sample.positive, called, ~called)
@@ -375,7 +379,9 @@ def _expect_shares(
             limits = partial(intervals.wilson_interval, value * n, n, degrees_of_freedom=degrees)
             limits = partial(_include_bound, here, limits)
         else:
-            warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")
+            _checks.warn_undefined(
+                f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples."
+            )
         estimates[name] = Estimate(
             name=name,
             value=value,
@@ -426,3 +432,106 @@ def _find_shares(tp: Floats, fp: Floats, at: int) -> Floats:
     right = np.array([hit, spared, hit, spared])
     of = np.array([tp[-1], fp[-1], hit + false, missed + spared])
     return np.divide(right, of, out=np.full(4, np.nan), where=of > 0)
+
+
+class Population(NamedTuple):
+    """Prevalence of the positive class, and the odds w of the net benefit, if known."""
+
+    prevalence: float
+    odds: float | None
+
+    @property
+    def measures(self) -> dict[str, Callable[[Any, Any], Any]]:
+        """Functions of sensitivity and specificity by name."""
+        measures: dict[str, Callable[[Any, Any], Any]]
+        measures = {"ppv": self.ppv, "npv": self.npv, "accuracy": self.accuracy}
+        if self.odds is not None:
+            measures["net_benefit"] = self.net_benefit
+        return measures
+
+    def ppv(self, sensitivity: Any, specificity: Any) -> Any:
+        true = self.prevalence * sensitivity
+        with np.errstate(invalid="ignore"):
+            return np.divide(true, true + (1 - self.prevalence) * (1 - specificity))
+
+    def npv(self, sensitivity: Any, specificity: Any) -> Any:
+        return self._replace(prevalence=1 - self.prevalence).ppv(specificity, sensitivity)
+
+    def accuracy(self, sensitivity: Any, specificity: Any) -> Any:
+        return self.prevalence * sensitivity + (1 - self.prevalence) * specificity
+
+    def net_benefit(self, sensitivity: Any, specificity: Any) -> Any:
+        cost = (self.odds or 0.0) * (1 - self.prevalence)
+        return self.prevalence * sensitivity - cost * (1 - specificity)
+
+
+def transfer(
+    sample: CurveSample, shares: Mapping[str, Estimate], correlation: float, population: Population
+) -> dict[str, Estimate]:
+    """Return the measures of a population from sensitivity and specificity.
+
+    `correlation` is the correlation of the two estimated rates.
+    """
+    rates = [shares["sensitivity"], shares["specificity"]]
+    values = np.array([rate.value for rate in rates])
+    errors = np.array([rate.standard_error for rate in rates])
+    covariance = np.outer(errors, errors) * [[1, correlation], [correlation, 1]]
+    degrees, n_groups = np.inf, None
+    if sample.group is not None:
+        degrees = sample.spread.degrees_of_freedom
+        n_groups = intervals.count_groups(sample.group)
+    sizes = [
+        intervals.effective_size(value, error, independent_size(sample.weight[own]), n_groups)
+        for value, error, own in zip(
+            values, errors, (sample.positive, ~sample.positive), strict=True
+        )
+    ]
+    apparent = [rate.details.get("apparent") for rate in rates]
+    # the exact interval of a rate that a rule fixes is around its apparent value
+    centers: list[Any] = [
+        here if rate.interval.method == "exact" else rate.value
+        for here, rate in zip(apparent, rates, strict=True)
+    ]
+    estimates = {}
+    for name, measure in population.measures.items():
+        value = float(measure(*values))
+        # delta method; the measures are smooth beyond rates of 0 and 1
+        steps = STEP * np.eye(2)
+        slope = np.array([measure(*(values + step)) - measure(*(values - step)) for step in steps])
+        error = float(np.sqrt(slope @ covariance @ slope)) / (2 * STEP)
+        region = partial(
+            intervals.score_region_limits,
+            measure,
+            centers,
+            sizes,
+            correlation,
+            degrees_of_freedom=degrees,
+        )
+        details, size = {}, None
+        if apparent[0] is not None:
+            here = float(measure(*apparent))
+            details = {"apparent": here, "optimism": here - value}
+        if np.isnan(value):
+            _checks.warn_undefined(f"{name} is undefined, nan: no sample has this prediction.")
+        elif error > 0 and name != "net_benefit":
+            size = value * (1 - value) / error**2
+        estimates[name] = Estimate(
+            name=f"{name} at a prevalence of {population.prevalence:g}",
+            value=value,
+            standard_error=error,
+            method="score" if apparent[0] is None else "bootstrap",
+            limits={"score": intervals.give_no_limits if np.isnan(value) else region},
+            n_samples=len(sample.positive),
+            n_groups=n_groups,
+            effective_n_samples=size,
+            details=details,
+            bounds=(-np.inf if name == "net_benefit" else 0.0, 1.0),
+            confidence_level=sample.confidence_level,
+        )
+    return estimates
+
+
+def correlation_of(covariance: Floats) -> float:
+    """Return the correlation of two variables; 0 if one does not vary."""
+    scale = float(np.sqrt(covariance[0, 0] * covariance[1, 1]))
+    return float(np.clip(covariance[0, 1] / scale, -1, 1)) if scale > 0 else 0.0

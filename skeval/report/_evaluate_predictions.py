@@ -18,8 +18,8 @@ from skeval._resampling.predictions import Predictions
 from skeval.metrics._curves import CurveSample
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.model_selection._subgroups import UNITS
 from skeval.model_selection._threshold import check_prevalence, measure_at, read_rule
-from skeval.model_selection._within_units import UNITS
 from skeval.report import _findings, _predictions
 from skeval.report._comparison import join_reports
 from skeval.report._multilabel import evaluate_labels

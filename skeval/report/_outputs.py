@@ -25,19 +25,19 @@ from skeval._resampling.losses import Loss, losses_by_output, resolve_loss
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.target import Target
 from skeval.model_selection import EstimatesDisplay, metric_interval
-from skeval.model_selection._error_interval import read_positive_weight
+from skeval.model_selection._error_interval import (
+    loss_of_score,
+    read_positive_weight,
+    score_of_error,
+    take_score,
+)
+from skeval.model_selection._estimates import label_parts
 from skeval.model_selection._interval_methods import (
     AUTO,
     RepeatedFolds,
     average_subsamples,
     collect_repeats,
     plan_repeats,
-)
-from skeval.model_selection._score_interval import (
-    label_parts,
-    loss_of_score,
-    score_of_error,
-    take_score,
 )
 from skeval.report import _scored
 from skeval.report._findings import Baseline, find_median, make_baseline

@@ -26,8 +26,8 @@ from skeval.metrics import get_scorer
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._interval_methods import error_of_some
+from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
-from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._sections import Caution
 from skeval.utils._checks import ignored_warnings, naming, refuse_shuffled_index
 from skeval.utils._compat import is_search, score_function

@@ -15,7 +15,7 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 TRUTH = ("y_true", "labels_true", "y_human")
 """Arguments with the true values of the samples."""
 OF_SAMPLES = {
-    *TRUTH, "y_true_b", "y_pred", "y_score", "y_proba", "predictions", "baseline",
+    *TRUTH, "y_pred", "y_score", "y_proba", "predictions", "baseline",
     "labels_pred", "judge", "sample_weight", "groups", "by", "within",
 }  # fmt: skip
 """Arguments with an entry for each sample, or dicts and lists of such arrays."""

@@ -227,7 +227,7 @@ def test_weights_equal_the_weighted_metric(two_classes):
 def test_pairs_beyond_the_limit_are_drawn(two_classes, monkeypatch):
     X, y = two_classes
     exact = bootstrap_score(GaussianNB(), X, y, scoring="f1", n_resamples=5, random_state=0)
-    monkeypatch.setattr("skeval.model_selection._bootstrap_score.MAX_PAIRS", 4000)
+    monkeypatch.setattr("skeval.model_selection._bootstrap.MAX_PAIRS", 4000)
     drawn = bootstrap_score(GaussianNB(), X, y, scoring="f1", n_resamples=5, random_state=0)
     assert drawn.extra.no_information != exact.extra.no_information
     assert drawn.extra.no_information == pytest.approx(exact.extra.no_information, abs=0.03)
@@ -279,10 +279,10 @@ def test_blocks_of_the_jackknife_hardly_matter(two_classes, monkeypatch):
     X, y = two_classes
     options = {"scoring": "roc_auc", "n_resamples": 40, "random_state": 0}
     each = bootstrap_score(GaussianNB(), X, y, **options).standard_error
-    module = "skeval.model_selection._bootstrap_score"
+    module = "skeval.model_selection._bootstrap"
     monkeypatch.setattr(f"{module}.BLOCK_ELEMENTS", 5000)  # a few blocks at once
     assert bootstrap_score(GaussianNB(), X, y, **options).standard_error == each
-    monkeypatch.setattr("skeval.model_selection._bootstrap_score.N_BLOCKS", 30)
+    monkeypatch.setattr("skeval.model_selection._bootstrap.N_BLOCKS", 30)
     blocks = bootstrap_score(GaussianNB(), X, y, **options).standard_error
     assert blocks != each
     assert blocks == pytest.approx(each, rel=0.25)

@@ -366,10 +366,12 @@ def test_mcnemar_asks_for_predictions_only():
 
 def test_regressors_are_refused_where_errors_are_counted():
     for method in ("mcnemar", "delong"):
-        with pytest.raises(TypeError, match=f"'{method}' must be given classifiers, got Ridge"):
+        with pytest.raises(
+            TypeError, match=f"must be classifiers for method='{method}', got Ridge"
+        ):
             compare_classifiers([Ridge(), Ridge(2.0)], X, Y, method=method)
     for method in ("corrected_t", "bootstrap"):
-        with pytest.raises(TypeError, match="all be classifiers or all be regressors"):
+        with pytest.raises(TypeError, match="must be all classifiers or all regressors"):
             compare_classifiers([BAYES, Ridge()], X, Y, method=method)
 
 
@@ -383,7 +385,7 @@ def test_bad_data():
     y = np.repeat([0, 1, 2], 40)
     with pytest.raises(ValueError, match="every class in every training part"):
         compare_classifiers([TREE, BAYES], X, y, cv=KFold(3), method="mcnemar")
-    with pytest.raises(ValueError, match="needs two classes in y, got 3"):
+    with pytest.raises(ValueError, match="two classes for method='delong', got 3"):
         compare_classifiers([TREE, BAYES], X, y, method="delong")
 
     class Mute(ClassifierMixin, BaseEstimator):

@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 from helpers.coverage import consistent_with
 from helpers.crossed import each_value
-from numpy.testing import assert_allclose
 from reference.metric_intervals import clustered_variance
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score, root_mean_squared_error
+from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score
 
 from skeval import evaluate_predictions
 from skeval._inference.paired import Contrasts, step_down
@@ -178,42 +177,8 @@ def test_columns_of_a_polars_frame_are_systems():
     assert evaluate_predictions(Y, frame).comparison.names == tuple(SYSTEMS)
 
 
-class OfAnyLibrary:
-    """A frame of which only the columns are read: that of polars pivots by other arguments."""
-
-    def __init__(self, frame):
-        self.frame, self.columns = frame, list(frame.columns)
-
-    def __getitem__(self, name):
-        return self.frame[name].to_numpy()
-
-    def pivot(self, on, *, index=None, values=None):
-        raise AssertionError
-
-
-def test_frames_are_taken_by_their_columns_or_rows():
-    frame = pd.DataFrame(SYSTEMS)
-    expected = compare(Y, SYSTEMS)
-    wide = compare(Y, frame)
-    assert wide.to_dict() == expected.to_dict()
-    long = pd.DataFrame(RIGHT.T, columns=list(SYSTEMS)).rename_axis("item").reset_index()
-    long = long.melt("item", var_name="system", value_name="score").sample(frac=1, random_state=0)
-    rows = compare(None, long)
-    assert rows.scoring == "score"
-    for pair, each in expected.differences.items():
-        assert rows[pair].interval.low == pytest.approx(each.interval.low, abs=1e-12)
-    runs = pd.concat([long.assign(seed=1), long.assign(seed=2)])
-    assert compare(None, runs).names == rows.names
-    assert compare(None, OfAnyLibrary(runs)).to_dict() == compare(None, runs).to_dict()
-    assert compare(None, runs.to_dict("list")).to_dict() == compare(None, runs).to_dict()
-    item, system = long.iloc[0][["item", "system"]]
-    for given, count in ((long.iloc[1:], 0), (pd.concat([long, long.iloc[:1]]), 2)):
-        with pytest.raises(ValueError, match=f"by '{system}', got {count} of item {item}"):
-            compare(None, given)
-    with pytest.raises(ValueError, match=r"predictions.'item'.* must hold no missing"):
-        compare(None, long.assign(item=None))
-    with pytest.raises(ValueError, match="y_true must be None"):
-        compare(Y, long)
+def test_columns_of_a_frame_are_systems():
+    assert compare(Y, pd.DataFrame(SYSTEMS)).to_dict() == compare(Y, SYSTEMS).to_dict()
 
 
 def test_seeds_are_part_of_the_error():
@@ -243,10 +208,10 @@ def test_seeds_are_part_of_the_error():
     ("change", "message"),
     [
         ({"method": "mcnemar", "seeds": ["a", "a", "b", "b"]}, "seeds must be None for method"),
-        ({"seeds": ["a"] * 4}, "seeds must name two systems"),
+        ({"seeds": ["a"] * 4}, "seeds must name at least two systems"),
         ({"seeds": ["a", "b"]}, "seeds must have"),
         ({"y_true": None, "method": "bootstrap"}, "y_true must not be None"),
-        ({"y_true": None, "metric": f1_score}, "metric must be None where y_true is None"),
+        ({"y_true": None, "metric": f1_score}, "metric must be None if y_true is None"),
         ({"method": "max_t", "horizon": 2}, "horizon must be None"),
         ({"alternative": "less"}, "alternative must be 'two-sided'"),
     ],
@@ -410,29 +375,6 @@ MOSTLY = np.where(np.arange(40) % 7 == 0, 1 - PARITY, PARITY)
 def test_errors_name_the_order_and_the_argument(arguments, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         compare_predictions(*arguments, **options)
-
-
-@each_value
-@pytest.mark.parametrize("method", ["permutation", "bootstrap", "max_t"])
-@pytest.mark.parametrize("weight", [None, 1.0 + np.arange(40) % 3])
-def test_roots_of_mean_losses_are_those_of_the_metric(method, weight):
-    rng = np.random.default_rng(0)
-    y = rng.normal(size=40)
-    systems = {name: y + size * rng.normal(size=40) for name, size in (("a", 0.5), ("b", 0.8))}
-    groups = np.arange(40) // 2
-    options = {"method": method, "random_state": 0, "sample_weight": weight, "groups": groups}
-    options |= {"n_resamples": 200}
-
-    def plain(y_true, y_pred, sample_weight=None):
-        return root_mean_squared_error(y_true, y_pred, sample_weight=sample_weight)
-
-    fast = compare_predictions(y, systems, metric=root_mean_squared_error, **options)
-    slow = compare_predictions(y, systems, metric=plain, **options)
-    assert_allclose(fast.values, slow.values)
-    assert_allclose(list(fast.difference.interval), list(slow.difference.interval), rtol=1e-9)
-    assert fast.difference.pvalue == pytest.approx(slow.difference.pvalue)
-    assert fast.best == ("a",)
-    assert "which is better" in fast.conclusion or "No significant" in fast.conclusion
 
 
 def test_areas_of_two_systems_are_compared_by_delong():

@@ -216,7 +216,7 @@ def test_no_difference_is_never_found():
             compare_scores(np.eye(4), over="datasets"),
             {"pair": "ab"},
             ValueError,
-            "pair must hold two names",
+            "pair must contain two names",
         ),
         (
             compare_scores(np.eye(4), over="datasets"),

@@ -111,7 +111,7 @@ def test_a_class_without_errors_still_gets_a_sample():
             r"allocation must be one of 'proportional', 'optimal'; got 'equal'",
         ),
         (([0.1, 0.2], 0.1), {}, r"error must be one number when priors is None, got \[0.1, 0.2\]"),
-        (([0.1, 0.2], 0.1), {"priors": [1.0]}, r"error must hold 1 values, one a prior; got 2"),
+        (([0.1, 0.2], 0.1), {"priors": [1.0]}, r"must have 1 values, one for each prior; got 2"),
         ((0.1, 0.1), {"priors": [0.5, 0.4]}, r"priors must sum to 1, got 0.9"),
         ((0.0, 0.1), {"method": "wald"}, r"0 < error < 1 for method='wald'.* at 0"),
         ((0.0, 0.1), {"priors": [0.5, 0.5]}, r"0 < error < 1 .*normal interval has no width at"),

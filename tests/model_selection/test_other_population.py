@@ -11,7 +11,7 @@ from scipy.stats import binom
 import skeval
 from skeval._inference.intervals import score_region_limits
 from skeval.model_selection import threshold_measures
-from skeval.model_selection._other_population import Population
+from skeval.model_selection._threshold import Population
 
 MEASURES = ("ppv", "npv", "accuracy", "net_benefit")
 

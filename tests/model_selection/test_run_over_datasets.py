@@ -159,11 +159,11 @@ class Failing(KNeighborsClassifier):
 @pytest.mark.parametrize(
     ("estimators", "datasets", "options", "error", "message"),
     [
-        ([GaussianNB()], DATA, {}, TypeError, "estimators must be a dict of 1 names"),
-        (TWO, [DATA], {}, TypeError, "datasets must be a dict of 1 names"),
+        ([GaussianNB()], DATA, {}, TypeError, "estimators must be a dict with at least 1 names"),
+        (TWO, [DATA], {}, TypeError, "datasets must be a dict with at least 1 names"),
         (TWO, {"none": 3}, {}, ValueError, r"datasets\['none'\] must be \(X, y\)"),
         ({"none": None}, DATA, {}, TypeError, r"estimators\['none'\] must have the methods"),
-        (TWO | {"ridge": Ridge()}, DATA, {}, TypeError, "all be classifiers"),
+        (TWO | {"ridge": Ridge()}, DATA, {}, TypeError, "must be all classifiers"),
         (TWO, DATA, {"memory": "folder"}, ValueError, "random_state must be an int if memory"),
         (TWO, DATA, {"scoring": "nonsense"}, ValueError, "get_scorer_names"),
     ],

@@ -21,7 +21,6 @@ ARGUMENTS = {
     "y_true": Y,
     "labels_true": Y,
     "y_human": Y,
-    "y_true_b": Y,
     "y_pred": (SCORE > 0.6).astype(int),
     "labels_pred": (SCORE > 0.6).astype(int),
     "judge": SCORE,

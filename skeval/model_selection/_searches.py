@@ -1,0 +1,1201 @@
+"""Searches: splitters and scorers that resample the whole procedure, and the optimism of tuning.
+
+In order: the splitters, the score from their results, the scorers, the optimism of the best score
+by nested cross-validation or from the results of a search, and the one-standard-error rule.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from numbers import Integral
+from operator import attrgetter
+from typing import Any, ClassVar, NamedTuple, NoReturn
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import type_of_target
+
+from skeval._adapters.fits import fit_plan
+from skeval._inference.errors import METHODS
+from skeval._inference.estimate import Estimate
+from skeval._inference.intervals import normal_interval
+from skeval._inference.paired import corrected_error
+from skeval._resampling.fit_params import Params, fit_arguments, list_receivers
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.plans import (
+    PlanBlock,
+    ResamplingPlan,
+    bootstrap_plan,
+    check_class_sizes,
+    whole_plan,
+)
+from skeval._resampling.sampling_units import drawing_units
+from skeval._resampling.splitters import check_repeats, make_repeated_plan
+from skeval.metrics._scorers import read_scoring
+from skeval.model_selection._bootstrap import bootstrap_error
+from skeval.model_selection._error_interval import error_interval
+from skeval.model_selection._permutation import permutation_test
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
+from skeval.utils._compat import MetadataRequester, RoutedScorer, num_samples
+from skeval.utils._options import ErrorBootstrap, ErrorScore, Quantity
+
+Setting = dict[str, Any]
+RESUBSTITUTION_SHARE = 0.368
+
+
+class BootstrapSplit(MetadataRequester):
+    """Bootstrap splitter: trains on a resample and tests on the samples not drawn.
+
+    A scikit-learn cross-validator for ``cv=``. The mean test score is the out-of-bag score. The
+    training indices repeat samples. With the same seed, the resamples are those of
+    `bootstrap_error`. Groups passed to `split` are drawn as a whole.
+
+    Parameters
+    ----------
+    n_splits : int, default=200
+        Number of resamples.
+    stratify : bool, default=False
+        Draw within each class.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call.
+
+    See Also
+    --------
+    score_632 : The .632 estimate of the scores of such a split.
+    make_bootstrap_scorer : Model selection by the .632 estimate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import BootstrapSplit, score_632
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cv = BootstrapSplit(50, random_state=0)
+    >>> res = cross_validate(KNeighborsClassifier(), X, y, cv=cv, return_estimator=True)
+    >>> round(float(res["test_score"].mean()), 3), round(score_632(res, X, y), 3)
+    (0.961, 0.963)
+    """
+
+    # scikit-learn passes groups to this splitter, with metadata routing and without
+    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
+
+    def __init__(
+        self, n_splits: int = 200, *, stratify: bool = False, random_state: RandomStateLike = None
+    ) -> None:
+        _checks.check_flag("stratify", stratify)
+        self.n_splits: int = _checks.check_count("n_splits", n_splits)
+        self.stratify = stratify
+        self.random_state = random_state
+
+    def __repr__(self) -> str:
+        names = ("n_splits", "stratify", "random_state")
+        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{type(self).__name__}({values})"
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : object
+            Ignored, as in scikit-learn.
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the training indices, with repetitions, and the test indices of each resample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; only their number matters.
+        y : array-like of shape (n_samples,), default=None
+            Labels; every resample has at least two classes. Targets of regression are ignored.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample, such as the patient. Whole groups are resampled.
+
+        Yields
+        ------
+        train, test : int ndarray
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, `y` or `groups` contain nan, or every resample has one class or
+            leaves no sample out.
+        """
+        _checks.check_same_length(X=X, y=y, groups=groups)
+        n_samples = num_samples(X)
+        classes = codes = None
+        if y is not None:
+            assert_all_finite(y, input_name="y")
+            # whole numbers may be a regression target, not many classes
+            with _checks.ignored_warnings(UserWarning):
+                kind = type_of_target(y)
+            if kind in ("binary", "multiclass"):
+                classes, codes = np.unique(_checks.check_y("y", y), return_inverse=True)
+        if self.stratify:
+            if codes is None:
+                raise ValueError("stratify=True needs class labels in y.")
+            check_class_sizes(classes, codes)
+        units = drawing_units(n_samples, codes if self.stratify else None, groups)
+        plan = bootstrap_plan(units, self.n_splits, self.random_state, classes, codes)
+        everything = np.arange(n_samples)
+        for block in plan.blocks():
+            for counts, test in zip(block.train, block.test, strict=True):
+                yield np.repeat(everything, counts), np.flatnonzero(test)
+
+
+def score_632(
+    results: Mapping[str, Any],
+    X: Any = None,
+    y: Any = None,
+    *,
+    scoring: Any = None,
+    metric: str = "score",
+    params: Params = None,
+) -> float:
+    r"""Return the .632 estimate of a score from ``cross_validate(..., cv=BootstrapSplit())``.
+
+    With :math:`B` the mean out-of-bag score of the resamples, `A` the resubstitution score,
+
+    .. math:: score_{.632} = 0.368\, A + 0.632\, B .
+
+    Parameters
+    ----------
+    results : dict
+        The dict that ``cross_validate`` returned, run with ``return_estimator=True`` or
+        ``return_train_score=True``.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), default=None
+        The samples. With them, `A` is exact: the score of a clone of the estimator, fitted to all
+        samples. Without them, `A` is approximated by the mean score of the estimators on their own
+        resamples, without another fit.
+    y : array-like of shape (n_samples,), default=None
+        The labels or numbers.
+    scoring : str or callable, default=None
+        Name from `get_scorer_names`, or a scorer; larger is better. Only with `X`. None means
+        `metric`, or the estimator's own `score` for a `metric` of "score".
+    metric : str, default="score"
+        Name of the score in `results`: the part of "test_accuracy" after "test\_".
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Only
+        with `X`.
+
+    Returns
+    -------
+    float
+        In the unit and direction of the scores.
+
+    Raises
+    ------
+    TypeError
+        If `results` is not such a dict.
+    ValueError
+        If `results` lacks the scores, or the required estimators or training scores, or is not from
+        `BootstrapSplit`; if a score is not finite; or if only one of `X` and `y` is passed.
+
+    See Also
+    --------
+    bootstrap_error : The same for a loss, with its standard error.
+    make_bootstrap_scorer : The estimate as a scorer.
+
+    Notes
+    -----
+    The mean of ``results["test_score"]`` is the out-of-bag score.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import BootstrapSplit, score_632
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cv = BootstrapSplit(50, random_state=0)
+    >>> res = cross_validate(KNeighborsClassifier(), X, y, cv=cv, return_estimator=True)
+    >>> round(score_632(res, X, y), 3)
+    0.963
+    """
+    if not isinstance(results, Mapping):
+        raise TypeError(
+            f"results must be the dict of cross_validate, got {type(results).__name__}."
+        )
+    if (X is None) != (y is None):
+        raise ValueError("X and y must be given both or not at all.")
+    for name, value in {"scoring": scoring, "params": params}.items():
+        if X is None and value is not None:
+            raise ValueError(f"{name} must be None without X and y, got {value!r}.")
+    outside = read_scores(results, f"test_{metric}")
+    for train in results.get("indices", {}).get("train", ()):
+        if len(np.unique(train)) == len(train):
+            raise ValueError(
+                "results must be from cv=BootstrapSplit(), got training samples without repeats."
+            )
+    if X is None:
+        hint = "return_train_score=True, or give X and y"
+        apparent = float(read_scores(results, f"train_{metric}", hint).mean())
+    else:
+        if "estimator" not in results:
+            raise ValueError("results must hold estimators: run with return_estimator=True.")
+        if scoring is None and metric != "score":
+            scoring = metric
+        fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
+        apparent = float(read_scoring(fitted, scoring)(fitted, X, y))
+    return RESUBSTITUTION_SHARE * apparent + (1 - RESUBSTITUTION_SHARE) * float(outside.mean())
+
+
+def read_scores(
+    results: Mapping[str, Any], name: str, remedy: str = "metric= names another"
+) -> np.ndarray:
+    """Return a vector of scores from the dict of ``cross_validate``."""
+    if name not in results:
+        raise ValueError(f"results must hold {name!r}, got {sorted(results)}; {remedy}.")
+    scores: np.ndarray = _checks.check_data(
+        f"results[{name!r}]", results[name], ensure_2d=False, dtype=float, estimator="score_632"
+    )
+    return scores
+
+
+class WholeSample:
+    """Splitter with one split: all samples for training and all for testing.
+
+    A scikit-learn cross-validator for ``cv=``, for scorers that resample the whole procedure
+    themselves: `make_bootstrap_scorer`, `make_permutation_scorer` and `make_interval_scorer`. Any
+    other score, such as "accuracy", is the score on the training samples and is optimistic.
+
+    The estimator that is scored must contain the selection of features. After a selection on all
+    samples these scorers are optimistic too. They raise an error if they score the same labels with
+    other columns than before, as in `RFECV` and `SequentialFeatureSelector`, and cannot detect a
+    selection before the first call.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import WholeSample, make_bootstrap_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> scoring = {"error_632": make_bootstrap_scorer(".632", n_resamples=30, random_state=0)}
+    >>> res = cross_validate(KNeighborsClassifier(), X, y, cv=WholeSample(), scoring=scoring)
+    >>> res["test_error_632"].round(3).tolist()
+    [-0.039]
+    """
+
+    def __repr__(self) -> str:
+        return "WholeSample()"
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits, 1.
+
+        Parameters
+        ----------
+        X, y, groups : object
+            Ignored, as in scikit-learn.
+
+        Returns
+        -------
+        int
+        """
+        return 1
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield all samples as training and as test set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; only their number matters.
+        y : object
+            Ignored.
+        groups : None
+            Must be None: pass groups to the function that makes the scorer.
+
+        Yields
+        ------
+        train, test : int ndarray
+
+        Raises
+        ------
+        ValueError
+            If `groups` are passed.
+        """
+        if groups is not None:
+            raise ValueError(
+                "groups must not be passed to WholeSample, which would not keep them together; "
+                "pass groups= to the function that makes the scorer."
+            )
+        everything = np.arange(num_samples(X))
+        yield everything, everything.copy()
+
+
+class UntrainedModelError(ValueError):
+    """Error of a scorer whose model was not trained on all samples and columns that it scores."""
+
+
+def refuse_model(model: Any, reason: str) -> NoReturn:
+    """Raise, and make scikit-learn's warning about this error an error while the model exists.
+
+    scikit-learn replaces the errors of a scorer by ``error_score``, nan by default, warns with the
+    text of the error, and a search whose scores are all nan chooses its first candidate. Its loops
+    delete a model after they have scored it.
+    """
+    filters, before = warnings.filters, list(warnings.filters)
+    # the comment in the pattern makes a rule of its own for each model
+    pattern = rf"(?s)(?#{id(model)}).*{UntrainedModelError.__name__}"
+    warnings.filterwarnings("error", pattern)
+    for rule in set(filters) - set(before):
+        weakref.finalize(model, remove_filter, filters, rule)
+    raise UntrainedModelError(reason)
+
+
+def remove_filter(filters: Any, rule: Any) -> None:
+    """Remove a rule from a list of warning filters, unless it has left the list already."""
+    if rule in filters:
+        filters.remove(rule)
+
+
+@dataclass(eq=False, repr=False)
+class ProcedureScorer(RoutedScorer):
+    """Scorer ``scorer(estimator, X, y)`` that returns minus an attribute of a result."""
+
+    name: str
+    function: Callable[..., Any]
+    options: dict[str, Any]
+    attribute: str
+    last_scored: tuple[set[int], set[int]] | None = field(default=None, init=False)
+    """Hashes of the last labels, and of the columns that they were scored with."""
+    resamples: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"last_scored": None}
+
+    @property
+    def _scored_by(self) -> Callable[..., Any]:
+        return self.function
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
+        """Return the score, from clones fitted to resamples of `X` and `y`."""
+        options = self.options | metadata
+        self._check_trained_on(estimator, X, y, options)
+        self._check_columns(estimator, X, y)
+        result = self.function(clone(estimator), X, y, **options)
+        return -float(attrgetter(self.attribute)(result))
+
+    def _check_columns(self, model: Any, X: Any, y: Any) -> None:
+        """Raise if the same labels were scored with some of these columns, but not with all.
+
+        `RFECV` passes fewer and fewer columns, sequential selectors more and more.
+        """
+        labels, columns = hash_columns(y), hash_columns(X)
+        if self.last_scored is not None and self.last_scored[0] == labels:
+            before = self.last_scored[1]
+            if columns != before and columns & before:
+                refuse_model(
+                    model,
+                    f"X must have the same columns in every call of scoring={self.name}, which "
+                    f"scored these labels with {len(before)} columns, got {len(columns)}, some of "
+                    "them the same: the model was not trained on all columns, and if they were "
+                    "selected with the labels, as in RFECV, its score is far too high. Put the "
+                    "selector in a pipeline and search over its number of features; for sets of "
+                    "columns that were chosen without the labels, make one scorer each.",
+                )
+        self.last_scored = labels, columns
+
+    def _check_trained_on(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> None:
+        """Raise unless the model responds to X as a clone that is fitted to X and y does."""
+        n = num_samples(X)
+        weight, params, groups = (options.get(k) for k in ("sample_weight", "params", "groups"))
+        if weight is not None:
+            weight = _checks.check_weights("sample_weight", weight, n)
+        arguments = fit_arguments(model, X, params, weight, groups, np.arange(n))
+        twin = clone(model).fit(X, y, **arguments)
+        # groups of our estimators change their own error only
+        grouped = [getattr(part, "_fit_groups", None) for _, part in list_receivers(model)]
+        has_groups = groups is not None or "groups" in {k.rpartition("__")[2] for k in params or ()}
+        known = has_groups or all(group is None for group in grouped)
+        if known and same_responses(respond(model, X), respond(twin, X)):
+            return
+        seeds = [
+            name
+            for name, value in model.get_params().items()
+            if name.rpartition("__")[2] == "random_state" and not isinstance(value, Integral)
+        ]
+        refuse_model(
+            model,
+            f"cv must be WholeSample() for scoring={self.name}: the model was not trained on the "
+            f"{n} samples that are scored, since a clone fitted to them differs. If it was, pass "
+            "sample_weight, groups and params of its fit to the scorer, too"
+            + (f"; if its fits are random, set {seeds[0]} to an integer" if seeds else "")
+            + ". A halving search needs an integer random_state.",
+        )
+
+
+def hash_columns(X: Any) -> set[int]:
+    """Return the hashes of the columns of a table."""
+    if issparse(X):
+        X = X.tocsc()
+        parts = [slice(*ends) for ends in pairwise(X.indptr)]
+        return {hash((X.indices[j].tobytes(), X.data[j].tobytes())) for j in parts}
+    table = np.asarray(X)
+    rows = np.ascontiguousarray(table.T if table.ndim == 2 else table.reshape(1, -1))
+    numeric = table.dtype.kind in "biuf"
+    return {hash(row.tobytes() if numeric else repr(row.tolist())) for row in rows}
+
+
+def respond(model: Any, X: Any) -> np.ndarray:
+    """Return the decision values, probabilities or predictions of a model, whichever it has."""
+    method = next(m for m in ("decision_function", "predict_proba", "predict") if hasattr(model, m))
+    response = getattr(model, method)(X)
+    return np.hstack(response) if isinstance(response, list) else np.asarray(response)
+
+
+def same_responses(first: np.ndarray, second: np.ndarray) -> bool:
+    """Return whether two arrays are equal, up to a small fraction of the spread of numbers."""
+    if first.shape != second.shape or first.dtype.kind != "f" or second.dtype.kind != "f":
+        return np.array_equal(first, second)
+    finite = second[np.isfinite(second)]
+    spread = np.ptp(finite) if finite.size else 0.0
+    return np.allclose(first, second, rtol=1e-12, atol=1e-6 * spread, equal_nan=True)
+
+
+def make_scorer_of(
+    name: str, function: Callable[..., Any], attribute: str, **options: Any
+) -> ProcedureScorer:
+    """Return the scorer of a function; raise if it has no such argument."""
+    parameters = inspect.signature(function).parameters.keys()
+    unknown = sorted(options.keys() - (parameters - {"estimator", "X", "y"}))
+    if unknown:
+        raise TypeError(f"{unknown[0]} is no argument of {function.__name__}.")
+    # one seed for all calls: candidates of a search are compared on the same resamples
+    options["random_state"] = _checks.small_seed(options["random_state"])
+    return ProcedureScorer(name, function, options, attribute)
+
+
+def make_bootstrap_scorer(
+    method: ErrorBootstrap = ".632+",
+    *,
+    n_resamples: int = 200,
+    random_state: RandomStateLike = None,
+    **options: Any,
+) -> ProcedureScorer:
+    """Make a scorer that returns minus the bootstrap estimate of the error.
+
+    The scorer fits clones of the estimator to resamples of the samples that it scores, so it
+    requires ``cv=WholeSample()``. It first fits one clone to all these samples and raises an error,
+    whatever ``error_score`` is, if the model that it scores responds to them differently. This
+    happens with other folds, if the scorer lacks the groups, weights or other arguments of the fit,
+    and if a random estimator has no integer `random_state`.
+
+    Parameters
+    ----------
+    method : {"oob", ".632", ".632+"}, default=".632+"
+        The estimate, as in `bootstrap_error`.
+    n_resamples : int, default=200
+        Number of resamples, each of which takes one fit.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call. None and generators
+        draw one seed when the scorer is made, so all candidates of a search use the same draws.
+    **options : dict
+        Other arguments of `bootstrap_error`, such as `loss`, `groups` or `n_jobs`.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y) -> float``, minus the estimated error, in [-1, 0] for 0-1 loss;
+        larger is better. It equals ``-bootstrap_error(...).value`` with the same seed, and can be
+        pickled.
+
+    Raises
+    ------
+    ValueError
+        If `method` is unknown or `n_resamples` < 1.
+    TypeError
+        If `bootstrap_error` has no such option.
+
+    See Also
+    --------
+    bootstrap_error : The estimate with its standard error and interval.
+    BootstrapSplit : The same resamples as a splitter.
+
+    Notes
+    -----
+    The best score of a search is optimistic; `tuning_optimism` estimates the bias.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import WholeSample, make_bootstrap_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> scorer = make_bootstrap_scorer(n_resamples=30, random_state=0)
+    >>> grid = {"n_neighbors": [1, 30, 120]}
+    >>> search = GridSearchCV(KNeighborsClassifier(), grid, scoring=scorer, cv=WholeSample())
+    >>> search.fit(X, y).best_params_
+    {'n_neighbors': 1}
+    >>> round(float(search.best_score_), 3)
+    -0.028
+    """
+    _checks.check_option("method", method, METHODS)
+    return make_scorer_of(
+        f"make_bootstrap_scorer({method!r})",
+        bootstrap_error,
+        "value",
+        method=method,
+        n_resamples=_checks.check_count("n_resamples", n_resamples),
+        random_state=random_state,
+        **options,
+    )
+
+
+QUANTITIES = {
+    "value": "value",
+    "low": "interval.low",
+    "high": "interval.high",
+    "standard_error": "standard_error",
+}
+"""Attributes of an `Estimate` by the name of the quantity."""
+
+
+def make_interval_scorer(
+    quantity: Quantity = "high", *, random_state: RandomStateLike = None, **options: Any
+) -> ProcedureScorer:
+    """Make a scorer that returns minus a limit of the confidence interval of the error.
+
+    With ``quantity="high"`` a search chooses the model with the lowest upper limit of the error.
+    The interval comes from `error_interval`. The scorer requires ``cv=WholeSample()`` and the
+    arguments of the fit, as in `make_bootstrap_scorer`.
+
+    Parameters
+    ----------
+    quantity : {"low", "high", "value", "standard_error"}, default="high"
+        Lower limit, upper limit, estimated error, or its standard error.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call. None and generators
+        draw one seed when the scorer is made, so all candidates of a search use the same draws.
+    **options : dict
+        Other arguments of `error_interval`, such as ``method="perturbation"``,
+        `confidence_level`, `loss`, `groups` or `n_jobs`.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y) -> float``, minus the quantity; larger is better. It equals
+        ``-error_interval(...).interval.high`` (or another quantity) with the same seed, and can be
+        pickled.
+
+    Raises
+    ------
+    ValueError
+        If `quantity` is unknown.
+    TypeError
+        If `error_interval` has no such option.
+
+    See Also
+    --------
+    error_interval : All methods, with their measured coverage.
+
+    Notes
+    -----
+    Coverage holds for a single model. After a search over many candidates, the interval of the best
+    one covers its error less often than the nominal level.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import WholeSample, make_interval_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> options = {"n_repeats": 2, "random_state": 0}
+    >>> scoring = {name: make_interval_scorer(name, **options) for name in ("low", "high")}
+    >>> res = cross_validate(KNeighborsClassifier(), X, y, cv=WholeSample(), scoring=scoring)
+    >>> bool(0 < -res["test_low"][0] < -res["test_high"][0] < 0.1)
+    True
+    """
+    _checks.check_option("quantity", quantity, QUANTITIES)
+    return make_scorer_of(
+        f"make_interval_scorer({quantity!r})",
+        error_interval,
+        QUANTITIES[quantity],
+        random_state=random_state,
+        **options,
+    )
+
+
+def make_permutation_scorer(
+    scoring: Any = None,
+    *,
+    n_permutations: int = 1000,
+    random_state: RandomStateLike = None,
+    **options: Any,
+) -> ProcedureScorer:
+    """Make a scorer that returns minus the P-value of a permutation test.
+
+    The test is `permutation_test`: the whole procedure is repeated for every permutation of the
+    labels. The scorer requires ``cv=WholeSample()`` and the arguments of the fit, as in
+    `make_bootstrap_scorer`.
+
+    Parameters
+    ----------
+    scoring : str, callable or None, default=None
+        Name from `get_scorer_names`, or a scorer; larger is better. None means the `score` of the
+        estimator.
+    n_permutations : int, default=1000
+        Number `P` of permutations.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call. None and generators
+        draw one seed when the scorer is made, so all candidates of a search use the same draws.
+    **options : dict
+        Other arguments of `permutation_test`, such as `cv`, `groups` or `n_jobs`.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y) -> float``, minus the P-value, from -1 to ``-1/(P + 1)``; larger
+        is better. It equals ``-permutation_test(...).pvalue`` with the same seed, and can be
+        pickled.
+
+    Raises
+    ------
+    TypeError
+        If `permutation_test` has no such option, or `scoring` has several scores.
+    ValueError
+        If `n_permutations` < 1.
+
+    See Also
+    --------
+    permutation_test : The test itself, with the null distribution.
+
+    Notes
+    -----
+    Candidates of a search that beat every permutation tie at ``-1/(P + 1)``, and the first of them
+    is selected. Use the score itself for the search if all candidates are better than chance.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> from skeval.model_selection import WholeSample, make_permutation_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> options = {"n_permutations": 99, "random_state": 0}
+    >>> scoring = {"p": make_permutation_scorer("accuracy", **options)}
+    >>> cross_validate(NearestCentroid(), X, y, cv=WholeSample(), scoring=scoring)["test_p"]
+    array([-0.01])
+    """
+    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise TypeError(
+            f"scoring must be a single score, a name or a callable, got {scoring!r}; make a scorer "
+            "for each score."
+        )
+    n_permutations = _checks.check_count("n_permutations", n_permutations)
+    return make_scorer_of(
+        f"make_permutation_scorer(n_permutations={n_permutations})",
+        permutation_test,
+        "pvalue",
+        scoring=scoring,
+        n_permutations=n_permutations,
+        random_state=random_state,
+        **options,
+    )
+
+
+def tuning_optimism(
+    search: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    n_repeats: int = 1,
+    groups: Any = None,
+    params: Params = None,
+    sample_weight: Any = None,
+    confidence_level: float = 0.95,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+    error_score: ErrorScore = "raise",
+) -> Estimate:
+    r"""Estimate the optimism of the best score of a search, by nested cross-validation.
+
+    The best score of a search is optimistic, because it is the maximum over many settings. In each
+    fold `j` of the outer cross-validation the whole search runs on the training part, with the best
+    mean score :math:`s_j`; its tuned model has the score :math:`t_j` on the held-out samples:
+
+    .. math:: optimism = \frac1J \sum_j (s_j - t_j) .
+
+    Parameters
+    ----------
+    search : estimator
+        `GridSearchCV`, `RandomizedSearchCV`, a halving search, or any other with the same
+        `cv_results_`, `best_index_` and `best_params_`; or a pipeline that ends in one.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Labels or numbers.
+    cv : int, splitter or iterable of (train, test), default=5
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together.
+    n_repeats : int, default=1
+        Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, such as the patient. Groups are never split. For the inner folds, see
+        `params`.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. The
+        estimator is the search: ``{"groups": groups}`` if it splits by groups.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Sample weights. They are used in every fit; scores are not weighted.
+    confidence_level : float, default=0.95
+        Nominal coverage, between 0 and 1.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call.
+    n_jobs : int, default=None
+        Number of joblib workers; results do not depend on it.
+    verbose : int, default=0
+        1 shows progress; larger values add joblib's messages.
+    memory : str, path-like or joblib.Memory, default=None
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        If the fit of a search raises: raise the error, or skip its fold, count it and warn. If the
+        search on all samples fails, its entries are nan or None.
+
+    Returns
+    -------
+    Estimate
+        An `Estimate` whose `value` is the optimism. In its `extra`, `inner_score` and
+        `nested_score` are the means of its two parts, and `inner_scores` and `nested_scores` have
+        one value for each fold of all repeats, nan if undefined. `settings` has the chosen
+        settings, the most frequent first, and `counts` the number of searches that chose each. For
+        the search on all samples there are `best_score`, `best_params`, `tuning_bias` (the result
+        of `tuning_bias`; nan for a search with one split) and `corrected_score`, the best score
+        minus this bias. `n_failed` is the number of searches that failed.
+
+    Raises
+    ------
+    TypeError
+        If `search` is not a search, or a pipeline that ends in one.
+    ValueError
+        If the search does not refit, `cv` has only one fold, or `n_repeats` exceeds 1 and `cv` is
+        not a number.
+
+    Warns
+    -----
+    UserWarning
+        If the optimism exceeds two standard errors.
+    UndefinedMetricWarning
+        If a score is undefined in a fold, which is left out, or is the same in all folds.
+
+    See Also
+    --------
+    tuning_bias : An estimate without nesting.
+    refit_one_se : Choose the simplest model within one standard error of the best.
+
+    Notes
+    -----
+    The search runs once on each training part and once on all samples. Inner models train on fewer
+    samples than the model that is tested in the outer fold, so the optimism is smaller than the
+    effect of selection alone.
+
+    The interval is the corrected resampled t [1]_ over the folds of all repeats, as in
+    `selection_bias`. Its target is the mean optimism for samples of this size; several repeats make
+    it shorter. Simulated coverage at a nominal 0.95 (five outer folds, not repeated; 1, 3, 7 or 17
+    nearest neighbors chosen by three inner folds; two Gaussian classes in 3 features; 80 data sets
+    each; the rate is the Bayes error):
+
+    =====  ====  ========  ===========  ========  =====
+    rate   n     optimism  tuning bias  coverage  width
+    =====  ====  ========  ===========  ========  =====
+    0.5    50    0.074     0.042        0.99      0.64
+    0.5    200   0.044     0.022        0.99      0.30
+    0.1    50    0.032     0.015        1.00      0.43
+    0.1    200   0.010     0.006        0.99      0.21
+    0.02   50    0.012     0.002        0.75      0.23
+    0.02   200   0.007     0.002        0.98      0.10
+    =====  ====  ========  ===========  ========  =====
+
+    The coverage of 0.75 is due to data sets without any variation over the folds, whose interval is
+    nan, with a warning; all other intervals covered the optimism.
+
+    References
+    ----------
+    .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281. https://doi.org/10.1023/A:1024068626366
+    .. [2] Cawley, G. C. and Talbot, N. L. C. (2010). On over-fitting in model selection and
+       subsequent selection bias in performance evaluation. Journal of Machine Learning Research 11,
+       2079-2107.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import tuning_optimism
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(60, 5)), np.repeat([0, 1], 30)  # nothing to find
+    >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(range(1, 21, 2))}, cv=3)
+    >>> result = tuning_optimism(search, X, y, random_state=0)
+    >>> round(result.extra.inner_score, 3), round(result.extra.nested_score, 3)
+    (0.65, 0.6)
+    """
+    _checks.check_confidence_level(confidence_level)
+    repeats = check_repeats(cv, n_repeats)
+    if getattr(find_search(search), "refit", True) is False:
+        raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    options = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(search, X, y, with_loss=False, **options, **run)
+    plan, _ = make_repeated_plan(cv, repeats, inputs.X, inputs.target, inputs.groups, random_state)
+
+    def draw(repetition: int) -> PlanBlock:
+        """Return a fold, after a first fit on all samples, without test samples."""
+        if repetition:
+            return plan.draw(repetition - 1)
+        everything = whole_plan(plan.n_samples).draw(0)
+        return PlanBlock(everything.train, ~everything.test)
+
+    plan_of_all = ResamplingPlan(plan.n_samples, plan.n_draws + 1, draw)
+    searches: list[Searched] = []
+    sizes: list[np.ndarray] = []
+    request = FitRequest((), note=read_search)
+    for block, output in fit_plan(inputs, plan_of_all, request):
+        searches += [note or NO_SEARCH for note in output.notes or [None] * len(output)]
+        sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
+    ratio = float(np.mean(np.concatenate(sizes)[1:]))
+    result = summarize_searches(searches, ratio, confidence_level)
+    if result.value > 2 * result.standard_error:
+        _checks.warn_user(
+            f"the best score of the search, {result.extra.inner_score:.3f} on average, is that of "
+            "the best of many settings; on samples left out the tuned models have "
+            f"{result.extra.nested_score:.3f}. Report the latter."
+        )
+    if np.isnan(result.extra.tuning_bias):
+        _checks.warn_undefined(
+            "tuning_bias is undefined, nan: the search on all samples has no score, or it has the "
+            "score of one split, and the bias takes two."
+        )
+    return result
+
+
+def find_search(model: Any) -> Any:
+    """Return the search: the model itself, or the final step of a pipeline."""
+    while isinstance(model, Pipeline):
+        model = model.steps[-1][1]
+    return model
+
+
+class Searched(NamedTuple):
+    """Result of a search on a training part.
+
+    Attributes
+    ----------
+    inner, nested : float
+        Best score of the search, and score of its model on the test part; nan if undefined.
+    setting : dict or None
+        Chosen setting.
+    bias : float
+        Result of `tuning_bias`.
+    """
+
+    inner: float
+    nested: float
+    setting: Setting | None
+    bias: float
+
+
+NO_SEARCH = Searched(np.nan, np.nan, None, np.nan)
+"""Result of a failed search."""
+
+
+def read_search(model: Any, X: Any, y: Any) -> Searched:
+    """Return the result of a fitted search, or of a pipeline that ends in one."""
+    search = find_search(model)
+    if not all(hasattr(search, name) for name in ("cv_results_", "best_params_", "best_index_")):
+        raise TypeError(
+            "search must have cv_results_, best_index_ and best_params_ when it is fitted, or be a "
+            f"pipeline that ends in such a search; got {type(search).__name__}."
+        )
+
+    # the refit metric: its name, or the name bound to its function
+    refit, results = getattr(search, "refit", True), search.cv_results_
+    metric: Any = "score"
+    if getattr(search, "multimetric_", False):
+        metric = refit.keywords.get("metric") if isinstance(refit, partial) else refit
+    if not isinstance(metric, str) or f"mean_test_{metric}" not in results:
+        raise ValueError(
+            "search must name the metric by which it refits, if it has several, or bind it to "
+            f"`metric` with functools.partial; got refit={refit!r}."
+        )
+    inner, nested, bias = float(results[f"mean_test_{metric}"][search.best_index_]), np.nan, np.nan
+    # the bias requires finite scores of at least two splits
+    if np.isfinite(inner) and f"split1_test_{metric}" in results:
+        bias = tuning_bias(results, best_index=int(search.best_index_), metric=metric)
+
+    # with several metrics and a function as `refit`, the search has no `score` method
+    if len(y) and (isinstance(refit, str) or metric == "score"):
+        nested = float(model.score(X, y))
+    elif len(y):
+        scorer = search.scorer_
+        of_metric = isinstance(scorer, Mapping)
+        nested = float(scorer[metric](model, X, y) if of_metric else scorer(model, X, y)[metric])
+    return Searched(inner, nested, dict(search.best_params_), bias)
+
+
+def summarize_searches(searches: list[Searched], ratio: float, confidence_level: float) -> Estimate:
+    """Return the optimism from a search on all samples and the searches on training parts."""
+    whole, *folds = searches
+    inner, nested = np.array([(fold.inner, fold.nested) for fold in folds]).T
+    defined = np.isfinite(inner) & np.isfinite(nested)
+    if defined.sum() < 2:
+        raise ValueError(
+            f"search must have a score in two folds of cv at least, got {defined.sum()} of "
+            f"{len(folds)}."
+        )
+    if not defined.all():
+        _checks.warn_undefined(
+            f"{np.sum(~defined)} of {len(folds)} folds have no score and are left out."
+        )
+    differences = inner[defined] - nested[defined]
+    optimism, error = float(differences.mean()), corrected_error(differences, ratio)
+    limits = partial(normal_interval, optimism, error, degrees_of_freedom=len(differences) - 1)
+    chosen = [fold.setting for fold in folds if fold.setting is not None]
+    by_text = {repr(sorted(setting.items())): setting for setting in chosen}
+    counted = Counter(repr(sorted(setting.items())) for setting in chosen).most_common()
+    return Estimate(
+        name="optimism of tuning",
+        value=optimism,
+        standard_error=error,
+        method="cross_validation",
+        limits={"corrected_t": limits},
+        replicates=differences,
+        extra=TuningExtra(
+            inner_score=float(inner[defined].mean()),
+            nested_score=float(nested[defined].mean()),
+            inner_scores=inner,
+            nested_scores=nested,
+            settings=tuple(by_text[text] for text, _ in counted),
+            counts=np.array([n for _, n in counted]),
+            best_score=whole.inner,
+            best_params=whole.setting,
+            tuning_bias=whole.bias,
+            corrected_score=whole.inner - whole.bias,
+            n_failed=sum(search is NO_SEARCH for search in searches),
+        ),
+        confidence_level=confidence_level,
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TuningExtra:
+    """Scores of a search; `tuning_optimism` describes the attributes."""
+
+    inner_score: float
+    nested_score: float
+    inner_scores: np.ndarray = field(repr=False)
+    nested_scores: np.ndarray = field(repr=False)
+    settings: tuple[Setting, ...]
+    counts: np.ndarray = field(repr=False)
+    best_score: float
+    best_params: Setting | None
+    tuning_bias: float
+    corrected_score: float
+    n_failed: int
+
+
+def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
+    """Return the scores of the candidates of a search, shape (n_splits, n_candidates).
+
+    They are nan if a fit failed, and for candidates of the earlier rounds of a halving search,
+    which are on fewer samples.
+    """
+    if not isinstance(cv_results, Mapping):
+        raise TypeError(
+            "cv_results must be the table of a fitted search, its cv_results_, got "
+            f"{type(cv_results).__name__}."
+        )
+    columns: list[np.ndarray] = []
+    while f"split{len(columns)}_test_{metric}" in cv_results:
+        columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
+    if len(columns) < 2:
+        raise ValueError(
+            f"cv_results must have the scores of at least two splits of the metric {metric!r}, got "
+            f"{len(columns)}."
+        )
+    scores = _checks.check_data("cv_results", columns, dtype=float, ensure_all_finite=False)
+    scores = np.where(np.isfinite(scores).all(axis=0), scores, np.nan)
+    if "iter" in cv_results:
+        rounds = np.asarray(cv_results["iter"])
+        scores = np.where(rounds == rounds.max(), scores, np.nan)
+    if np.isnan(scores).all():
+        raise ValueError(f"cv_results has no candidate whose {metric!r} is a number throughout.")
+    return scores
+
+
+def tuning_bias(
+    cv_results: Mapping[str, Any], *, best_index: int | None = None, metric: str = "score"
+) -> float:
+    r"""Estimate the optimism of the best score of a search from its results, without new fits.
+
+    With :math:`s_k(\lambda)` the score of candidate :math:`\lambda` in fold `k` of `K`, and
+    :math:`\hat\lambda` the chosen candidate,
+
+    .. math:: bias = \frac1K \sum_k \big( \max_\lambda s_k(\lambda) - s_k(\hat\lambda) \big) ,
+
+    the estimate of Tibshirani and Tibshirani [1]_. It compares the best candidate of each fold with
+    the candidate chosen over all folds. It is >= 0; the best score minus the bias estimates the
+    score of the tuned model.
+
+    Parameters
+    ----------
+    cv_results : dict
+        The `cv_results_` of a search with split scores; larger is better.
+    best_index : int, default=None
+        Index of the chosen candidate; None means the one with the best mean score.
+    metric : str, default="score"
+        Metric, if the search has several.
+
+    Returns
+    -------
+    bias : float
+        In the unit of the score.
+
+    Raises
+    ------
+    TypeError
+        If `cv_results` is not a dict, for example the search itself.
+    ValueError
+        If `cv_results` lacks the metric or the scores of the candidate, or has fewer than two
+        splits.
+
+    See Also
+    --------
+    tuning_optimism : Nested estimate of the same quantity, with an interval.
+
+    Notes
+    -----
+    Candidates that failed in a fold are left out, as are all but the last round of a halving
+    search. With few settings the estimate is about half of the nested one: see the table of
+    `tuning_optimism`.
+
+    References
+    ----------
+    .. [1] Tibshirani, R. J. and Tibshirani, R. (2009). A bias correction for the minimum error rate
+       in cross-validation. The Annals of Applied Statistics 3, 822-829.
+       https://doi.org/10.1214/08-AOAS224
+
+    Examples
+    --------
+    >>> from skeval.model_selection import tuning_bias
+    >>> results = {"split0_test_score": [0.9, 0.8, 0.7], "split1_test_score": [0.6, 0.8, 0.9]}
+    >>> round(tuning_bias(results), 6)  # the last is best on average: 0.9 - 0.7 and 0.9 - 0.9
+    0.1
+    """
+    scores = read_split_scores(cv_results, metric)
+    means = scores.mean(axis=0)
+    best = int(np.nanargmax(means))
+    if best_index is not None:
+        best = _checks.check_count("best_index", best_index, 0)
+        if best >= len(means) or np.isnan(means[best]):
+            raise ValueError(
+                "best_index must be the position of a candidate in cv_results whose scores are "
+                f"numbers, got {best} of {len(means)}."
+            )
+    return float(np.mean(np.nanmax(scores, axis=1) - scores[:, best]))
+
+
+def refit_one_se(
+    cv_results: Mapping[str, Any],
+    *,
+    complexity: Callable[[dict[str, Any]], Any] | None = None,
+    metric: str = "score",
+) -> int:
+    """Return the index of the simplest candidate within one standard error of the best.
+
+    Use it as ``refit=`` of a search: the one-standard-error rule of Breiman et al. [1]_. The
+    standard error belongs to the mean split score of the best candidate: the standard deviation of
+    its split scores over the square root of their number.
+
+    Parameters
+    ----------
+    cv_results : dict
+        The `cv_results_` of a search.
+    complexity : callable, default=None
+        ``complexity(params)`` returns a number or a tuple, smaller for simpler candidates. None
+        assumes that the grid is written from the simplest to the most complex candidate. Bind it
+        with `functools.partial`.
+    metric : str, default="score"
+        Metric, if the search has several; bind it with `functools.partial`, too.
+
+    Returns
+    -------
+    int
+        Index in ``cv_results["params"]``. Ties in complexity are broken by the score.
+
+    Raises
+    ------
+    ValueError
+        If `cv_results` lacks the metric, or has fewer than two splits.
+
+    Notes
+    -----
+    The example of scikit-learn uses `std_test_score`, the standard deviation of single splits, as
+    the standard error, and therefore chooses even simpler models.
+
+    References
+    ----------
+    .. [1] Breiman, L., Friedman, J. H., Olshen, R. A. and Stone, C. J. (1984). Classification and
+       Regression Trees. Wadsworth, section 3.4.3.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import refit_one_se
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> grid, rule = {"n_neighbors": [1, 3, 5, 9, 15, 25]}, KNeighborsClassifier()
+    >>> GridSearchCV(rule, grid).fit(X, y).best_params_
+    {'n_neighbors': 9}
+    >>> smoothest = partial(refit_one_se, complexity=lambda params: -params["n_neighbors"])
+    >>> GridSearchCV(rule, grid, refit=smoothest).fit(X, y).best_params_
+    {'n_neighbors': 25}
+    """
+    if complexity is not None and not callable(complexity):
+        raise ValueError(f"complexity must be None or a function of params, got {complexity!r}.")
+    scores = read_split_scores(cv_results, metric)
+    means = scores.mean(axis=0)
+    best = int(np.nanargmax(means))
+    error = np.std(scores[:, best], ddof=1) / np.sqrt(len(scores))
+    rounding = 1e-12 * abs(means[best])
+    close = np.flatnonzero(means >= means[best] - error - rounding).tolist()
+    if complexity is None:
+        return close[0]
+    params = cv_results["params"]
+    return min(close, key=lambda at: (complexity(params[at]), -means[at], at))
