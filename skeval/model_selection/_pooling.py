@@ -154,16 +154,16 @@ def pool_estimates(
     ... )
     >>> print(result)
     value (random_effects)
-      value           0.1465
-      standard error  0.0254
-      95 % interval   [0.0835, 0.2235] (hartung_knapp)
+      value           0.1446
+      standard error  0.0415
+      95 % interval   [0.0828, 0.2771] (binomial)
       sites           5
       scale           binomial
-      another site    [0.0055, 0.4349] (95 %)
-      between         0.0656
-      i squared       0.7362
-      q               13.77
-      q pvalue        0.0081
+      another site    [0.0377, 0.4734] (95 %)
+      between         0.3135
+      i squared       0.6636
+      q               14.92
+      q pvalue        0.0049
     """
     check_confidence_level(confidence_level)
     check_option("scale", scale, SCALES)
