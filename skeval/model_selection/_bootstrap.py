@@ -57,8 +57,8 @@ from skeval._resampling.plans import (
     plan_resamples,
 )
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
-from skeval.metrics._table import BatchPredictions
 from skeval.metrics._scorers import find_batch, range_of, read_scoring, refuse_metric_of_numbers
+from skeval.metrics._table import BatchPredictions
 from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._estimates import (
     check_enough,
