@@ -35,7 +35,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import TimeSeriesSplit
 
 from skeval._inference.intervals import effective_number, mean_loss_limits
-from skeval._inference.ordered import autocorrelation
+from skeval._inference.paired import autocorrelation
 from skeval.model_selection import cross_val_error, error_interval
 
 LEARNERS = {

@@ -23,8 +23,8 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
 
+from skeval._inference.designs import stratified_mean
 from skeval._inference.intervals import wilson_limits
-from skeval._inference.judges import stratified_mean
 from skeval.model_selection import judge_assisted_interval
 
 RESULTS = Path(__file__).parent / "results" / "coverage_judge.csv"

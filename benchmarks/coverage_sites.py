@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import logit
 
-from skeval._inference.sites import PooledRate, SiteCounts
+from skeval._inference.designs import PooledRate, SiteCounts
 from skeval.model_selection._pooling import pool
 
 SITES, RATES, SPREADS = (3, 7, 20, 50), (0.004, 0.03, 0.2, 0.5), (0.0, 0.5, 1.0)

@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.linear_svm import LinearSVMBatch
+from skeval._solvers.splits import ColumnScales
 
 
 def exponential(rng, n_problems, n):

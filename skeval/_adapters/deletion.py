@@ -1,25 +1,47 @@
 """Fits by deletion: one factorization of all samples serves every training set.
 
 The samples left out are deleted from the factorization, exactly. It does not depend on the labels,
-so that the fits of a permutation test share it, too.
+so that the fits of a permutation test share it, too. Ridge regression, least squares and kernel
+ridge regression are linear in the labels; Gaussian naive Bayes and linear discriminant analysis
+depend on the moments of the classes; nearest neighbors do not depend on the labels. Fits whose
+predictions depend on rounding errors are left to the estimator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
+from sklearn.preprocessing import StandardScaler
 
-from skeval._adapters.column_steps import maps_each_sample
-from skeval._adapters.registry import SLOWER, Agreement, Solver
+from skeval._adapters.column_steps import (
+    are_affine,
+    has_plain_columns,
+    maps_each_sample,
+    scales_to_unit,
+    uses_only,
+)
+from skeval._adapters.fits import SLOWER, UNKNOWN, Agreement, Solver, supports
 from skeval._resampling.fit_outputs import FitOutput, place_outputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
-from skeval._resampling.target import Target
-from skeval._solvers.splits import Splits
+from skeval._resampling.sampling_units import Target
+from skeval._solvers import least_squares
+from skeval._solvers.least_squares import PenalizedSquares, class_signs, decide, standardize_all
+from skeval._solvers.moments import Columns, LinearGaussians, NaiveGaussians
+from skeval._solvers.neighbors import SortedNeighbors
+from skeval._solvers.splits import EPSILON, Splits
 
 MAX_CLASSES = 32
 """Maximum number of classes: every tested sample has a number for each of them."""
@@ -139,6 +161,7 @@ class DeletionSolver(Solver):
         whole = np.ones(len(labels), dtype=bool)
         for code in range(self.target.n_classes):
             whole &= ((labels == code) & trained).any(axis=1)
+        # fits of equal sizes are solved together
         sizes = np.column_stack([trained.sum(axis=1), block.test.sum(axis=1)])
         for n_trained, n_tested in np.unique(sizes, axis=0):
             fits = np.flatnonzero(whole & (sizes == (n_trained, n_tested)).all(axis=1))
@@ -151,6 +174,7 @@ class DeletionSolver(Solver):
 
         None if the fit is not settled.
         """
+        # labels must be equal
         output, target = self.solve(block), self.target
         if output.failed[0]:
             return None
@@ -178,3 +202,379 @@ def distinct_rows(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the label vectors without consecutive repetitions, and the index of each fit."""
     new = np.r_[True, (labels[1:] != labels[:-1]).any(axis=1)]
     return labels[new], np.cumsum(new) - 1
+
+
+MAX_ELEMENTS = 2**24
+"""Maximum size of a factorization of all samples, in numbers."""
+
+MAX_NOISE = 1e-9
+"""Maximum rounding error of a solved fit, in units of the labels."""
+
+ROOM = 2.0
+"""Factor by which singular values must exceed the tolerance of the estimator."""
+
+LINEAR_PARAMETERS = {
+    Ridge: "alpha fit_intercept copy_X max_iter tol solver positive random_state",
+    RidgeClassifier: (
+        "alpha fit_intercept copy_X max_iter tol class_weight solver positive random_state"
+    ),
+    LinearRegression: "fit_intercept copy_X tol n_jobs positive",
+    KernelRidge: "alpha kernel gamma degree coef0 kernel_params",
+}
+"""Parameters of each estimator that the solver takes into account."""
+
+
+@supports.register(Ridge)
+@supports.register(RidgeClassifier)
+@supports.register(LinearRegression)
+@supports.register(KernelRidge)
+def support_linear(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
+    """Return the solver of a ridge regression that solves its equations directly."""
+    kind = type(estimator)
+    if kind not in LINEAR_PARAMETERS or not uses_only(estimator, LINEAR_PARAMETERS[kind]):
+        return "the solver does not know a subclass or a parameter of the estimator"
+    iterates = getattr(estimator, "solver", "auto") not in ("auto", "cholesky", "svd")
+    own_penalties = not isinstance(getattr(estimator, "alpha", 0.0), Real)
+    limited = getattr(estimator, "positive", False) or getattr(estimator, "class_weight", None)
+    if iterates or own_penalties or limited:
+        return UNKNOWN
+    return DeletionSolver(make_linear_deletion, estimator, X, target, transformers)
+
+
+def make_linear_deletion(
+    estimator: Any, X: Any, target: Target, transformers: tuple
+) -> LinearDeletion | None:
+    """Return a solver that fits an estimator to arbitrary training sets, or None if unsupported.
+
+    Least squares do not depend on the scales of the columns. Ridge regression does, and is
+    supported after a scaler if there are fewer columns than samples.
+    """
+    # numbers in double precision, and not too many
+    samples = X if issparse(X) else np.asarray(X)
+    samples = samples if samples.dtype == np.float32 else samples.astype(float)
+    n, p = samples.shape
+    if samples.dtype != np.float64 or n * min(n, p) > MAX_ELEMENTS or not are_affine(transformers):
+        return None
+    # kernels
+    if type(estimator) is KernelRidge:
+        if transformers or n * n > MAX_ELEMENTS:
+            return None
+        kernel = compute_kernel(estimator, samples)
+        squares = least_squares.factor_kernel(kernel, float(estimator.alpha))
+        return None if squares is None else LinearDeletion(squares, target)
+    if issparse(X):
+        return None
+    # columns as they are
+    alpha, intercept = float(getattr(estimator, "alpha", 0.0)), estimator.fit_intercept
+    if not transformers or (alpha == 0 and intercept):
+        squares = least_squares.factor_columns(samples, alpha, with_intercept=intercept)
+        least = 0.0
+        if type(estimator) is LinearRegression and cuts_by_tol() and estimator.tol > 0:
+            least = estimator.tol * find_condition(samples, transformers, intercept)
+        return LinearDeletion(squares, target, least) if np.isfinite(least) else None
+    last = transformers[-1]
+    if type(last) is not StandardScaler or not last.with_std or not intercept or p >= n:
+        return None
+    return LinearDeletion(least_squares.standardize_columns(samples, alpha), target)
+
+
+@cache
+def cuts_by_tol() -> bool:
+    """Whether `tol` of LinearRegression drops small singular values, as since version 1.9."""
+    X = np.array([[1.0, 0.0], [0.0, 1e-7], [-1.0, 0.0], [0.0, -1e-7]])
+    return bool(LinearRegression().fit(X, X[:, 1]).coef_[1] < 0.5)
+
+
+def find_condition(samples: np.ndarray, transformers: tuple, intercept: bool) -> float:
+    """Return a bound on the condition number of the columns, infinite if there is none.
+
+    It is valid for training sets in which the sum of squares of no direction is smaller than over
+    all samples, eq. (6) of deletion.
+    """
+    # columns as the estimator scales them
+    columns = samples - samples.mean(axis=0) if intercept else samples
+    scaled = bool(transformers) and scales_to_unit(transformers) is True
+    if transformers and not scaled:
+        return np.inf
+    columns = least_squares.standardize_all(samples) if scaled else columns
+    columns = columns[:, np.any(columns != 0, axis=0)]
+    # largest over smallest singular value
+    singular = np.linalg.svd(columns, compute_uv=False)
+    largest = columns.size**0.5 if scaled else singular.max(initial=0.0)
+    smallest = singular.min(initial=np.inf)
+    return float(largest / smallest) if smallest > EPSILON * largest else np.inf
+
+
+def compute_kernel(estimator: KernelRidge, samples: np.ndarray) -> np.ndarray:
+    """Return the kernel matrix of all samples, as the estimator computes it."""
+    if callable(estimator.kernel):
+        params = estimator.kernel_params or {}
+    else:
+        params = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
+    kernel = pairwise_kernels(samples, metric=estimator.kernel, filter_params=True, **params)
+    return np.asarray(kernel)
+
+
+class LinearDeletion:
+    """Linear fits to arbitrary training sets, for regression or classification.
+
+    `least` is the condition number of all samples, in units of the condition number beyond which
+    the estimator drops a direction.
+    """
+
+    def __init__(self, squares: PenalizedSquares, target: Target, least: float = 0.0) -> None:
+        self.squares, self.least = squares, least
+        self.n_classes = target.n_classes
+        # targets without their mean, which the intercept absorbs, keep more digits
+        self.center = 0.0 if self.n_classes or squares.penalty[0] else float(target.y.mean())
+        self.unit = 1.0 if self.n_classes else float(np.abs(target.y - self.center).max()) or 1.0
+        self.noise = EPSILON
+
+    def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
+        """Return the predictions for label vectors (n_fits, n_samples)."""
+        # targets: signs of the classes, or numbers in units of their spread
+        distinct_labels, of_fit = distinct_rows(labels)
+        if self.n_classes:
+            targets = class_signs(distinct_labels, self.n_classes)
+        else:
+            targets = (distinct_labels - self.center) / self.unit
+        targets = targets.reshape(len(distinct_labels), -1, labels.shape[1])  # (L, c, n)
+        values, noise, inverse = self.squares.solve(targets, of_fit, splits)
+        # a fit is solved if its rounding errors are small and the estimator drops no direction
+        solved = noise < MAX_NOISE
+        if self.least:  # eq. (6) of deletion
+            heaviest = splits.weights.max(axis=1)
+            solved &= heaviest * inverse * (ROOM * self.least) ** 2 < 1
+        if not self.n_classes:
+            numbers = self.center + self.unit * values[:, 0]
+            return FitOutput.of_same_samples(numbers, solved & np.isfinite(numbers).all(axis=1))
+        if self.n_classes == 2:
+            values = values[:, 0]
+        predicted, certain = decide(values, np.maximum(self.noise, MARGIN * noise))
+        by_sample = values if values.ndim == 2 else values.swapaxes(1, 2)
+        return FitOutput.of_same_samples(predicted, certain & solved, by_sample)
+
+
+MAX_COLUMNS = 1024
+"""Maximum number of columns of a covariance matrix."""
+
+MOMENT_PARAMETERS = {
+    GaussianNB: "priors var_smoothing",
+    LinearDiscriminantAnalysis: "solver shrinkage priors n_components store_covariance tol",
+}
+"""Parameters of each estimator that the solver takes into account."""
+
+
+@supports.register(GaussianNB)
+@supports.register(LinearDiscriminantAnalysis)
+def support_moments(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
+    """Return the solver of a classifier by moments of the classes."""
+    known = MOMENT_PARAMETERS.get(type(estimator))
+    if target.n_classes < 2 or known is None or not uses_only(estimator, known):
+        return UNKNOWN
+    return DeletionSolver(make_moments_deletion, estimator, X, target, transformers)
+
+
+def make_moments_deletion(
+    estimator: Any, X: Any, target: Target, transformers: tuple
+) -> MomentsDeletion | None:
+    """Return a solver that fits an estimator to arbitrary training sets, or None if unsupported."""
+    # tables of numbers, after transformers that only shift and scale
+    plain = not issparse(X) and np.ndim(X) == 2 and has_plain_columns(X)
+    if not plain or not are_affine(transformers):
+        return None
+    samples = np.asarray(X, dtype=float)
+    # the last scaler determines the scale of the columns, unless it has no effect
+    discriminates = type(estimator) is LinearDiscriminantAnalysis
+    two = target.n_classes == 2
+    invariant = discriminates and not estimator.shrinkage and (estimator.solver == "svd" or two)
+    scaled = False if invariant else scales_to_unit(transformers)
+    if scaled is None:
+        return None
+    if not discriminates:
+        priors = read_priors(estimator.priors, target.n_classes)
+        rule = NaiveGaussians(priors, float(estimator.var_smoothing))
+        return MomentsDeletion(Columns(samples, target.n_classes, scaled=scaled), rule)
+    # discriminant analysis without constant columns
+    constant = np.ptp(samples, axis=0) == 0
+    # the estimator may divide by the rounding error of the mean of a constant column
+    if constant.all() or np.any(samples[0, constant] != np.rint(samples[0, constant])):
+        return None
+    if not estimator.shrinkage:
+        samples = samples[:, ~constant]
+    last = transformers[-1] if scaled else StandardScaler(with_std=False)
+    linear = make_linear(estimator, target.n_classes, samples, last)
+    columns = Columns(samples, target.n_classes, scaled=scaled)
+    return None if linear is None else MomentsDeletion(columns, linear)
+
+
+def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:
+    """Return positive priors that sum to 1, or None if the class frequencies are used."""
+    if priors is None:
+        return None
+    array = np.asarray(priors, dtype=float)
+    if array.shape != (n_classes,) or array.min() <= 0 or abs(array.sum() - 1) > 4 * EPSILON:
+        raise ValueError("the estimator reports the error in its priors.")
+    return array
+
+
+def make_linear(
+    estimator: LinearDiscriminantAnalysis, n_classes: int, samples: np.ndarray, last: StandardScaler
+) -> LinearGaussians | None:
+    """Return the rule of linear discriminant analysis, or None if it is not supported."""
+    n, p = samples.shape
+    by_values = estimator.solver == "svd"
+    if p > MAX_COLUMNS or not isinstance(estimator.shrinkage, Real | None):
+        return None
+    if by_values and estimator.shrinkage:
+        return None
+    if not estimator.shrinkage and p + n_classes >= n:
+        return None
+    if estimator.n_components is not None and estimator.n_components > min(n_classes - 1, p):
+        return None
+    # with given priors the other solvers weight the class covariances by them
+    if not by_values and estimator.priors is not None:
+        return None
+    # scores are expanded at 0, which must be the mean after a scaler
+    if not by_values and last.with_std and not last.with_mean and n_classes > 2:
+        return None
+    return LinearGaussians(
+        read_priors(estimator.priors, n_classes),
+        float(estimator.shrinkage or 0.0),
+        float(estimator.tol) if by_values else 0.0,
+        n_classes if by_values and divides_by_freedom() else 0,
+        by_values,
+    )
+
+
+@cache
+def divides_by_freedom() -> bool:
+    """Whether this version of scikit-learn divides the scatter by n less the number of classes."""
+    model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1])
+    # means differ by 4 and the scatter is 4: the coefficient is 4 with divisor n, 2 with n - 2
+    return bool(model.coef_[0, 0] < 3)
+
+
+class MomentsDeletion:
+    """Fits to arbitrary training sets, computed from the moments of the classes."""
+
+    def __init__(self, columns: Columns, rule: NaiveGaussians | LinearGaussians) -> None:
+        self.columns, self.rule = columns, rule
+        self.noise = EPSILON
+
+    def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
+        """Return the predictions for label vectors (n_fits, n_samples) of codes."""
+        with np.errstate(all="ignore"):  # in fits that are left to the estimator
+            values, error, scores, solved = self.columns.score(
+                self.rule, *distinct_rows(labels), splits
+            )
+            # the largest value must exceed the others by more than both errors
+            error = error + self.noise * (1 + np.abs(values))
+            predicted = values.argmax(axis=2)[..., None]
+            best = np.take_along_axis(values - error, predicted, axis=2)
+            others = values + error
+            np.put_along_axis(others, predicted, -np.inf, axis=2)
+            certain = (best[..., 0] > others.max(axis=2)).all(axis=1)
+            shares = np.exp(scores - scores.max(axis=2, keepdims=True))
+            shares /= shares.sum(axis=2, keepdims=True)
+        solved = solved & certain & np.isfinite(scores).all(axis=(1, 2))
+        decision = None
+        if isinstance(self.rule, LinearGaussians):
+            decision = scores[..., 1] - scores[..., 0] if scores.shape[2] == 2 else scores
+        return FitOutput.of_same_samples(predicted[..., 0], solved, decision, shares)
+
+
+ROUNDING = 64.0
+"""Error of squared distances, in machine epsilons times the largest squared norm."""
+
+PAIRWISE_METRICS = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
+"""Metrics whose distances do not depend on the other samples."""
+
+MIN_NEIGHBOR_FITS = 20
+"""Minimum number of fits for which sorted lists are faster; single fits are cheap."""
+
+SORTING_COST = 5
+"""Cost of sorted lists, with a comparison of two fits, in units of all pairwise distances."""
+
+NEIGHBOR_PARAMETERS = "n_neighbors weights algorithm leaf_size p metric metric_params n_jobs"
+"""Parameters of the estimators that the solver takes into account."""
+
+
+@supports.register(KNeighborsClassifier)
+@supports.register(KNeighborsRegressor)
+def support_neighbors(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
+    """Return the solver of nearest neighbors with uniform or distance weights."""
+    known = type(estimator) in (KNeighborsClassifier, KNeighborsRegressor)
+    known = known and uses_only(estimator, NEIGHBOR_PARAMETERS)
+    if not known or estimator.weights not in ("uniform", "distance"):
+        return UNKNOWN
+    n_pairs = SORTING_COST * len(target) ** 2
+    make = make_neighbors_deletion
+    return DeletionSolver(make, estimator, X, target, transformers, MIN_NEIGHBOR_FITS, n_pairs)
+
+
+def make_neighbors_deletion(
+    estimator: Any, X: Any, target: Target, transformers: tuple
+) -> NeighborsDeletion | None:
+    """Return the neighbors in arbitrary training sets, or None if these are not supported."""
+    if estimator.metric not in PAIRWISE_METRICS or estimator.metric_params:
+        return None
+    samples: Any = X if issparse(X) else np.asarray(X)
+    if samples.dtype == np.float32 or samples.dtype.kind not in "iuf":
+        return None
+    if transformers:
+        return make_scaled_deletion(estimator, samples, target, transformers)
+    n = samples.shape[0]
+    find = partial(find_sorted, clone(estimator).fit(X, np.arange(n) % 2), X)
+    # rounding errors of distances computed from scalar products
+    squares = samples.multiply(samples) if issparse(samples) else samples.astype(float) ** 2
+    noise = ROUNDING * EPSILON * float(squares.sum(axis=1).max())
+    k, by_distance = estimator.n_neighbors, estimator.weights == "distance"
+    return NeighborsDeletion(SortedNeighbors(find, n, k, noise, by_distance), target)
+
+
+def make_scaled_deletion(
+    estimator: Any, samples: Any, target: Target, transformers: tuple
+) -> NeighborsDeletion | None:
+    """Return the neighbors after a scaler that is fitted to each training set."""
+    # distances are sums over the columns, which a scaler weights
+    euclidean = estimator.metric in ("euclidean", "l2") or (
+        estimator.metric == "minkowski" and estimator.p == 2
+    )
+    last = transformers[-1]
+    scales = are_affine(transformers) and type(last) is StandardScaler and last.with_std
+    if not euclidean or issparse(samples) or not scales:
+        return None
+    columns = samples.astype(float)
+    if not np.isfinite(columns).all() or not (np.ptp(columns, axis=0) > 0).any():
+        return None
+    by_distance = estimator.weights == "distance"
+    # neighbors in the scales of all samples
+    columns, k = standardize_all(columns), estimator.n_neighbors
+    find = partial(find_sorted, NearestNeighbors().fit(columns), columns)
+    noise = ROUNDING * EPSILON
+    neighbors = SortedNeighbors(find, len(columns), k, noise, by_distance, columns)
+    return NeighborsDeletion(neighbors, target)
+
+
+def find_sorted(model: Any, X: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the squared distances and indices of the nearest samples of each row."""
+    distances, indices = model.kneighbors(X, n_neighbors=size)
+    return distances**2, indices
+
+
+class NeighborsDeletion:
+    """Predictions from the neighbors in arbitrary training sets."""
+
+    def __init__(self, neighbors: SortedNeighbors, target: Target) -> None:
+        self.neighbors = neighbors
+        self.n_classes = target.n_classes
+        self.noise = EPSILON
+
+    def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
+        """Return the predictions for label vectors (n_fits, n_samples)."""
+        shares, certain = self.neighbors.vote(labels, splits, self.n_classes)
+        certain &= splits.weights.dtype.kind != "f"
+        if not self.n_classes:
+            return FitOutput.of_same_samples(shares[..., 0], certain)
+        return FitOutput.of_same_samples(shares.argmax(axis=-1), certain, probability=shares)

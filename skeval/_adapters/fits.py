@@ -1,29 +1,51 @@
-"""Fits of a plan: by a solver if one supports the estimator, otherwise in a loop."""
+"""Fits of a plan: by a solver if one supports the estimator, otherwise in a loop.
+
+A solver must be faster for the sizes of the data and the number of fits, and it must agree with the
+estimator in a few trial fits, which are made once for all plans of a call. The estimator may stop
+before its optimum, for example on columns of very different scales; the loop then does all fits.
+Trial fits are results of a plan, so the loop does not repeat them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, singledispatch
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
 
-from skeval._adapters.trials import choose_solver, reports_progress
-from skeval._resampling.fit_errors import check_plan, explaining_errors
-from skeval._resampling.fit_loop import Outputs, run_plan
+import skeval._adapters
+from skeval._resampling.fit_loop import (
+    FitWorker,
+    Outputs,
+    check_plan,
+    explaining_errors,
+    make_worker,
+    run_plan,
+)
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
-from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.fit_worker import make_worker
-from skeval._resampling.inputs import Inputs
-from skeval._resampling.model_scores import (
+from skeval._resampling.fit_request import (
     EachScorer,
+    FitRequest,
     ReplayedEstimator,
     SmallTestSetError,
     check_test_sets,
     methods_of_scorers,
 )
-from skeval._resampling.plans import ResamplingPlan
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.progress import tell
-from skeval.utils._compat import is_plain_scorer
+from skeval._resampling.sampling_units import Target
+from skeval.utils._checks import ignored_warnings, warn_user
+from skeval.utils._compat import has_valid_params, is_plain_scorer, limit_threads
 
 Scores = float | dict[str, float]
 
@@ -42,6 +64,7 @@ def fit_plan(
     if inputs.finished:
         yield from inputs.finished
         return
+    # what to read from each fit, and who does it
     request = FitRequest(inputs.loss_methods) if request is None else request
     plan = check_plan(inputs, plan)
     worker = make_worker(inputs, plan, request)
@@ -88,6 +111,7 @@ def score_plan(
     score, it is computed from all test sets of a repetition together if `pool` is True; otherwise
     it raises an error before any fit, except with `skip_undefined` if the score is undefined there.
     """
+    # scores must be defined on every test set, or are pooled
     request = FitRequest.for_scores(inputs.estimator, scoring)
     scorers = request.scorers(inputs.target)
     try:
@@ -103,6 +127,7 @@ def score_plan(
         if by_name and not several:
             names = ", ".join(map(repr, by_name))
             raise TypeError(f"scoring must give one number here, got a dict with {names}.")
+        # mean over the fits of each repetition
         starts = range(0, len(scores), plan.fits_per_draw)
         yield [mean_score(scores[start : start + plan.fits_per_draw]) for start in starts]
 
@@ -111,6 +136,7 @@ def pool_plan(
     inputs: Inputs, plan: ResamplingPlan, request: FitRequest, first_block: int | None
 ) -> Iterator[list[Scores]]:
     """Yield, block by block, the score of all test sets of each repetition together."""
+    # scorers replay the predictions of all test sets together
     target, several = inputs.target, isinstance(request.scorer, EachScorer)
     scorers = EachScorer(request.scorers(target), raises=True)
     wanted = FitRequest(methods_of_scorers(scorers.scorers.values(), inputs))
@@ -149,3 +175,236 @@ def mean_score(scores: list[Any]) -> Scores:
     if isinstance(scores[0], dict):
         return {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
     return float(np.mean(scores))
+
+
+UNKNOWN = "no solver supports this estimator"
+SLOWER = "a loop is as fast as a solver for these data and this number of fits"
+
+MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 20, 2000
+"""Maximum number of trial fits, fits of the plan per trial fit, and samples of all trial fits."""
+
+MIN_FITS, MAX_TESTED = 5, 1000
+"""Fewest fits of a plan that are worth a trial fit, and number of samples that it is tested on."""
+
+
+class Agreement(NamedTuple):
+    """Comparison of a solver's fit with the estimator's, on all samples.
+
+    Attributes
+    ----------
+    agrees : bool
+        Whether they differ by no more than the tolerance of the estimator.
+    share : float
+        Share of predicted labels that differ.
+    """
+
+    agrees: bool
+    share: float = 0.0
+
+
+class Solver(Protocol):
+    """Fits of an estimator, all fits of a block at once.
+
+    Attributes
+    ----------
+    max_fits : int or None
+        Maximum number of fits of a block, if blocks share work: the solver then stays in the
+        calling process.
+    """
+
+    max_fits: int | None = None
+
+    def refuses(self, plan: ResamplingPlan) -> str:
+        """Return why a loop does the fits of a plan; an empty string if the solver is faster.
+
+        The result depends on the sizes of the data and of the plan. Nothing is timed, so numbers
+        are the same on every machine and for any `n_jobs`.
+        """
+        return "" if plan.n_fits >= MIN_FITS else SLOWER
+
+    def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
+        """Return some single fits to compare with the estimator, or why the loop must do all.
+
+        They are spread over repetitions and folds, and their tested samples over all samples.
+        """
+        n_trials = min(
+            MAX_TRIALS, plan.n_fits // FITS_PER_TRIAL, SAMPLES_OF_TRIALS // plan.n_samples
+        )
+        # the last fit is one of them: the first fit of a permutation test has the true labels
+        chosen = np.linspace(plan.n_fits - 1, 0, max(1, n_trials)).astype(int)[::-1]
+        # test on a limited number of samples
+        tested = np.zeros((1, plan.n_samples), dtype=bool)
+        tested[:, :: -(-plan.n_samples // MAX_TESTED)] = True
+        fits = np.transpose(np.divmod(chosen, plan.fits_per_draw))
+        return [replace(plan.draw(draw).take(np.array([fit])), test=tested) for draw, fit in fits]
+
+    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
+        """Return the agreement of a single fit with its model; None if it is not solved.
+
+        `samples` are the tested samples.
+        """
+
+    def solve(self, block: PlanBlock) -> FitOutput:
+        """Return the outputs of predict, decision_function and predict_proba.
+
+        The estimator does the fits that are marked as failed.
+        """
+
+
+@singledispatch
+def supports(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
+    """Return the solver of an estimator after transformers, or the reason why there is none.
+
+    A module of this package registers an implementation for each type of estimator. Subclasses
+    and unknown parameters are never supported. The package's own estimators are registered where
+    they are defined.
+    """
+    return UNKNOWN
+
+
+@cache
+def import_adapters() -> None:
+    """Import all modules of adapters, so a new module need not be listed."""
+    for module in iter_modules(skeval._adapters.__path__):
+        import_module(f"skeval._adapters.{module.name}")
+
+
+def find_solver(estimator: Any, X: Any, target: Target) -> Solver | str:
+    """Return the solver of a bare estimator or of a pipeline, or why there is none."""
+    import_adapters()
+    if isinstance(X, np.memmap):  # joblib maps large arrays for its processes
+        X = X.view(np.ndarray)
+    if type(estimator) is not Pipeline:
+        return supports(estimator, X, target, ())
+    if estimator.memory is not None:
+        return "the pipeline keeps its fitted transformers in memory"
+    *before, final = (step for _, step in estimator.steps if step not in ("passthrough", None))
+    return supports(final, X, target, tuple(before))
+
+
+@dataclass(eq=False, repr=False)
+class BlockSolver:
+    """Fits of a block by a solver; the worker does the fits that the solver leaves.
+
+    The solver is not pickled: each process makes its own from the same data.
+    """
+
+    worker: FitWorker
+    max_fits: int | None = None
+
+    @cached_property
+    def solver(self) -> Solver:
+        """The solver of the estimator."""
+        worker = self.worker
+        solver = find_solver(worker.estimator, worker.X, worker.target)
+        if isinstance(solver, str):
+            raise RuntimeError(
+                "the solver used by the main process is not available in this worker process."
+            )
+        return solver
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "solver"}
+
+    def __call__(self, block: PlanBlock) -> FitOutput:
+        return self.worker.complete(self.solve(block), block)
+
+    # The many matrix products of a block are too small to gain from several threads.
+    @limit_threads(limits=1, user_api="blas")
+    def solve(self, block: PlanBlock) -> FitOutput:
+        """Return the requested outputs of the fits that the solver completes."""
+        worker = self.worker
+        output = self.solver.solve(block)
+        return worker.request.keep(output, block, worker.estimator, worker.target)
+
+
+def choose_solver(inputs: Inputs, worker: FitWorker, plan: ResamplingPlan) -> BlockSolver | None:
+    """Return the solver for the fits of a plan, None if a loop does them.
+
+    The worker keeps the models of trial fits. Plans of the same inputs share the trials, but
+    shuffled labels are tried separately.
+    """
+    # a solver that supports the estimator and is faster
+    solver: Solver | str = "the call requires each model, or more than X and y"
+    if not worker.params and worker.request.need_no_model(inputs):
+        solver = solver_of(inputs)
+    if not isinstance(solver, str):
+        solver = solver.refuses(plan) or solver
+    if not isinstance(solver, str):
+        # and whose trial fits agree
+        key = "shuffled" if plan.draw(plan.n_draws - 1).order is not None else "tried"
+        if key not in inputs.shared and plan.n_fits >= MIN_FITS:
+            inputs.shared[key] = try_solver(solver, worker, plan)
+        solver = inputs.shared.get(key, SLOWER)
+    if not isinstance(solver, str):
+        block_solver = BlockSolver(worker, solver.max_fits)
+        block_solver.solver = solver
+        return block_solver
+    if reports_progress(inputs, plan):
+        tell(f"skeval runs {plan.n_fits} fits one by one: {solver}")
+    return None
+
+
+def solver_of(inputs: Inputs) -> Solver | str:
+    """Return the solver of the estimator on X, or the reason why there is none.
+
+    Plans of the same inputs share it. An estimator with invalid parameters has no solver, so that
+    its own fit raises the error.
+    """
+    if inputs.target.outputs:
+        return "y has several columns"
+    if "solver" not in inputs.shared:
+        parts = [inputs.estimator, *inputs.estimator.get_params().values()]
+        solver: Solver | str = "its parameters are not valid"
+        if get_config()["skip_parameter_validation"] or all(
+            has_valid_params(part) for part in parts if isinstance(part, BaseEstimator)
+        ):
+            solver = find_solver(inputs.estimator, inputs.X, inputs.target)
+        inputs.shared["solver"] = solver
+    shared: Solver | str = inputs.shared["solver"]
+    return shared
+
+
+def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
+    """Whether the progress of the fits of a plan is shown to the user."""
+    return bool(inputs.verbose) and plan.n_fits > 1
+
+
+@limit_threads(limits=1, user_api="blas")
+def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solver | str:
+    """Return the solver if its trial fits agree with the estimator's, or the reason for a loop."""
+    agreements: list[Agreement] = []
+    try:
+        trials = solver.draw_trials(plan)
+        if isinstance(trials, str):
+            return trials
+        for block in trials:
+            fit = block[0]
+            # a solver that shares work between blocks is exact, whatever the estimator warns of
+            with nullcontext() if solver.max_fits is None else ignored_warnings():
+                model = worker.keep_model(fit)
+            agreement = solver.compare(block, model, worker.read_samples(fit))
+            if agreement is None:
+                continue
+            # for shuffled labels, distance from the optimum is irrelevant to users
+            shuffled = fit.order is not None and np.any(np.diff(fit.order) < 0)
+            agreements.append(agreement._replace(share=0.0) if shuffled else agreement)
+            if not agreement.agrees:
+                break
+    except Exception:  # the loop raises the same error or leaves the fit out
+        return "a trial fit failed"
+    if not agreements:
+        return "the solver completes none of the trial fits"
+    if agreements[-1].agrees:
+        return solver
+    # the estimator stops before its optimum
+    share = max(agreement.share for agreement in agreements)
+    if share > 0:
+        warn_user(
+            f"{type(worker.estimator).__name__} does not reach its optimum on these samples: at "
+            f"the optimum, {100 * share:.1f} % of its predictions would differ. The results are "
+            "from the estimator as it is. Scale the features (StandardScaler), or change tol or "
+            "max_iter.",
+            ConvergenceWarning,
+        )
+    return "trial fits of the estimator differ from those of the solver"

@@ -19,11 +19,11 @@ from skeval._adapters.column_steps import (
     make_column_steps,
     uses_only,
 )
-from skeval._adapters.registry import UNKNOWN, Agreement, Solver, supports
-from skeval._adapters.svc_problems import Boxes, make_boxes
+from skeval._adapters.fits import UNKNOWN, Agreement, Solver, supports
+from skeval._adapters.svc import Boxes, make_boxes
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval._solvers.logistic import LogisticSolution, solve_logistic
 from skeval._solvers.splits import Products
 from skeval.utils._samples import count_dimensions
@@ -32,7 +32,7 @@ MAX_COEFFICIENTS, MAX_PRODUCTS = 40, 2**20
 """Maximum number of coefficients of a fit, unless it has fewer products of pairs of columns."""
 
 LARGEST = 1e8
-"""Largest scale of a column; the coefficient of a column that is dropped is 0."""
+"""Largest divisor of a column, in units of its standard deviation."""
 
 MAX_DIFFERENCE = 1e-2
 """Largest difference of the probabilities of a trial fit."""
@@ -55,6 +55,7 @@ def support_logistic(
     estimator: LogisticRegression, X: Any, target: Target, transformers: tuple
 ) -> Solver | str:
     """Return the solver of a LogisticRegression and the transformers before it."""
+    # parameters
     if type(estimator) is not LogisticRegression or target.classes is None:
         return UNKNOWN
     if not uses_only(estimator, PARAMETERS):
@@ -65,13 +66,15 @@ def support_logistic(
     boxes = make_boxes(float(estimator.C) if penalized else 1.0, estimator.class_weight, target)
     if boxes is None:
         return "class_weight does not give every class a positive weight"
+    # samples and transformers
     if issparse(X) or count_dimensions(X) != 2 or not has_plain_columns(X):
         return "the solver requires a table of finite numbers in double precision"
     if transformers and not estimator.fit_intercept:
         return "without an intercept, transformers are not supported"
     steps = make_column_steps(transformers, X, target)
-    if isinstance(steps, str) or steps.reduces:
+    if isinstance(steps, str) or steps.selection is not None:
         return "only transformers that scale columns are supported"
+    # number of coefficients
     n, p = steps.X.shape
     size = (1 if target.n_classes == 2 else target.n_classes) * (p + 1)
     if size > MAX_COEFFICIENTS and n * size**2 > MAX_PRODUCTS:
@@ -85,6 +88,7 @@ def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
     Versions of scikit-learn differ: newer ones replace `penalty` by `l1_ratio` and an infinite `C`,
     and remove `multi_class`.
     """
+    # parameters of all versions of scikit-learn
     multi_class = getattr(estimator, "multi_class", "deprecated")
     if estimator.solver != "lbfgs":
         return "only solver='lbfgs' is supported"
@@ -139,10 +143,10 @@ class LogisticSolver(Solver):
 
     def _solve(self, block: PlanBlock) -> LogisticSolution:
         """Return the solutions of the fits of a block."""
+        # weights, labels and columns of the fits
         weights, codes = self.boxes(block), block.order_labels(self.target.codes)
         total = weights.sum(axis=1, keepdims=True)
         maps = self.steps.maps(block)
-        weights = np.where(maps.usable[:, None], weights, 0.0)
         # the columns of the fits are those of the solver, moved and divided by these scales
         ridge = self.penalty * np.minimum(maps.scale / self.unit, LARGEST) ** 2
         away = np.abs(self.center - maps.shift) if self.intercept else 0.0
@@ -157,6 +161,7 @@ class LogisticSolver(Solver):
         """Return the outputs of the fits whose probabilities hardly depend on the stopping rule."""
         near = np.max(solution.reach, axis=1, where=block.test, initial=0.0) <= MAX_REACH
         solved = solution.solved & near
+        # log odds, labels and probabilities of the tested samples
         values = solution.decision  # (n_fits, n, K)
         decision = values[block.test & solved[:, None]]
         if values.shape[2] == 1:

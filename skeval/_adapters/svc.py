@@ -4,37 +4,41 @@ The solver computes decision values at the optimum. libsvm stops at a tolerance 
 not know the label of a sample whose decision value is about `tol` or less: with its rows in another
 order, or with another `tol`, it predicts another one. Trial fits are compared with the estimator on
 all other samples.
+
+The two-class problems of the fits differ in the boxes of their samples, in their columns after the
+transformers, and in gamma. Everything that the fits share is prepared once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import check_array
+from sklearn.utils.class_weight import compute_class_weight
 
-from skeval._adapters import svc_problems
-from skeval._adapters.column_steps import has_plain_columns, make_column_steps
-from skeval._adapters.registry import SLOWER, UNKNOWN, Agreement, Solver, supports
-from skeval._adapters.svc_problems import (
-    Boxes,
-    GramPairSolver,
-    KernelPairSolver,
-    LinearPairSolver,
-    PairProblems,
-    PairSolver,
+from skeval._adapters.column_steps import (
+    ColumnMaps,
+    ColumnSteps,
+    has_plain_columns,
+    make_column_steps,
 )
+from skeval._adapters.fits import SLOWER, UNKNOWN, Agreement, Solver, supports
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.plans import PlanBlock, ResamplingPlan
-from skeval._resampling.target import Target
-from skeval._solvers.active_set import strictly_free
-from skeval._solvers.kernel_svm import is_positive
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
+from skeval._resampling.sampling_units import Target
+from skeval._solvers.kernel_svm import Kernels, KernelSVMBatch, squared_distances
+from skeval._solvers.linear_svm import LinearSVMBatch, solve_feature_svms, solve_gram_svms
+from skeval._solvers.newton import uses_features
+from skeval._solvers.optimum import strictly_free
 from skeval.utils._compat import num_samples
 from skeval.utils._samples import count_dimensions
 
@@ -47,9 +51,6 @@ MAX_UNCLEAR = 0.01
 MOST_SAMPLES = 4096
 """Maximum number of samples of a stored Gram matrix: 128 MB, and the same again for its parts."""
 
-INDEFINITE = "the kernel is not positive semi-definite"
-"""Such a problem may have several optima; which one SVC finds depends on its steps."""
-
 
 @supports.register
 def support_svc(estimator: SVC, X: Any, target: Target, transformers: tuple) -> Solver | str:
@@ -61,7 +62,7 @@ def support_svc(estimator: SVC, X: Any, target: Target, transformers: tuple) -> 
     # newer versions of scikit-learn have the default "deprecated", or lack the parameter
     if getattr(estimator, "probability", False) is True:
         return "probability=True cross-validates every fit"
-    boxes = svc_problems.make_boxes(estimator.C, estimator.class_weight, target)
+    boxes = make_boxes(estimator.C, estimator.class_weight, target)
     if boxes is None:
         return "class_weight does not give every class a positive weight"
     solver = make_pair_solver(estimator, X, target, transformers)
@@ -74,61 +75,29 @@ def make_pair_solver(
     estimator: SVC, X: Any, target: Target, transformers: tuple
 ) -> PairSolver | str:
     """Return the solver of the problems of an SVC, or the reason why there is none."""
-    kernel, many = estimator.kernel, shape_of(X)[0] > MOST_SAMPLES
-    if kernel == "sigmoid":
-        return INDEFINITE
-    if kernel == "poly":
-        return "a loop is about as fast as a solver for polynomials"
-    own = callable(kernel) or kernel == "precomputed"
-    if transformers and (own or issparse(X)):
-        return "custom kernels and sparse samples are supported without transformers only"
-    if many and (own or issparse(X) or kernel == "rbf"):
+    kernel = estimator.kernel
+    if kernel not in ("linear", "rbf"):
+        return "only the kernels 'linear' and 'rbf' are supported"
+    if transformers and issparse(X):
+        return "sparse samples are supported without transformers only"
+    if num_samples(X) > MOST_SAMPLES and (issparse(X) or kernel == "rbf"):
         return f"more than {MOST_SAMPLES} samples, whose Gram matrix is not kept"
-    if own:
-        K = compute_gram(estimator, X)
-        if isinstance(K, str):
-            return K
-        return GramPairSolver(K) if is_positive(K) else INDEFINITE
     if issparse(X):
         return KernelPairSolver(csr_array(X, dtype=float), None, kernel, estimator.gamma)
     if count_dimensions(X) != 2:
         return "samples are not rows of a table"
     if transformers and not has_plain_columns(X):
         return "transformers are supported on finite numbers in double precision only"
+    # columns that each fit may scale or select
     checked = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
     steps = make_column_steps(transformers, X if transformers else checked, target)
     if isinstance(steps, str):
         return steps
     if kernel == "linear":
         return LinearPairSolver(steps)
-    if steps.reduces:
-        return "features are selected or projected before the kernel"
+    if steps.selection is not None:
+        return "features are selected before the kernel"
     return KernelPairSolver(checked, steps if transformers else None, kernel, estimator.gamma)
-
-
-def compute_gram(estimator: SVC, X: Any) -> np.ndarray | str:
-    """Return the Gram matrix of all samples, or the reason why it cannot be used."""
-    if estimator.kernel == "precomputed":
-        if issparse(X):
-            return "SVC does not accept a sparse kernel"
-        K = check_array(X, dtype=np.float64, input_name="X")
-    else:
-        K = np.asarray(estimator.kernel(X, X), dtype=float)
-        odd, even = X[1::2], X[::2]
-        parts = (odd, odd, K[1::2, 1::2]), (even, odd, K[::2, 1::2])
-        if not all(are_close(estimator.kernel(a, b), part) for a, b, part in parts):
-            return "the kernel of two samples depends on the other samples"
-    size = shape_of(X)[0]
-    if K.shape != (size, size) or not are_close(K, K.T):
-        return "the kernel is not symmetric"
-    return K
-
-
-def are_close(one: Any, other: np.ndarray) -> bool:
-    """Return whether kernel values are equal up to rounding."""
-    one = np.asarray(one)
-    size = np.abs(other).max(initial=0.0)
-    return one.shape == other.shape and bool(np.abs(one - other).max(initial=0.0) <= 1e-12 * size)
 
 
 ROUNDED = 4.0
@@ -166,6 +135,7 @@ class SVCSolver(Solver):
             return None
         samples = pipeline[:-1].transform(samples) if len(pipeline) > 1 else samples
         expected = svc.decision_function(samples)
+        # beyond the tolerance the signs must agree, and few labels may differ
         differs = (output.decision > 0) != (expected > 0)
         clear = np.abs(expected) > TOLERANCES * self.classifier.tol
         labels = expected >= 0
@@ -197,16 +167,18 @@ class SVCSolver(Solver):
         noise = find_noise(problems, values, alpha)
         # rounding errors must not decide a label
         largest = np.abs(values).max(axis=1, keepdims=True)
-        values[np.abs(values) <= svc_problems.TIED * np.minimum(1.0, largest)] = 0.0
+        values[np.abs(values) <= TIED * np.minimum(1.0, largest)] = 0.0
         return values, solved, noise
 
     def _vote(self, block: PlanBlock, box: np.ndarray) -> FitOutput:
         """Solve the problems of all pairs of classes, and count their votes."""
+        # fits with all classes
         codes, classes = self._codes(block), range(self._n_classes)
         present = [((codes == c) & (block.train > 0)).any(axis=1) for c in classes]
         solved = np.all(present, axis=0)
         values, noise = [], np.zeros(len(block))
         for first, second in combinations(classes, 2):
+            # problem of a pair: samples of other classes have boxes of 0
             member = (codes == first) | (codes == second)
             rows = np.flatnonzero(member.any(axis=0) if member.ndim == 2 else member)
             signs = np.where(codes == first, 1.0, -1.0)[..., rows]
@@ -217,6 +189,7 @@ class SVCSolver(Solver):
                 return FitOutput(block.test, ~solved)
             values.append(of_pair[block.test])
             noise += off
+        # votes of the fits whose pairs are all solved
         of_solved = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
         predicted, decision = count_pair_votes(np.stack(values, 1)[of_solved], self.classifier)
         return FitOutput(block.test, ~solved, predicted, decision, noise=noise)
@@ -229,6 +202,7 @@ def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) ->
     rounding error of a sum over all support vectors, which is proportional to the size of their
     kernel values, and by the rounding error of the intercept, which is the same for all samples.
     """
+    # range of the deviations from y among the free samples
     off = values[:, problems.rows] - problems.signs
     free = strictly_free(problems.box, alpha) & np.isfinite(off)
     highest = np.max(off, axis=1, where=free, initial=-np.inf)
@@ -246,6 +220,7 @@ def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, n
     `break_ties`, the largest decision value gives the prediction. A value of 0 is a vote for the
     second class in libsvm's prediction, but for the first one in scikit-learn's decision values.
     """
+    # votes and values of each class against the others
     n_classes = int(0.5 + np.sqrt(0.25 + 2 * values.shape[1]))
     votes, rest, sums = np.zeros((3, len(values), n_classes))
     for value, (first, second) in zip(values.T, combinations(range(n_classes), 2), strict=True):
@@ -255,15 +230,350 @@ def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, n
         rest[:, second] += value < 0
         sums[:, first] += value
         sums[:, second] -= value
+    # sums of values decide between equal votes
     rest += sums / (3.0 * (np.abs(sums) + 1.0))
     one_to_rest = classifier.decision_function_shape == "ovr"
     ranked = rest if classifier.break_ties and one_to_rest else votes
     return ranked.argmax(axis=1), rest if one_to_rest else values
 
 
-def shape_of(X: Any) -> tuple[int, ...]:
-    """Return the numbers of samples and features of an array or list, or of samples alone."""
-    if count_dimensions(X) == 1:
-        return (num_samples(X),)
-    shape: tuple[int, ...] = X.shape if hasattr(X, "shape") else np.asarray(X).shape
-    return shape
+MIN_FITS, MAX_CLASSES = 10, 5
+"""Fits per pair of classes from which on a solver is faster, and most classes."""
+
+LARGE = 1000
+"""Number of samples from which on even a single linear fit in feature space is faster."""
+
+MAX_GRAM, MAX_OWN = 600, 200
+"""Maximum number of samples for which solvers on Gram matrices are faster; for two classes under
+shuffled labels, which take libsvm longer, also if each fit has a matrix of its own."""
+
+KEPT_KERNELS = 2**20
+"""Maximum size of the Gram matrices in memory at a time, in numbers; they stay in the cache."""
+
+STACK_ELEMENTS = 2**20
+"""Approximate maximum size of a stack of selected columns, in numbers."""
+
+TIED = 1e-8
+"""Largest decision value whose sign may be a rounding error; such a value counts as 0."""
+
+
+def make_boxes(C: float, class_weight: Any, target: Target) -> Boxes | None:
+    """Return the boxes of a classifier, None unless every class has a positive finite weight."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return Boxes(C, target, None)
+    try:
+        of_class = compute_class_weight(class_weight, classes=target.classes, y=target.y)
+    except (TypeError, ValueError):  # the classifier raises the same error
+        return None
+    positive = np.all(np.isfinite(of_class) & (of_class > 0))
+    return Boxes(C, target, of_class) if positive else None
+
+
+class Boxes:
+    """Boxes ``0 <= alpha_i <= C_i`` of fits: ``C_i`` is C times class weight and sample weight.
+
+    The weights "balanced" depend on the training samples of a fit, as in an SVC: repeated samples
+    are counted repeatedly, weighted samples once. In a logistic regression ``C_i`` is the weight of
+    a sample.
+    """
+
+    def __init__(self, C: float, target: Target, of_class: np.ndarray | None) -> None:
+        self._C = float(C)
+        self._codes, self._n_classes = target.codes, int(target.codes.max()) + 1
+        self._of_class = of_class  # (n_classes,), None if class weights depend on the fit
+
+    def serves_logistic(self, block: PlanBlock) -> bool:
+        """Whether LogisticRegression uses the same class weights.
+
+        scikit-learn versions compute balanced weights differently.
+        """
+        return self._of_class is not None or block.train.dtype.kind in "iu"
+
+    def settles(self, box: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        """Return a mask of the fits (n_fits,) that have the same intercept in libsvm.
+
+        The intercept is not unique if every sample is at a bound, for example at the upper bound
+        when the upper bounds of both classes have the same sum. Libsvm then returns the middle,
+        unless rounding of class weights leaves a sample a little below its bound.
+        """
+        if self._of_class is not None and np.all(self._of_class == 1.0):
+            return np.ones(len(box), dtype=bool)
+        return np.asarray(strictly_free(box, alpha).any(axis=1))
+
+    def __call__(self, block: PlanBlock) -> np.ndarray:
+        """Return the upper bounds (n_fits, n_samples) of the dual variables of each fit."""
+        codes = block.order_labels(self._codes)
+        if self._of_class is not None:
+            return self._C * block.train * self._of_class[codes]
+        counts = block.train if block.train.dtype.kind in "iu" else block.train > 0
+        members = np.stack([(counts * (codes == c)).sum(axis=1) for c in range(self._n_classes)], 1)
+        total = members.sum(axis=1, keepdims=True)
+        weights = total / (self._n_classes * np.maximum(members, 1))  # (n_fits, n_classes)
+        return self._C * block.train * np.take_along_axis(weights, codes, axis=1)
+
+
+class PairProblems(NamedTuple):
+    """Two-class problems, one for each fit of a block.
+
+    Attributes
+    ----------
+    block : PlanBlock
+        The fits, with the training samples of all classes.
+    rows : ndarray of shape (m,)
+        The samples of the two classes.
+    signs : ndarray of shape (m,) or (n_fits, m)
+    box : ndarray of shape (n_fits, m)
+    """
+
+    block: PlanBlock
+    rows: np.ndarray
+    signs: np.ndarray
+    box: np.ndarray
+
+
+class Solutions(NamedTuple):
+    """Decision values (n_fits, n_samples), nan for unsolved fits, and alpha (n_fits, m)."""
+
+    decision: np.ndarray
+    alpha: np.ndarray
+
+
+class LinearPairSolver:
+    """Solves linear SVMs, on columns that each fit may scale or select."""
+
+    def __init__(self, steps: ColumnSteps) -> None:
+        self.steps = steps
+        self._batches: dict[bytes, LinearSVMBatch] = {}
+
+    def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
+        """Return whether the solver is faster than libsvm for the sizes of data and plan."""
+        n, enough = plan.n_samples, has_enough_fits(plan, n_classes)
+        if uses_features(n, self.steps.n_columns):
+            return enough or (n >= LARGE and n_classes == 2)
+        return enough and n <= MAX_GRAM
+
+    def solve(self, problems: PairProblems) -> Solutions:
+        steps = self.steps
+        if steps.scaler is None and steps.selection is None:
+            return self._solve_scaled(problems, None)
+        maps = steps.maps(problems.block)
+        # fits without usable columns have no training samples
+        problems = problems._replace(box=np.where(maps.usable[:, None], problems.box, 0.0))
+        if not uses_features(len(problems.rows), steps.n_columns):
+            return self._solve_on_grams(problems, maps)
+        if steps.selection is not None:
+            return self._solve_reduced(problems, maps)
+        return self._solve_scaled(problems, maps.scale)
+
+    def _solve_scaled(self, problems: PairProblems, scales: np.ndarray | None) -> Solutions:
+        """Return the solutions on all columns, divided by scales (n_fits, p)."""
+        batch, X = self._prepare(problems.rows), self.steps.X
+        solution = batch.solve(problems.signs, problems.box, scales=scales)
+        decision = solution.decision
+        if len(problems.rows) < len(X):
+            decision = batch.decide(X, problems.signs, solution, scales=scales)
+        return Solutions(decision, solution.alpha)
+
+    def _solve_reduced(self, problems: PairProblems, maps: ColumnMaps) -> Solutions:
+        """Return the solutions on few columns of each fit, a stack of fits at a time."""
+        _, rows, signs, box = problems
+        X, n_fits = self.steps.X, len(box)
+        # samples of other classes have boxes of 0
+        all_signs, all_boxes = np.ones((n_fits, len(X))), np.zeros((n_fits, len(X)))
+        all_signs[:, rows], all_boxes[:, rows] = signs, box
+        solutions = Solutions(np.full((n_fits, len(X)), np.nan), np.zeros(box.shape))
+        usable = np.flatnonzero(maps.usable)
+        size = max(1, STACK_ELEMENTS // (len(X) * self.steps.n_columns))
+        for start in range(0, len(usable), size):
+            fits = usable[start : start + size]
+            columns = maps.select(X, fits)
+            columns -= columns.mean(axis=1, keepdims=True)
+            solution = solve_feature_svms(columns, all_signs[fits], all_boxes[fits])
+            solutions.decision[fits] = solution.decision
+            solutions.alpha[fits] = solution.alpha[:, rows]
+        return solutions
+
+    def _solve_on_grams(self, problems: PairProblems, maps: ColumnMaps) -> Solutions:
+        """Return the solutions on many columns; fits with the same columns share a Gram matrix."""
+        X, rows, n_fits = self.steps.X, problems.rows, len(problems.box)
+        solutions = Solutions(np.full((n_fits, len(X)), np.nan), np.zeros(problems.box.shape))
+        for groups in divide_groups(group_equal(maps), len(X)):
+            K = np.empty((len(groups), len(X), len(X)))
+            for gram, fits in zip(K, groups, strict=True):
+                columns = maps.transform(X, fits[0])
+                columns -= columns.mean(axis=0)
+                np.matmul(columns, columns.T, out=gram)
+            # solve the fits of some matrices together
+            fits, which = np.concatenate(groups), number_groups(groups)
+            part = take_fits(problems, fits)
+            inner = K if len(rows) == len(X) else K[:, rows[:, None], rows]
+            solution = solve_gram_svms(inner, which, part.signs, part.box)
+            solutions.alpha[fits] = solution.alpha
+            # decision values of all samples
+            beta = part.signs * solution.alpha
+            for number, gram in enumerate(K):
+                at = which == number
+                decision = beta[at] @ gram[rows] + solution.intercept[at, None]
+                solutions.decision[fits[at]] = decision
+        return solutions
+
+    def _prepare(self, rows: np.ndarray) -> LinearSVMBatch:
+        """Return the batch for problems on some samples, which fits of a pair of classes share."""
+        key = rows.tobytes()
+        if key not in self._batches:
+            self._batches[key] = LinearSVMBatch(self.steps.X[rows])
+        return self._batches[key]
+
+
+class KernelPairSolver:
+    """Solves SVMs with the kernel "rbf", on columns that each fit may scale, or "linear".
+
+    `gamma` is the parameter of the estimator: a number, "scale" or "auto".
+    """
+
+    def __init__(self, X: Any, steps: ColumnSteps | None, kernel: str, gamma: Any) -> None:
+        self._X, self.steps, self.kernel, self.gamma = X, steps, kernel, gamma
+        self._n, self._p = X.shape
+        self._batches: dict[bytes, KernelSVMBatch] = {}
+
+    def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
+        """Return whether the solver is faster than libsvm for the sizes of data and plan."""
+        # the first and the last draw have kernels in common unless each fit has its own
+        block = concatenate_blocks([plan.draw(0), plan.draw(plan.n_draws - 1)])
+        maps = None if self.steps is None else self.steps.maps(block)
+        n_kernels = len(group_equal(maps, self._gammas(block, maps)))
+        shared = plan.n_draws > 1 and n_kernels < len(block)
+        hard = block.order is not None and n_classes == 2
+        most = MAX_GRAM if shared else MAX_OWN if hard else 0
+        return plan.n_samples <= most and has_enough_fits(plan, n_classes)
+
+    def solve(self, problems: PairProblems) -> Solutions:
+        maps = None if self.steps is None else self.steps.maps(problems.block)
+        gamma = self._gammas(problems.block, maps)
+        # prepare the samples of a pair of classes once
+        rows = problems.rows
+        key = rows.tobytes()
+        if key not in self._batches:
+            self._batches[key] = KernelSVMBatch(self._near[np.ix_(rows, rows)], rows)
+        batch = self._batches[key]
+        # fits with the same columns and gamma share a matrix
+        solutions = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
+        for groups in divide_groups(group_equal(maps, gamma), self._n):
+            K = np.stack([self._gram(fits[0], gamma, maps) for fits in groups])
+            kernels, fits = Kernels(K, number_groups(groups)), np.concatenate(groups)
+            part = take_fits(problems, fits)
+            solved = batch.solve(kernels, part.signs, part.box, self._n)
+            solutions.decision[fits], solutions.alpha[fits] = solved.decision, solved.alpha[:, rows]
+        return solutions
+
+    @cached_property
+    def _near(self) -> np.ndarray:
+        """Gram matrix of the fit to all samples, which is similar to those of all fits."""
+        block = whole_plan(self._n).draw(0)
+        maps = None if self.steps is None else self.steps.maps(block)
+        K = self._gram(0, self._gammas(block, maps), maps)
+        return 0.5 * (K + K.T)
+
+    def _gram(self, fit: int, gamma: np.ndarray, maps: ColumnMaps | None) -> np.ndarray:
+        """Return the Gram matrix (n, n) of all samples in one of the fits."""
+        pairs = self._pairs if maps is None else self._pair(maps.transform(self._X, fit))
+        return pairs if self.kernel == "linear" else np.exp(-gamma[fit] * pairs)
+
+    @cached_property
+    def _pairs(self) -> np.ndarray:
+        """Products, or squared distances, of all pairs of samples."""
+        # smaller numbers lose fewer digits in distances
+        return self._pair(self._X if issparse(self._X) else self._X - self._X.mean(axis=0))
+
+    def _pair(self, X: Any) -> np.ndarray:
+        """Return products, or squared distances, of all pairs of rows, eq. (1) of kernels."""
+        products = X @ X.T
+        products = products.toarray() if issparse(products) else products
+        if self.kernel == "linear":
+            return np.asarray(products)
+        squares = np.diagonal(products).copy()
+        distances = squared_distances(products, squares, squares)
+        np.fill_diagonal(distances, 0.0)
+        return distances
+
+    def _gammas(self, block: PlanBlock, maps: ColumnMaps | None) -> np.ndarray:
+        """Return gamma (n_fits,) of each fit."""
+        if self.gamma != "scale":
+            gamma = 1.0 / self._p if self.gamma == "auto" else float(self.gamma)
+            return np.full(len(block), gamma)
+        counts = block.train if block.train.dtype.kind in "iu" else block.train > 0
+        variance = self._variances(counts.astype(float), maps)
+        flat = variance == 0
+        return np.where(flat, 1.0, 1.0 / (self._p * np.where(flat, 1.0, variance)))
+
+    def _variances(self, counts: np.ndarray, maps: ColumnMaps | None) -> np.ndarray:
+        """Return the variance (n_fits,) of all numbers in each training set."""
+        # means of the numbers and of their squares, after the columns are scaled
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        first, second, center = self._moments
+        first, second = shares @ first, shares @ second  # (n_fits, p)
+        if maps is not None:
+            shift, scale = maps.shift - center, maps.scale
+            second = (second - 2.0 * shift * first + shift**2) / scale**2
+            first = (first - shift) / scale
+        mean, square = first.sum(axis=1) / self._p, second.sum(axis=1) / self._p
+        variance = square - mean**2
+        # compute the variances that lost digits to cancellation in two passes
+        for fit in np.flatnonzero(~(variance > 1e-6 * square)).tolist():
+            rows = np.flatnonzero(counts[fit])
+            part = self._X[rows]
+            part = part.toarray() if issparse(part) else part
+            part = part if maps is None else maps.transform(part, fit)
+            variance[fit] = np.repeat(part, counts[fit, rows].astype(np.intp), axis=0).var()
+        return variance
+
+    @cached_property
+    def _moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the sums of the centered samples and of their squares, and the centers.
+
+        The sums are over each row. If fits scale their columns, the values are not summed.
+        """
+        X = self._X
+        if issparse(X):
+            return X.sum(axis=1).reshape(-1, 1), X.power(2).sum(axis=1).reshape(-1, 1), np.zeros(1)
+        if self.steps is None:
+            center = X.mean()
+            X = X - center
+            return X.sum(axis=1)[:, None], (X**2).sum(axis=1)[:, None], np.array([center])
+        center = X.mean(axis=0)
+        return X - center, (X - center) ** 2, center
+
+
+def has_enough_fits(plan: ResamplingPlan, n_classes: int) -> bool:
+    """Return whether a plan has enough fits for every pair of classes to be a batch."""
+    n_pairs = n_classes * (n_classes - 1) // 2
+    return n_classes <= MAX_CLASSES and plan.n_fits >= MIN_FITS * n_pairs
+
+
+PairSolver = LinearPairSolver | KernelPairSolver
+
+
+def group_equal(maps: ColumnMaps | None, gamma: np.ndarray | None = None) -> list[np.ndarray]:
+    """Return groups of fits that share their columns and gamma (n_fits,), so their kernel."""
+    parts = [part for part in (gamma, *(maps or ())) if part is not None]
+    groups: dict[bytes, list[int]] = {}
+    for fit, rows in enumerate(zip(*parts, strict=True)):
+        groups.setdefault(b"".join(row.tobytes() for row in rows), []).append(fit)
+    return [np.array(fits) for fits in groups.values()]
+
+
+def divide_groups(groups: list[np.ndarray], n_samples: int) -> Iterator[list[np.ndarray]]:
+    """Yield groups of fits whose Gram matrices (n_samples, n_samples) are kept together."""
+    size = max(1, KEPT_KERNELS // n_samples**2)
+    return (groups[start : start + size] for start in range(0, len(groups), size))
+
+
+def number_groups(groups: list[np.ndarray]) -> np.ndarray:
+    """Return the number of the group of each fit, group after group."""
+    return np.repeat(np.arange(len(groups)), [len(fits) for fits in groups])
+
+
+def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:
+    """Return the problems of some fits."""
+    signs = problems.signs if problems.signs.ndim == 1 else problems.signs[fits]
+    return problems._replace(block=problems.block.take(fits), signs=signs, box=problems.box[fits])

@@ -1,3 +1,20 @@
 """The commands of ``python -m skeval``, one module each; not part of the public interface."""
 
 from __future__ import annotations
+
+from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
+
+BUNDLED = ("breast_cancer", "iris", "wine", "digits")
+
+
+def check_source(source: str | PathLike) -> None:
+    """Raise unless a source is a bundled data set or a file."""
+    if str(source) not in BUNDLED and not Path(source).is_file():
+        names = [file.name for file in Path(source).parent.glob("*")]
+        near = get_close_matches(Path(source).name, [*names, *BUNDLED], n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise FileNotFoundError(
+            f"no file {str(source)!r}{hint}, and no bundled set of that name: {', '.join(BUNDLED)}."
+        )

@@ -23,8 +23,8 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import sklearn.datasets
 
-from skeval.utils._dates import read_times
-from skeval.utils._sources import BUNDLED
+from skeval._commands import BUNDLED
+from skeval.utils._text import read_times
 
 TEXT_FILES, EXCEL_FILES = (".csv", ".tsv", ".txt"), (".xlsx", ".xls")
 PACKAGES = {

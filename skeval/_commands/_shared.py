@@ -16,7 +16,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from skeval.utils._sources import BUNDLED, check_source
+from skeval._commands import BUNDLED, check_source
 
 if TYPE_CHECKING:
     from skeval._commands._data import Table

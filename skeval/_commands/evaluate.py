@@ -15,8 +15,7 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
-from skeval._commands import _shared
-from skeval.utils._sources import BUNDLED
+from skeval._commands import BUNDLED, _shared
 
 if TYPE_CHECKING:
     from skeval._commands._data import Table

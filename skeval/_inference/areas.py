@@ -78,6 +78,7 @@ def find_area(
     ranked : Ranked, default=None
         The sorted scores, if they have been sorted already.
     """
+    # predictions of each model, which are compared with each other
     wins, pairs = np.zeros(len(weight)), np.zeros(len(weight))
     row = np.arange(len(weight)) if row is None else row
     parts: list[Any] = [slice(None)]
@@ -86,6 +87,7 @@ def find_area(
         parts = np.split(order, np.flatnonzero(np.diff(fold[order])) + 1)
     for part in parts:
         at, own = row[part], positive[part]
+        # weight of the correctly ordered pairs of each sample, and of all its pairs
         sorted_scores = ranked or rank_scores(own, score[part], weight[at])
         wins[at] += weight[at] * sorted_scores.find_wins(own)
         pairs[at] += weight[at] * np.where(own, *sorted_scores.totals[::-1])
@@ -93,6 +95,7 @@ def find_area(
     total = pairs.sum() / 2
     if not total > 0:
         return Area(np.nan, np.full(len(weight), np.nan))
+    # value and influence
     value = float(wins.sum() / 2 / total)
     return Area(value, (wins - value * pairs) / total)
 
@@ -106,6 +109,7 @@ def find_partial_area(positive: NDArray[np.bool_], score: Floats, max_fpr: float
     ``w(x) (S(x) - S(c))``. The influence of a positive is the mean of w over the negatives below
     it. At u = 1 this is the whole area.
     """
+    # weight of each negative at the false positive rates up to the limit
     above, below = score[positive], score[~positive]
     higher = rankdata(-below) - 0.5  # midrank among the negatives
     place = np.unique(below, return_inverse=True)[1].reshape(-1)
@@ -120,6 +124,7 @@ def find_partial_area(positive: NDArray[np.bool_], score: Floats, max_fpr: float
         wins @ weight / len(below),
         weight * (survival - cut),
     )
+    # standardize, and center the influence in each class
     scale = 0.5 / (max_fpr - max_fpr**2 / 2)
     for own in (positive, ~positive):
         influence[own] = scale * (influence[own] - influence[own].mean()) / np.count_nonzero(own)
@@ -233,6 +238,7 @@ class Ranked(NamedTuple):
 
 
 def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Ranked:
+    # sort by score, and mark where a distinct score begins
     order = np.argsort(score)
     values, own, weight = score[order], positive[order], weight[order]
     begins = np.ones(len(order), dtype=bool)
@@ -245,6 +251,7 @@ def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> R
             return up, down
         return np.add.reduceat(up, first), np.add.reduceat(down, first)
 
+    # weights of both classes at each distinct score
     up, down = add_up(weight)
     squares = (up, down) if np.all(weight == 1) else add_up(weight**2)
     return Ranked(order, begins, values if first is None else values[first], up, down, squares)
@@ -262,11 +269,13 @@ def precision_influence(
 
     .. math:: \{y_i (p_{k(i)} - A) + \sum_{k \ge k(i)} a_k (y_i - p_k) / B_k\} / P .
     """
+    # weights at each distinct score, from the highest
     _, place = np.unique(-score, return_inverse=True)
     own = np.bincount(place, weight * positive)
     below = np.cumsum(np.bincount(place, weight))
     precision, total = np.cumsum(own) / below, own.sum()
     value = float(own @ precision / total)
+    # the two sums of the derivative
     gain, loss = (np.cumsum(part[::-1])[::-1] for part in (own / below, own * precision / below))
     slope = positive * (precision[place] - value + gain[place]) - loss[place]
     return value, weight * slope / total
@@ -327,11 +336,13 @@ def rank_terms(
     mean by their influence on these weights, from the values of the terms. `areas` are the values
     of the terms, if they are not computed from one score of each sample.
     """
+    # totals over the terms
     n, k, weight = len(weight), len(terms), weight / weight.max()
     shares = np.full(k, 1 / k) if shares is None else shares
     values, moved, short, sizes, spread = np.empty(k), np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
     plain = np.zeros(2)
     for at, (rows, positive, score) in enumerate(terms):
+        # value and influence of a term
         own, column, w = positive[rows], score[rows], weight[rows]
         if own.all() or not own.any():
             return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0, moved)
@@ -354,6 +365,7 @@ def rank_terms(
         least = value * (1 - value) / m[0]
         if of_area:
             least = intervals.shrink_area_variance(value, variance, (float(m[0]), float(m[1])))
+        # add the term with its share
         values[at], larger, squared = value, max(variance, least), shares[at] ** 2
         moved[rows] += shares[at] * influence
         short += squared * (larger - variance)
@@ -361,6 +373,7 @@ def rank_terms(
         spread += squared * larger, (squared * larger) ** 2 / max(1.0, min(m) - 1)
     if drift is not None:
         moved += drift(values)
+    # variance of the mean, between groups if there are any
     variance, degrees = float(np.sum(moved**2)), n - 1.0
     if group is not None:
         whole = intervals.spread_between(moved, group, weight)
@@ -413,6 +426,7 @@ def rates_on_sphere(steps: Steps, x: Floats, across: Floats, along: Floats, exac
     `across` is the deviation of the threshold and `along` the deviation of the rate at it, in
     standard deviations; both have shape (n_directions,).
     """
+    # move the threshold, then the rate at it
     off = across[:, None] * np.sqrt(x * (1 - x) / steps.n_x)
     z = along[:, None]
     low, _ = intervals.binomial_limits(steps.below(x - off), steps.n_y, z, exact=exact)
@@ -434,10 +448,12 @@ def curve_distances(steps: Steps, rngs: Iterable[Generator]) -> Floats:
     so that it does not start and end in the corners. The distance of a point is its distance to the
     nearest point of the drawn curve, in standard deviations.
     """
+    # true curve, and its points away from the corners
     true = _smooth_curve(steps)
     inside = true[:, ((true > _ROUNDING) & (true < 1 - _ROUNDING)).all(axis=0)]
     sizes = np.array([max(1, round(steps.n_x)), max(1, round(steps.n_y))])
     scale = np.sqrt(inside * (1 - inside) / sizes[:, None])
+    # distances of the drawn curves, a block at a time
     drawn = np.array([_draw_curve(true, sizes, rng) for rng in rngs])  # (draw, class, place)
     blocks = range(0, len(drawn), _BLOCK)
     return np.concatenate([_largest_distance(drawn[b : b + _BLOCK], inside, scale) for b in blocks])
@@ -517,6 +533,7 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
         above: Floats = counts[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
         return above
 
+    # rates above each cutoff, and their variances for independent samples
     rate, above = (
         admit(intervals.add_up(place, values, n_places)) for values in (weight, weight**2)
     )

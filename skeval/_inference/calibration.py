@@ -86,6 +86,7 @@ def shrink_distances(bins: Bins) -> Floats:
 
     It is 0 if chance alone makes a larger distance.
     """
+    # bisect the distance of each bin on its side
     side = np.sign(bins.observed - bins.predicted)
     low, high = np.zeros(len(side)), np.abs(bins.observed - bins.predicted)
     observed = high.copy()
@@ -109,6 +110,7 @@ def _smallest(bins: Bins, distances: Floats, z: float) -> float:
         mean, spread = gap_moments(bins, truth)
         return float(mean + z * spread - observed)
 
+    # scale all distances until the observed mean is likely
     whole = float(bins.share @ np.abs(distances))
     if excess(0.0) >= 0 or whole == 0:
         return 0.0
@@ -121,6 +123,7 @@ def _largest(bins: Bins, z: float) -> float:
     `z` is in standard deviations. All bins deviate by the same number of their standard errors,
     toward 1/2. Among all ways to deviate, this one has the smallest expected observed distance.
     """
+    # deviate toward 1/2
     p, n = bins.predicted, bins.size
     toward = np.where(p < 0.5, 1.0, -1.0)
 
@@ -183,11 +186,13 @@ def share_limits(p: Floats, weight: Floats, confidence_level: float, larger: flo
     probability that none or all of the events happen exceeds a tail, since the distribution has an
     atom there. `larger` is the variance inflation due to dependence between events.
     """
+    # exact quantiles for equal weights
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     if weight.min() == weight.max() and larger == 1:
         below = np.cumsum(count_probabilities(p))
         low, high = np.minimum(np.searchsorted(below, tails), len(p)) / len(p)
         return float(low), float(high)
+    # mean and variance of a weighted fraction
     share = weight / weight.sum()
     mean = share @ p
     variance = min(larger * share**2 @ (p * (1 - p)), (1 - 1e-9) * mean * (1 - mean))
@@ -267,6 +272,7 @@ def pass_over(masses: Masses, design: Design, beta: Floats) -> Passed:
         less = np.exp(-np.abs(line))
         whole, below = 1 + less, line < 0
         chance, rest = np.where(below, less, 1.0) / whole, np.where(below, 1.0, less) / whole
+        # sums of the log-likelihood and its derivatives
         likelihood += float(events @ np.minimum(line, 0) - others @ np.maximum(line, 0))
         likelihood -= float((events + others) @ np.log1p(less))
         gradient += terms @ (events * rest - others * chance)
@@ -286,6 +292,7 @@ def maximize(
     beta, among, step = start.astype(np.float64), np.ix_(free, free), np.zeros(len(start))
     now, size = pass_over(masses, design, beta), float(masses.events.sum() + masses.others.sum())
     for _ in range(100):
+        # Newton step
         before = now.likelihood
         try:
             step[free] = np.linalg.solve(now.information[among], now.gradient[free])
@@ -311,6 +318,7 @@ def make_spline(odds: Floats, knots: Floats) -> Floats:
 
     The result has shape (n_terms, n).
     """
+    # cubes above each knot, less those that bend the tails
     above = np.maximum(odds - knots[:, None], 0)
     cubes = above * above * above  # much faster than a power
     last, second, inner = knots[-1], knots[-2], knots[:-2, None]

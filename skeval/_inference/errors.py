@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,7 @@ def spread_of_mean(tested: TestLosses) -> Spread:
 
     With `n` samples of equal weight the variance is ``var(e, ddof=1) / n``.
     """
+    # influence of each sample on the weighted mean
     weight = np.ones(len(tested.losses)) if tested.weight is None else tested.weight
     residuals = weight * (tested.losses - mean_loss(tested)) / weight.sum()
     if tested.unit is not None:
@@ -128,6 +129,7 @@ def error_estimate(
     reason, all limits are nan. `fields` are further fields of the estimate or of its `extra`, an
     instance of the class `extra`.
     """
+    # intervals, the requested form first
     limits = mean_loss_limits(
         value,
         standard_error,
@@ -136,6 +138,7 @@ def error_estimate(
         n_effective=effective_n_samples,
     )
     limits = put_first(first, {**limits, **(forms or {})})
+    # fields of the method go to its `extra`
     terms = {name: fields.pop(name) for name in extra.__dataclass_fields__ if name in fields}
     return Estimate(
         name=mean_loss_name(loss),
@@ -171,26 +174,6 @@ PAIR_ELEMENTS = 2**22
 """Maximum number of pairs of label and prediction processed at once: 32 MB of float64."""
 
 
-class BootstrapUnits(Protocol):
-    """Units that the bootstrap draws; `skeval._resampling.sampling_units` implements them."""
-
-    @property
-    def unit(self) -> np.ndarray:
-        """Unit that each sample belongs to, shape (n_samples,)."""
-
-    @property
-    def n_units(self) -> int:
-        """Number of units."""
-
-    @property
-    def stratum(self) -> np.ndarray:
-        """Stratum of each unit, shape (n_units,)."""
-
-    @property
-    def left_out_probability(self) -> np.ndarray:
-        """Probability that a resample leaves each sample out, shape (n_samples,)."""
-
-
 @dataclass(frozen=True, eq=False)
 class Influence:
     """Influence of each drawing unit on an estimate.
@@ -210,12 +193,13 @@ class Influence:
     noise: float
 
 
-def sampling_influence(values: np.ndarray, units: BootstrapUnits) -> np.ndarray:
+def sampling_influence(values: np.ndarray, units: Any) -> np.ndarray:
     """Return the influence of each unit on the mean of per-sample values, shape (n_units,).
 
     It is ``sum_{i in unit} (v_i - mean of the stratum) / n``.
     """
     n = len(values)
+    # deviation of each unit from the mean of its stratum
     sums = np.bincount(units.unit, weights=values, minlength=units.n_units)
     sizes = np.bincount(units.unit, minlength=units.n_units)
     stratum = units.stratum
@@ -227,7 +211,7 @@ def out_of_bag_influence(
     sample_errors: np.ndarray,
     scores: np.ndarray,
     counts: Iterable[np.ndarray],
-    units: BootstrapUnits,
+    units: Any,
     weights: np.ndarray | None = None,
 ) -> Influence:
     r"""Return the infinitesimal jackknife of the out-of-bag error.
@@ -250,11 +234,12 @@ def out_of_bag_influence(
         nan for a resample whose fit failed.
     counts : iterable of int ndarray of shape (n, n_samples)
         Blocks of resamples: number of draws of each sample in each resample.
-    units : BootstrapUnits
+    units : skeval._resampling.sampling_units.DrawingUnits
     weights : ndarray of shape (n_samples,) or None
         Sample weights with mean 1; the terms of the scores are multiplied by them.
     """
     n = len(sample_errors)
+    # expected term of each sample, by which the scores are centered
     weighted = sample_errors if weights is None else weights * sample_errors
     expected = weighted / units.left_out_probability
     _, first = np.unique(units.unit, return_index=True)
@@ -269,6 +254,7 @@ def out_of_bag_influence(
         drawn = block[used[rows]][:, first]
         covariance += centered[rows][used[rows]] @ drawn
         totals += drawn.sum(axis=0)
+    # subtract the product of the means, and find the noise
     centered = centered[used]
     training = covariance - totals / used.sum() * centered.sum()
     noise = units.n_units * float(np.sum((centered - centered.mean()) ** 2))
@@ -300,6 +286,7 @@ def no_information(
     Without a `loss_fn` the loss is 0-1, which only needs the frequencies of labels and predictions.
     `weights`, with mean 1, apply to labels and predictions.
     """
+    # mean loss of each label over all predictions, and of each prediction
     counted = np.ones(len(truth)) if weights is None else weights
     if loss_fn is None:
         _, codes = unique_rows(np.concatenate([truth, predictions]))
@@ -324,6 +311,7 @@ def pairwise_means(
     truth: np.ndarray, predictions: np.ndarray, loss_fn: LossFn, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the weighted mean loss of each label over all predictions, and of each prediction."""
+    # pairs of each distinct label with all predictions, a block at a time
     n = len(truth)
     columns = np.zeros(n)
     step = max(1, PAIR_ELEMENTS // n)
@@ -346,6 +334,7 @@ def standard_error(
     The noise from the finite number of resamples is subtracted (Wager, Hastie and Efron 2014). The
     result is at least the part due to the averaged samples.
     """
+    # influence through the averaged samples, and through the training sets
     sampled = gradient @ np.stack([apparent, oob.sampling, no_information])
     moved = sampled + gradient[1] * oob.training
     variance = np.sum(moved**2) - gradient[1] ** 2 * oob.noise
@@ -378,6 +367,7 @@ class Combination(NamedTuple):
 
 def combine(method: str, apparent: float, oob: float, no_information: float) -> Combination:
     """Return the estimate `method` computed from `AE`, `BI` and `gamma`."""
+    # relative overfitting R
     capped = min(oob, no_information)
     overfits = capped > apparent and no_information > apparent
     gap = no_information - apparent
@@ -386,6 +376,7 @@ def combine(method: str, apparent: float, oob: float, no_information: float) -> 
         weight = 1.0 if method == "oob" else 0.632
         error = (1 - weight) * apparent + weight * oob
         return Combination(error, weight, overfitting, np.array([1 - weight, weight, 0.0]))
+    # weight of .632+, and its derivatives
     weight = 0.632 / (1 - 0.368 * overfitting)
     by_apparent, by_capped, by_gamma = 1 - weight, weight, 0.0
     if overfits:
@@ -446,6 +437,7 @@ def degrees_of_mean(tested: TestLosses, n: int, inflation: float, *, bounded: bo
     :math:`\alpha` below 2. With weights, `n` is the effective sample size and the kurtosis is
     weighted.
     """
+    # degrees of freedom of independent losses
     losses, weight = tested.losses, tested.weight
     squares = (losses - mean_loss(tested)) ** 2
     spread, size = float(np.average(squares, weights=weight)), n * worth(tested) / len(losses)
@@ -473,6 +465,7 @@ def tail_index(losses: Floats, n: int) -> float:
     also infinite for up to 20 samples. With several losses per sample, `n` quantiles represent the
     samples.
     """
+    # number of largest losses
     k = round(max(10.0, np.sqrt(n)))
     if n <= 2 * k:
         return np.inf
@@ -481,6 +474,7 @@ def tail_index(losses: Floats, n: int) -> float:
     largest = np.sort(losses)[::-1][times // 2 :: times][: k + 1]
     if len(largest) <= k or not largest[-1] > 0:
         return np.inf
+    # spacings, which are exponential for a power law
     spacings = np.arange(1, k + 1) * np.log(largest[:-1] / largest[1:])
     discrete = 2 * np.count_nonzero(spacings) <= k
     if discrete or largest_share_pvalue(spacings) < MIN_TAIL_PVALUE:
@@ -540,6 +534,7 @@ def explain_no_interval(
             f"No interval: {n_units(tested)} groups are too few to estimate how the error "
             "varies between groups. Collect more groups."
         )
+    # few samples with most of the loss, or models that differ
     weighted = tested.losses if tested.weight is None else tested.weight * tested.losses
     half = math.ceil(count_half(weighted) * n / len(weighted))
     plain = degrees_of_mean(tested, n, 1.0, bounded=False)
@@ -618,6 +613,7 @@ def shared_variance(dealt: Dealt) -> Shared:
 
     The result is nan for a single repeat, or if no loss varies.
     """
+    # several losses of each sample that vary
     row, times = dealt.row, np.bincount(dealt.row)
     n, several = int(np.count_nonzero(times)), bool(np.ptp(dealt.repeat))
     n_repeats = len(dealt.losses) / n
@@ -654,6 +650,7 @@ def within_fold_error(folds: Sequence[TestLosses]) -> float:
 
     The second variance of Bayle et al. (2020).
     """
+    # variance of single losses in each fold
     sizes = np.array([len(fold.losses) for fold in folds])
     variances = sizes * np.array([variance_of_mean(fold) for fold in folds])
     return float(np.sqrt(np.mean(variances) / sizes.sum()))
@@ -708,12 +705,14 @@ def nested_errors(folds: Sequence[NestedFold], n_folds: int, n: int) -> NestedEr
     With ``a = (mean e_in - mean e_out)^2`` and ``b = var(e_out) / |fold|``, the mean squared error
     is ``(K-1)/K mean(a - b)`` over the folds of all repeats.
     """
+    # squared difference of both errors, less the variance of the outer one
     gaps = [
         (mean_loss(fold.inner) - mean_loss(fold.outer)) ** 2 - variance_of_mean(fold.outer)
         for fold in folds
     ]
     finite = [gap for gap in gaps if np.isfinite(gap)]
     mse = (n_folds - 1) / n_folds * float(np.mean(finite)) if finite else np.nan
+    # both mean losses, and the variance of independent losses
     inner = concatenate_tested([fold.inner for fold in folds])
     naive = float(np.var(inner.losses, ddof=1)) / n * design_effect([f.inner for f in folds])
     outer = mean_loss(concatenate_tested([fold.outer for fold in folds]))

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from skeval.utils import _text
-from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
-from skeval.utils._options import Alternative
+from skeval.utils._checks import Alternative, check_confidence_level, check_option, warn_undefined
 from skeval.utils._plotting import (
     EstimatesDisplay,
     NullDistributionDisplay,
@@ -185,6 +184,7 @@ class ResultWithLimits(Result):
         -------
         ConfidenceInterval
         """
+        # level and method
         level = self.confidence_level if confidence_level is None else confidence_level
         check_confidence_level(level)
         check_option("alternative", alternative, get_args(Alternative))
@@ -551,8 +551,7 @@ class Test(ResultWithLimits):
             **_keep_plain(self),
         }
 
-    def _lines(self) -> list[tuple[str, str]]:
-        """Return label and text of each line below the title."""
+    def __str__(self) -> str:
         rows = [("statistic", _text.write_number(self.statistic))]
         if len(self.null_distribution):
             null = self.null_distribution[~np.isnan(self.null_distribution)]
@@ -568,10 +567,8 @@ class Test(ResultWithLimits):
             rows.append(("Monte Carlo interval", f"{ends} ({level})"))
         if self.n_resamples:
             rows.append(("resamples", f"{self.n_resamples}"))
-        return [*rows, *_list_details(_keep_plain(self))]
-
-    def __str__(self) -> str:
-        text = _text.align_text(f"{self.method} ({self.name})", self._lines())
+        rows += _list_details(_keep_plain(self))
+        text = _text.align_text(f"{self.method} ({self.name})", rows)
         return f"{text}\n! {self.caution}" if self.caution else text
 
 
@@ -738,6 +735,7 @@ class Curve(Result):
         return _text.make_frame(self._columns())
 
     def __str__(self) -> str:
+        # conclusion, area and numbers
         lines = [self.name]
         if self.answer:
             lines.append(_text.fill_text(self.answer))
@@ -746,6 +744,7 @@ class Curve(Result):
             lines.append(f"area {_text.write_number(self.area.value)}{suffix}")
         values = {k: value for k, value in _keep_plain(self).items() if not isinstance(value, bool)}
         lines += [f"{key} {text}" for key, text in _list_details(values)]
+        # columns of the points
         head = [axis.replace("_", " ") for axis in self.axes]
         across = "{:.6g}" if np.abs(self.x).max() > MAX_X_WITH_DECIMALS else "{:.4f}"
         parts: list[Iterable[str]] = [map(across.format, self.x), map("{:.4f}".format, self.y)]
@@ -760,6 +759,7 @@ class Curve(Result):
             head.append(name.replace("_", " "))
             write = "{:.4f}".format if column.dtype.kind == "f" else str
             parts.append(map(write, column))
+        # some points of a long curve
         n_shown = len(self.x) if len(self.x) <= MAX_POINTS else N_POINTS_SHOWN
         shown = np.linspace(0, len(self.x) - 1, n_shown).astype(int)
         rows = list(zip(*parts, strict=True))
@@ -775,6 +775,7 @@ def _keep_plain(result: Any) -> dict[str, Any]:
     They are the fields after `details`, those of `extra`, and the details, without arrays and
     empty values.
     """
+    # fields after `details`, fields of `extra`, then the details
     names = [item.name for item in fields(result)]
     special = names[names.index("details") + 1 :] if "details" in names else []
     values = {name: getattr(result, name) for name in special}

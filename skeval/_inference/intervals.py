@@ -113,6 +113,7 @@ def row_means(losses: np.ndarray, weights: np.ndarray | None = None) -> np.ndarr
 def spread_of_ratio(sums: np.ndarray, counts: np.ndarray, groups: Codes | None = None) -> Spread:
     """Return the variance of ``sums.sum() / counts.sum()``, with one value per sample."""
     total = counts.sum()
+    # influence of each sample on the ratio
     residuals = (sums - sums.sum() / total * counts) / total
     if groups is None:
         return Spread(np.array([[np.sum(residuals**2)]]))
@@ -135,6 +136,7 @@ def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> L
     "t" is Student's interval; "hall" corrects it for skewness by the cubic transformation of Hall
     (1992).
     """
+    # quantiles of Student's t, corrected for skewness
     n, mean, error = len(losses), float(losses.mean()), float(stats.sem(losses))
     ends = stats.t.ppf((1 + confidence_level) / 2, n - 1) * np.array([1.0, -1.0])
     skew = stats.skew(losses) / n**0.5 if error > _ROUNDING * abs(mean) else 0.0
@@ -215,11 +217,13 @@ def effective_number(
     """
     if variance <= 0:
         return unvaried
+    # effective number of values
     n = most
     if variance < most * standard_error**2:
         n = max(1.0, variance / standard_error**2)
     if np.isinf(rarity):
         return n
+    # shrink toward the number of groups
     events = n * rarity
     return min(n, (events + _EVENTS) / (events / n + _EVENTS / unvaried))
 
@@ -268,6 +272,7 @@ def score_region_limits(
     angle = np.linspace(0, 2 * np.pi, N_ANGLES)
     first = z * np.cos(angle)
     second = correlation * first + np.sqrt(1 - correlation**2) * z * np.sin(angle)
+    # limit of each rate at its statistic
     ends = []
     for rate, n, statistic in zip(rates, sizes, (first, second), strict=True):
         low, high = wilson_limits(rate, n, np.abs(statistic))
@@ -341,6 +346,7 @@ def stratified_wilson_interval(
     The Wilson limits of each stratum use the quantile
     ``z sqrt(sum P_c^2 V_c) / sum P_c sqrt(V_c)`` and are averaged with weights ``P_c``.
     """
+    # quantile shared by all strata
     rates = errors / sizes
     variances = rates * (1 - rates) / sizes
     z = normal_quantile(confidence_level)
@@ -366,6 +372,7 @@ def area_interval(
     smaller class, since it is poorly estimated from few samples. `sizes` are the numbers of
     positives and negatives. A standard error between groups uses Student's quantile.
     """
+    # ratio of the variance of DeLong to the model variance
     quantile = normal_quantile(confidence_level)
     standard_error *= normal_quantile(confidence_level, degrees_of_freedom) / quantile
     model = _area_variance(area, sizes)
@@ -433,6 +440,7 @@ def mean_loss_limits(
     a proportion require the effective number of samples, and the logarithm requires a positive
     mean. Finite degrees of freedom replace the normal quantile by Student's.
     """
+    # forms that are defined for this mean
     no_wrong_label = loss == "hamming" and value <= 0
     forms = list(list_forms("zero_one" if no_wrong_label else loss))
     if n_effective is None:
@@ -512,6 +520,7 @@ def bootstrap_limits(
     confidence_level: float,
 ) -> Limits:
     """Return the limits from finite replicates: percentile, or BCa if there is a correction."""
+    # quantile levels, corrected for bias and acceleration
     level = expand_level(confidence_level, n_units)
     levels = (1 - level) / 2, (1 + level) / 2
     if correction is not None:
@@ -638,6 +647,7 @@ def list_ways(group: Codes) -> Iterator[tuple[int, Codes]]:
 
 def combine_ways(group: Codes, measure: Callable[[Codes], Spread]) -> Spread:
     """Return the spread over all kinds of groups, from the spread over each: ``measure(codes)``."""
+    # spread over each kind of groups, and over their intersections
     signed = [(sign, measure(code)) for sign, code in list_ways(group)]
     if len(signed) == 1:
         return signed[0][1]
@@ -679,6 +689,7 @@ def spread_between(
         Fraction of the estimate determined by each sample, used to measure its deviation; None uses
         the weight.
     """
+    # squared influence, plain and divided by the weights, of each part
     moved = influence.reshape(len(influence), -1)
     squares = counted = np.einsum("ij,ij->i", moved, moved)
     if weight is not None and weight.min() == weight.max():
@@ -698,6 +709,7 @@ def spread_between(
         def add(values: Floats | None) -> Floats:
             return add_up(cell, values, n_groups * n_parts).reshape(n_groups, n_parts)
 
+        # sums of each group and part
         size = add(weight)
         squared = size if weight is None else add(weight**2)
         share = size if leverage is None else add(leverage)
@@ -723,6 +735,7 @@ def spreads_of_cells(
     """
     if weight is not None:
         weight = None if weight.min() == weight.max() else weight / weight.max()
+    # large tables: sample by sample
     n_cells, n_groups = len(values), int(group.max()) + 1
     shape = 1 if part is None else int(part.max()) + 1, n_groups, n_cells
     size = int(np.prod(shape))
@@ -732,6 +745,7 @@ def spreads_of_cells(
         if part is not None:
             inside = [part == number for number in np.flatnonzero(np.bincount(part))]
         return [_spread_of_many(values, cell[at], group[at], weights[at]) for at in inside]
+    # small tables: sums of weights by part, group and cell
     place = (group if part is None else part * n_groups + group) * n_cells + cell
     tables = squares = add_up(place, weight, size).reshape(shape)
     if weight is not None:
@@ -783,6 +797,7 @@ def covariance_left_out(influence: Floats, own: Floats, group: Codes) -> Floats:
             np.stack([add_up(code, column, n_groups) for column in values.reshape(-1, size).T], 1)
             for values, size in ((influence, k), (own, k * k))
         )
+        # coefficients without the group
         rest = np.eye(k) - moved.reshape(-1, k, k)
         rest[np.linalg.det(rest) < _MIN_SHARE] = np.nan  # no estimate if the group is left out
         left_out = np.linalg.solve(rest, sums[:, :, None])[:, :, 0]
@@ -825,6 +840,7 @@ def measure_sums(
     if not scale.any():  # nothing varies, and the degrees of freedom do not depend on the scale
         scale = np.ones(len(scale))
     correlation = find_correlation(sums, weight, squares, totals)
+    # factors a_g of the groups
     factor = _expected(scale * squares, share)
     of_group = sums.sum(axis=2)
     # cluster-robust covariance with the factors of CR2
@@ -859,6 +875,7 @@ _MIN_SHARE = 1e-12
 
 def find_correlation(sums: Floats, weight: Floats, squares: Floats, totals: Totals) -> float:
     """Return the intraclass correlation, in [0, 1], from a one-way analysis of variance."""
+    # mean squares between and within groups
     whole = weight.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         between = np.nansum(sums**2 / weight, axis=(0, 1)) / totals.counted

@@ -1,7 +1,24 @@
-"""Tests of paired differences of two or more classifiers on the same samples or splits.
+r"""Tests of paired differences, of losses in time order, and sequential permutation tests.
 
-Scores that are equal up to rounding are ties. Corrections control the family-wise error rate of
-several tests.
+**Paired differences** of two or more classifiers on the same samples or splits. Scores that are
+equal up to rounding are ties. Corrections control the family-wise error rate of several tests.
+
+**Time order.** The mean of `n` autocorrelated losses has a larger variance than that of independent
+losses. Consecutive samples are combined into blocks, and blocks are treated as groups. For an
+autoregressive series of order 1 with coefficient :math:`\rho`, blocks of `b` losses capture only
+the fraction
+
+.. math:: 1 - \frac{2 \rho}{b (1 - \rho^2)}
+
+of the variance of the mean of a long series, because correlations across block ends are lost. The
+block length keeps this loss below `LOST`. There are at most `MAX_BLOCKS` blocks: more blocks gain
+little (Student's quantile is 2.09 for 20 and 1.96 for infinitely many), and would be shorter.
+
+A season is estimated from the values: it is the lag of the largest autocorrelation of the
+residuals of an autoregression of order 1, since that autoregression alone makes neighbors similar
+at short lags.
+
+**Sequential tests** stop early, with P-values that are valid nevertheless.
 """
 
 from __future__ import annotations
@@ -16,8 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import ndtr, stdtr
+from scipy.stats import binom
 
 from skeval._inference import intervals
+from skeval._inference.errors import TestLosses, variance_of_mean
 from skeval._inference.estimate import Limits
 from skeval._inference.intervals import Codes, Spread
 
@@ -161,6 +180,7 @@ def mcnemar(
     The second value is the form of the test: "exact" or "chi-squared". The interval is
     Agresti and Min's (2005): Wald's with half a sample added to each cell.
     """
+    # P-value: binomial for few discordant pairs
     discordant = only_a + only_b
     if discordant < EXACT_BELOW:
         form, statistic, pvalue = "exact", float(min(only_a, only_b)), 1.0
@@ -175,6 +195,7 @@ def mcnemar(
         else:
             lead = only_a - only_b if alternative == "greater" else only_b - only_a
             pvalue = float(stats.norm.sf((lead - 1) / np.sqrt(discordant)))
+    # interval with half a sample added to each cell
     more, less, total = only_a + 0.5, only_b + 0.5, n + 2
     center = (more - less) / total
     error = float(np.sqrt((more + less) - (more - less) ** 2 / total) / total)
@@ -238,6 +259,7 @@ class Right:
 
         Three classifiers have 8 combinations of correct and wrong predictions, counted in one pass.
         """
+        # count the combinations of three classifiers at a time
         n_groups, hits = int(code.max()) + 1, list[Floats]()
         for first in range(0, len(self.right), 3):
             three = self.right[first : first + 3].view(np.int8)
@@ -292,6 +314,7 @@ def paired_bootstrap(
 
     The P-value is nan if the replicates do not vary around a nonzero difference.
     """
+    # deviations in the direction of the alternative
     error = float(np.std(replicates, ddof=1))
     sign = -1 if alternative == "less" else 1
     least, distances = sign * difference, sign * (replicates - difference)
@@ -388,6 +411,7 @@ def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
     The statistic of a pair is compared with the maximum of the draws over the pairs whose
     statistics are not larger. P-values are monotone in the order of the statistics.
     """
+    # pairs by increasing statistic
     order = np.argsort(-statistics, kind="stable")[::-1]
     # largest draw among the pairs with no larger statistic
     exceeding, largest, least = np.empty(len(order)), np.empty(0), 0.0
@@ -397,6 +421,7 @@ def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
         if size > least:
             least = float(largest.min())
         exceeding[place] = np.count_nonzero(largest >= size) if size > least else len(largest)
+    # P-values, monotone in the statistics
     pvalues = np.empty(len(order))
     pvalues[order[::-1]] = np.maximum.accumulate((1 + exceeding[::-1]) / (1 + len(largest)))
     return pvalues, largest
@@ -467,3 +492,198 @@ def cochran_q_statistic(right: NDArray[np.bool_]) -> float:
     if spread == 0:
         return 0.0
     return float(k * (k - 1) * np.sum((of_classifier - of_classifier.mean()) ** 2)) / spread
+
+
+LOST = 0.08
+"""Maximum fraction of the variance of a mean that is lost at the ends of blocks."""
+MIN_BLOCKS, MAX_BLOCKS = 3, 20
+
+FALSE_ALARM = 0.01
+"""Maximum probability of a false season in an autoregressive series of order 1."""
+
+
+def autocorrelation(losses: Floats) -> float:
+    """Return the lag-1 autocorrelation, with Kendall's (1954) bias correction.
+
+    It is at least 0: a negative autocorrelation does not require longer blocks.
+    """
+    n, deviations = len(losses), losses - losses.mean()
+    total = float(deviations @ deviations)
+    if n < 2 or not total > 0:
+        return 0.0
+    estimate = float(deviations[1:] @ deviations[:-1]) / total
+    return float(np.clip(estimate + (1 + 3 * estimate) / n, 0, 1 - 1 / n))
+
+
+def find_season(values: Floats) -> int:
+    r"""Return the period of values in time order, in steps; 1 if none is detected.
+
+    `values` are numbers, or the indicators of the classes in columns. With the deviations
+    :math:`d_t` from the mean and :math:`\phi = \sum d_t d_{t-1} / \sum d_{t-1}^2`, the residuals
+    :math:`d_t - \phi d_{t-1}` of an autoregression of order 1 are independent, and each of their
+    autocorrelations has the standard deviation :math:`1 / \sqrt{n}`. The season is the lag, from 2
+    to ``n / 4``, of the largest one, if it exceeds the normal quantile of `FALSE_ALARM` with
+    Bonferroni's correction for the number of lags. A divisor of that lag is preferred if its
+    autocorrelation is smaller by at most two standard errors. Lags only count if the
+    autocorrelation of the values themselves rises there: a long memory that decays is not a
+    season.
+    """
+    # residuals of an autoregression of order 1
+    columns = values.reshape(len(values), -1)
+    deviations = columns - columns.mean(axis=0)
+    before, n_lags = deviations[:-1], len(values) // 4
+    total = float(np.sum(before**2))
+    if n_lags < 2 or not total > 0:
+        return 1
+    residuals = deviations[1:] - np.sum(deviations[1:] * before) / total * before
+    rises = np.diff(_products(deviations, n_lags)) > 0
+    products = _products(residuals - residuals.mean(axis=0), n_lags)
+    error = products[0] / np.sqrt(len(residuals))
+    products[1:][~rises] = -np.inf
+    products[:2] = -np.inf
+    # the largest autocorrelation, tested at the Bonferroni level
+    best = int(np.argmax(products))
+    if not products[best] > stats.norm.isf(FALSE_ALARM / (n_lags - 1)) * error:
+        return 1
+    # the shortest divisor with a similar autocorrelation
+    parts = [lag for lag in range(2, best + 1) if best % lag == 0]
+    return next(lag for lag in parts if products[lag] >= products[best] - 2 * error)
+
+
+def _products(columns: Floats, n_lags: int) -> Floats:
+    """Return the sums of products of the values with those 0 to `n_lags` steps before."""
+    padded = np.fft.rfft(columns, 2 * len(columns), axis=0)
+    products: Floats = np.fft.irfft(np.sum(np.abs(padded) ** 2, axis=1))[: n_lags + 1]
+    return products
+
+
+def time_blocks(losses: Floats) -> NDArray[np.intp] | None:
+    """Return the block of each loss in time order, numbered from 0; None for too few losses.
+
+    Block lengths differ by at most one sample. There are at most ``.4 n^(2/3)`` blocks, so the
+    length grows with the number of samples even without autocorrelation.
+    """
+    # longest blocks that the autocorrelation requires
+    n, rho = len(losses), autocorrelation(losses)
+    shortest = max(1.0, 2 * rho / (1 - rho**2) / LOST)
+    n_blocks = int(min(MAX_BLOCKS, 0.4 * n ** (2 / 3), n / shortest))
+    if n_blocks < MIN_BLOCKS:
+        return None
+    return np.arange(n) * n_blocks // n
+
+
+def time_units(sums: NDArray[Any], tests: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the block of each sample from the sum of its losses and the number of its tests.
+
+    Samples that were never tested are assigned to block 0. With too few losses for blocks, all
+    samples are in block 0.
+    """
+    unit, tested = np.zeros(len(tests), dtype=np.intp), tests > 0
+    blocks = time_blocks(sums[tested] / tests[tested])
+    if blocks is not None:
+        unit[tested] = blocks
+    return unit
+
+
+def blocks_test(differences: Floats, alternative: str = "two-sided") -> PairedTest:
+    """Return the test of the mean difference on blocks of time; nan for too few differences."""
+    blocks, error, n_blocks = time_blocks(differences), np.nan, 0
+    if blocks is not None:
+        error = float(np.sqrt(variance_of_mean(TestLosses(differences, None, blocks))))
+        n_blocks = int(blocks[-1]) + 1
+    return student_test(float(differences.mean()), error, n_blocks - 1, alternative)
+
+
+def diebold_mariano(
+    differences: Floats, horizon: int = 1, alternative: str = "two-sided"
+) -> PairedTest:
+    r"""Return the test of Diebold & Mariano (1995).
+
+    The correction is by Harvey, Leybourne & Newbold (1997). Errors of forecasts `h` steps
+    ahead are correlated over ``h - 1`` steps. With the autocovariances
+    :math:`\gamma_k = \frac1n \sum_t (d_t - \bar d)(d_{t-k} - \bar d)` the variance of the mean is
+
+    .. math:: \frac{1}{n} \Big( \gamma_0 + 2 \sum_{k<h} \gamma_k \Big) \cdot
+              \frac{n}{n + 1 - 2h + h(h-1)/n} ,
+
+    with ``n - 1`` degrees of freedom. This estimate may be negative; the test is then undefined.
+    For one step it is Student's test of the differences.
+    """
+    n, deviations = len(differences), differences - differences.mean()
+    covariances = [float(deviations[k:] @ deviations[: n - k]) / n for k in range(horizon)]
+    variance = (covariances[0] + 2 * sum(covariances[1:])) / n
+    variance *= n / (n + 1 - 2 * horizon + horizon * (horizon - 1) / n)
+    error = float(np.sqrt(variance)) if variance >= 0 else np.nan
+    return student_test(float(differences.mean()), error, n - 1, alternative)
+
+
+RISK = 0.005
+"""Probability, if P is the level, of as many or as few exceedances as those that stop the test."""
+
+
+class StoppingRule(NamedTuple):
+    """Numbers of exceedances that stop a test after each permutation.
+
+    Attributes
+    ----------
+    low, high : int ndarray of shape (n_permutations,)
+        The test stops with at most `low` or at least `high` exceedances.
+    """
+
+    low: NDArray[np.intp]
+    high: NDArray[np.intp]
+
+    @property
+    def earliest(self) -> int:
+        """Smallest number of permutations after which the test may stop."""
+        n = len(self.high)
+        return 1 + int(np.argmax((self.low >= 0) | (self.high <= np.arange(1, n + 1))))
+
+    def stop(self, exceeding: NDArray[np.bool_]) -> int | None:
+        """Return the number of permutations at which the test stops; None if it does not."""
+        counts = np.cumsum(exceeding)
+        stops = (counts <= self.low[: len(counts)]) | (counts >= self.high[: len(counts)])
+        return int(stops.argmax()) + 1 if stops.any() else None
+
+    def pvalue(self, n_exceedances: int, n_permutations: int) -> float:
+        """Return the probability of a share of exceedances that is at most the observed one.
+
+        The result is at least this share, so that it agrees with the test of all permutations.
+        If the null hypothesis is true, the observed score has each rank among `L + 1` scores with
+        the same probability, so that permutation `L + 1` exceeds it with probability
+        ``(c + 1) / (L + 2)`` after `c` exceedances (Fay, Kim and Hachey 2007, section 3).
+        """
+        if self.low.max() < 0 and n_exceedances == self.high[-1]:  # Besag and Clifford (1991)
+            return n_exceedances / n_permutations
+        # follow the distribution of the count until the test stops
+        count = np.arange(self.high.max() + 2)
+        running = np.zeros(len(count))  # probability of each count while the test goes on
+        running[0], pvalue = 1.0, 0.0
+        for n, (low, high) in enumerate(zip(self.low, self.high, strict=True), start=1):
+            exceeding = running * (count + 1) / (n + 1)
+            running -= exceeding
+            running[1:] += exceeding[:-1]
+            ends = (count <= low) | (count >= high) | (n == len(self.low))
+            as_low = (1 + count) * (1 + n_permutations) <= (1 + n_exceedances) * (1 + n)
+            pvalue += float(running[ends & as_low].sum())
+            running[ends] = 0
+        return max(pvalue, (1 + n_exceedances) / (1 + n_permutations))
+
+
+def stop_after(n_permutations: int, max_exceedances: int) -> StoppingRule:
+    """Return the rule that stops at a number of exceedances: Besag and Clifford (1991)."""
+    return StoppingRule(np.full(n_permutations, -1), np.full(n_permutations, max_exceedances))
+
+
+def stop_when_decided(n_permutations: int, level: float) -> StoppingRule:
+    """Return the rule that stops as soon as it is clear whether P exceeds a level.
+
+    It is clear if the remaining permutations cannot change it, or if a P-value equal to the level
+    would produce so few, or so many, exceedances with a probability below `RISK`.
+    """
+    n = np.arange(1, n_permutations + 1)
+    # P exceeds the level from this number of exceedances on
+    enough = int(level * (1 + n_permutations) * (1 + 1e-12))
+    low = np.maximum(enough - 1 - (n_permutations - n), binom.ppf(RISK, n, level) - 1)
+    high = np.minimum(max(enough, 1), binom.isf(RISK, n, level) + 1)
+    return StoppingRule(low.astype(np.intp), high.astype(np.intp))

@@ -35,72 +35,39 @@ def rank_rows(scores: Floats) -> Floats:
     return ranks
 
 
-class FriedmanTest(NamedTuple):
-    """Test of the null hypothesis that all classifiers are equal.
+def friedman(ranks: Floats) -> Test:
+    """Return the test of Friedman (1937, 1940) that all classifiers are equal, of ranks (N, k).
 
-    Attributes
-    ----------
-    chi_squared, pvalue : float
-        Friedman's statistic, corrected for ties as `scipy.stats.friedmanchisquare` does, and its
-        P-value by the chi-squared distribution.
-    f_statistic, f_pvalue : float
-        Iman & Davenport's F computed from it, which is less conservative, and its P-value.
-    exact_pvalue : float
-        Probability of a statistic at least as large if all orders of the ranks of a row are equally
-        probable; nan for larger tables, see `exact_friedman_pvalue`.
-    chi_squared_without_ties, f_without_ties : float
-        The statistics without the correction, as in Demsar (2006); equal to them without ties.
-    kendall_w : float
-        Kendall's coefficient of concordance, the effect size: 0 if the ranks on different data
-        sets are unrelated, 1 if they are the same on all.
-    """
-
-    chi_squared: float
-    pvalue: float
-    f_statistic: float
-    f_pvalue: float
-    exact_pvalue: float
-    chi_squared_without_ties: float
-    f_without_ties: float
-    kendall_w: float
-
-
-def friedman(ranks: Floats) -> FriedmanTest:
-    """Return the test of Friedman (1937, 1940) with the F of Iman & Davenport (1980), of ranks (N,
-    k).
+    The P-value of small tables is exact. That of other tables comes from the F of Iman and
+    Davenport (1980), which is less conservative than chi-squared. The details have both, corrected
+    for ties as in `scipy.stats.friedmanchisquare`, and without the correction as in Demsar (2006).
+    `kendall_w` is Kendall's coefficient of concordance, the effect size: 0 if the ranks on
+    different data sets are unrelated, 1 if they are the same on all.
     """
     n, k = ranks.shape
     plain = 12 * n / (k * (k + 1)) * float(np.sum((ranks.mean(axis=0) - (k + 1) / 2) ** 2))
     # mean variance of the ranks of a row, relative to ranks without ties
     untied = float(np.mean(np.var(ranks, axis=1))) * 12 / (k**2 - 1)
     chi_squared = plain / untied if untied > 0 else 0.0
-    most = n * (k - 1)
-    pvalue = float(stats.chi2.sf(chi_squared, k - 1))
     f = f_of(chi_squared, n, k)
     # without ties all rows agree with this probability, the smallest P-value of any exact test
     smallest = float(np.exp((1 - n) * gammaln(k + 1)))
     f_pvalue = max(float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), smallest)
-    exact, share = exact_friedman_pvalue(ranks), chi_squared / most
-    return FriedmanTest(chi_squared, pvalue, f, f_pvalue, exact, plain, f_of(plain, n, k), share)
-
-
-def describe_friedman(ranks: np.ndarray) -> Test:
-    """Return Friedman's test: exact for small tables, otherwise by the F of Iman and Davenport."""
-    test = friedman(ranks)
-    exact = not np.isnan(test.exact_pvalue)
+    pvalue = exact_friedman_pvalue(ranks)
+    exact = not np.isnan(pvalue)
     return Test(
         name="chi-squared" if exact else "F",
-        statistic=test.chi_squared if exact else test.f_statistic,
-        pvalue=test.exact_pvalue if exact else test.f_pvalue,
+        statistic=chi_squared if exact else f,
+        pvalue=pvalue if exact else f_pvalue,
         method="Friedman, exact distribution" if exact else "Friedman, Iman-Davenport",
         details={
-            "f_statistic": test.f_statistic,
-            "f_pvalue": test.f_pvalue,
-            "chi_squared": test.chi_squared,
-            "chi_squared_pvalue": test.pvalue,
-            "chi_squared_without_ties": test.chi_squared_without_ties,
-            "f_without_ties": test.f_without_ties,
-            "kendall_w": test.kendall_w,
+            "f_statistic": f,
+            "f_pvalue": f_pvalue,
+            "chi_squared": chi_squared,
+            "chi_squared_pvalue": float(stats.chi2.sf(chi_squared, k - 1)),
+            "chi_squared_without_ties": plain,
+            "f_without_ties": f_of(plain, n, k),
+            "kendall_w": chi_squared / (n * (k - 1)),
         },
     )
 
@@ -217,6 +184,7 @@ def signed_rank_tests(differences: Floats, confidence_level: float) -> SignedRan
     The distribution is exact for up to 50 differences, otherwise normal. The exact one is computed
     from the observed, possibly tied, ranks under random signs.
     """
+    # differences that are equal up to rounding are ties
     n = differences.shape[1]
     scale = np.abs(differences).max(axis=1, keepdims=True)
     scale[scale == 0] = 1.0
@@ -233,6 +201,7 @@ def signed_rank_tests(differences: Floats, confidence_level: float) -> SignedRan
     smaller = np.minimum(positive, total - positive)
     effects[is_simple] = (2 * positive - total) / total
     pvalues[is_simple] = np.minimum(2 * cumulated_signed_ranks(n)[smaller], 1.0)
+    # places of median and limits among the sorted Walsh averages
     first, second = np.triu_indices(n)
     n_averages = len(first)
     below = cumulated_signed_ranks(n)
@@ -258,6 +227,7 @@ def signed_rank_pvalue(differences: Floats) -> tuple[float, float]:
     used = used[used != 0]
     if not len(used):
         return 1.0, 0.0
+    # rank sums of positive and negative differences
     ranks = stats.rankdata(np.abs(used))
     total, positive = float(ranks.sum()), float(ranks[used > 0].sum())
     smaller = min(positive, total - positive)

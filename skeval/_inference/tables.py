@@ -164,6 +164,7 @@ def score_form(
     the mean of their variances. `widen` returns the ratio of the variance of the estimate to this
     variance.
     """
+    # slope of the metric in each cell, and its spread over the samples
     share = table.share
     gradient = table.metric(share)[1]
     slope = gradient - np.sum(share * gradient)
@@ -171,9 +172,11 @@ def score_form(
     largest = (cells.counts.sum() / cells.largest) ** 2 / cells.squares.sum() / len(cells.counts)
     spreads = cells.spread(slope.ravel()[table.place], groups)
     error = float(np.sqrt(np.mean([spread.variance for spread in spreads])))
+    # variance of a single independent sample, 0 up to rounding
     alone, largest_squared = float(np.sum(share * slope**2)), float(np.max(slope**2, initial=0.0))
     if alone <= _ROUNDING * largest_squared or not error > 0:
         alone = 0.0
+    # effective number of samples
     n_groups, rarity = spreads[0].n_groups, np.inf
     if n_groups is not None and alone:
         rarity = alone / float(np.max(slope[share > 0] ** 2))
@@ -288,6 +291,7 @@ def _mean_of_classes(p: Floats, weight: Floats, slope: Floats, rate: _Rate) -> t
 
 def _weights(row: Floats, score: FScore, n: float) -> tuple[Floats, Floats]:
     """Return class weights that sum to 1, and their derivatives in the class frequencies."""
+    # weights before they are divided by their sum
     weight, slope = np.zeros_like(row), np.zeros_like(row)
     support = row[score.chosen]
     if not isinstance(score.average, str):
@@ -414,6 +418,7 @@ def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
             constraints=LinearConstraint(np.ones((1, len(start))), 1.0, 1.0),
             options={"ftol": 1e-12},
         ).x
+    # without the first table, if the metric is as large
     optimum = np.maximum(optimum, 0.0) / np.maximum(optimum, 0.0).sum()
     if optimum[0] > 0.5:
         return optimum
@@ -451,6 +456,7 @@ def best_table(share: Floats, slope: Floats, radius: float) -> Floats:
         margin = float(np.exp(brentq(excess, *ends, xtol=1e-14)))
     elif gain <= 0:
         return share
+    # mass of the nonempty cells, the rest to the best empty ones
     p = np.zeros_like(share)
     root = np.sqrt(max(margin, gain) + depth)
     p[nonempty] = q / root * (np.sum(q * root) / (1 + radius))

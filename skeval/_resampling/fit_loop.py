@@ -1,41 +1,36 @@
-"""The loop over the fits of a plan, which yields their outputs block by block."""
+"""The loop over the fits of a plan, the worker that does one fit, and the errors of fits.
+
+The loop yields the outputs of the fits block by block. An error names the fit and its rarest class,
+or the missing values and texts in X.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
+from sklearn.utils import get_tags
 
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
-from skeval._resampling.fit_worker import FitWorker
-from skeval._resampling.jobs import open_jobs
-from skeval._resampling.plans import PlanBlock, ResamplingPlan
-from skeval.utils._checks import warn_user
-from skeval.utils._compat import threadpool_controller
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import Inputs, Params, fit_arguments, weight_parameters
+from skeval._resampling.jobs import Jobs, open_jobs
+from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
+from skeval._resampling.sampling_units import Target, TooFewMembersError, permute_labels
+from skeval.utils._checks import find_missing, warn_user
+from skeval.utils._compat import safe_split, threadpool_controller
+from skeval.utils._samples import count_dimensions
 
 Outputs = Iterator[tuple[PlanBlock, FitOutput]]
 """The blocks of a plan, each with the outputs of its fits."""
-
-
-class Solver(Protocol):
-    """Fits a block at once; the layer above chooses it and passes it to `run_plan`.
-
-    Attributes
-    ----------
-    max_fits : int or None
-        Maximum number of fits in a block, if it reuses work between blocks: it then stays in the
-        calling process.
-    """
-
-    max_fits: int | None
-
-    def solve(self, block: PlanBlock) -> FitOutput:
-        """Return the outputs of a block; fits without a solution are marked as failed."""
-
-    def __call__(self, block: PlanBlock) -> FitOutput:
-        """Return the outputs of a block; the estimator does the fits without a solution."""
 
 
 def run_plan(
@@ -43,15 +38,17 @@ def run_plan(
     worker: FitWorker,
     options: dict[str, Any],
     *,
-    solver: Solver | None = None,
+    solver: Any = None,
     first_block: int | None = None,
 ) -> Outputs:
     """Yield each block of a plan with the outputs of its fits.
 
-    The solver fits a block at once. Fits that it cannot solve, and all fits without a solver, clone
-    and fit the estimator in joblib workers. The first block has at most `first_block` draws, for a
-    caller that may stop early; each further block is as large as all blocks before it. `options`
-    are the number of jobs, verbosity and memory.
+    The solver, from the layer above, fits a block at once: ``solver.solve(block)`` marks the fits
+    without a solution as failed, and ``solver(block)`` leaves them to the estimator. If it reuses
+    work between blocks, it stays in the calling process, and `max_fits` limits a block. All fits
+    without a solver clone and fit the estimator in joblib workers. The first block has at most
+    `first_block` draws, for a caller that may stop early; each further block is as large as all
+    blocks before it. `options` are the number of jobs, verbosity and memory.
     """
     n_failed = n_done = 0  # a caller that stops early skips the report of failures
     for block, output in do_fits(plan, worker, options, solver, first_block):
@@ -74,7 +71,7 @@ def do_fits(
     plan: ResamplingPlan,
     worker: FitWorker,
     options: dict[str, Any],
-    solver: Solver | None,
+    solver: Any,
     first_block: int | None,
 ) -> Outputs:
     """Yield the blocks of a plan, done fit by fit, by a solver here, or by one in each worker."""
@@ -94,8 +91,13 @@ def do_fits(
                 jobs.advance(int(np.sum(~output.failed)))
                 yield block, worker.complete(output, block, jobs)
     else:
-        # a job is a block; a single block is not worth a second process
-        size = count_fits_of_block(plan, shown=plan.describe is not None)
+        # A job is a block. Its size does not depend on the workers or the number of repetitions,
+        # because batching may change the last digits of a solution.
+        size = max(FITS_OF_BLOCK, SOLVED_ELEMENTS // plan.n_samples)
+        if plan.describe is not None:  # single fits are shown
+            size = min(size, max(SHOWN_FITS, SHOWN_ELEMENTS // plan.n_samples))
+        size = max(size, plan.fits_per_draw)
+        # a single block is not worth a second process
         if plan.n_fits <= size:
             options = options | {"n_jobs": 1}
         # jobs in threads of this process would undo each other's limit
@@ -123,13 +125,254 @@ SHOWN_FITS, SHOWN_ELEMENTS = 10, 2**18
 at most this many elements. It takes about a second, the work that Ctrl-C loses."""
 
 
-def count_fits_of_block(plan: ResamplingPlan, *, shown: bool = False) -> int:
-    """Return the number of fits in a block for a solver; fewer if single fits are `shown`.
+@dataclass(eq=False, repr=False)
+class FitWorker:
+    """Fits clones of an estimator and reads the requested outputs.
 
-    It does not depend on the workers or the number of repetitions: batching may change the last
-    digits of a solution.
+    Under ``error_score=numpy.nan`` a fit may fail.
     """
-    fits = max(FITS_OF_BLOCK, SOLVED_ELEMENTS // plan.n_samples)
-    if shown:
-        fits = min(fits, max(SHOWN_FITS, SHOWN_ELEMENTS // plan.n_samples))
-    return max(fits, plan.fits_per_draw)
+
+    estimator: Any
+    X: Any
+    target: Target
+    params: Params
+    request: FitRequest
+    error_score: float | str
+    models: dict[bytes, Any] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"models": {}}  # results do not depend on models
+
+    def keep_model(self, fit: Fit) -> Any:
+        """Return the model of a trial fit, and keep it for the loop."""
+        key = identify(fit)
+        if key not in self.models:
+            rows = fit.training_rows
+            labels = permute_labels(self.target.given, fit.order)
+            self.models[key] = self._fit(fit, rows, *self._split(labels, rows))
+        return self.models[key]
+
+    def read_samples(self, fit: Fit) -> Any:
+        """Return the tested samples as input of the model of a fit; a kernel loses columns."""
+        return self._split(self.target.given, np.flatnonzero(fit.test), fit.training_rows)[0]
+
+    def _fit(self, fit: Fit, rows: np.ndarray, train: Any, train_labels: Any) -> Any:
+        """Return a clone of the estimator, fitted."""
+        model = clone(self.estimator)
+        groups = self.target.groups
+        arguments = fit_arguments(model, self.X, self.params, fit.weights, groups, rows)
+        return model.fit(train, train_labels, **arguments)
+
+    def __call__(self, fit: Fit) -> FitOutput:
+        rows, tested = fit.training_rows, np.flatnonzero(fit.test)
+        labels = permute_labels(self.target.given, fit.order)
+        train, train_labels = self._split(labels, rows)
+        # the test part of a kernel has the columns of the training rows
+        test, test_labels = self._split(labels, tested, rows)
+        # a trial fit is not repeated
+        model = self.models.get(identify(fit)) if self.models else None
+        try:
+            if model is None:
+                model = self._fit(fit, rows, train, train_labels)
+            columns = self.request.read(model, test, test_labels, self.target)
+        except Exception as error:
+            if self.error_score == "raise":
+                # `explaining_errors` looks them up in the plan
+                vars(error)["training_rows"] = rows
+                raise
+            return FitOutput(fit.test[None], np.ones(1, dtype=bool))
+        if "predicted" in columns:
+            columns["predicted"] = self.target.encode(columns["predicted"], len(tested))
+        return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **columns)
+
+    def complete(self, output: FitOutput, block: PlanBlock, jobs: Jobs | None = None) -> FitOutput:
+        """Return the output of a block; fits without a solution are done one by one."""
+        left = np.flatnonzero(output.failed).tolist()
+        if not left:
+            return replace(output, n_solved=len(output))
+        # merge single fits into the output in the order of the block
+        fits = [block[r] for r in left]
+        fitted = dict(zip(left, map(self, fits) if jobs is None else jobs(fits), strict=True))
+        joined = join_outputs([fitted.get(r, part) for r, part in enumerate(output)])
+        return replace(joined, n_solved=len(output) - len(left))
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether samples are rows of an array, which can be indexed directly."""
+        arrays = type(self.X) in (np.ndarray, np.memmap) and type(self.target.given) is np.ndarray
+        return arrays and not get_tags(self.estimator).input_tags.pairwise
+
+    def _split(
+        self, labels: Any, rows: np.ndarray, columns: np.ndarray | None = None
+    ) -> tuple[Any, Any]:
+        """Return some samples and their labels; of a kernel, the columns of the training rows."""
+        if self._plain:
+            X = np.asarray(self.X)  # joblib maps large arrays for other processes
+            # `take` is faster than an index, and gives the same memory layout
+            part = X.take(rows, axis=0) if X.flags.c_contiguous else X[rows]
+            return part, labels[rows]
+        parts: tuple[Any, Any] = safe_split(self.estimator, self.X, labels, rows, columns)
+        return parts
+
+
+def make_worker(inputs: Inputs, plan: ResamplingPlan, request: FitRequest) -> FitWorker:
+    """Return the worker that fits a plan; it shares the models of trial fits with the inputs."""
+    estimator, params = inputs.estimator, dict(inputs.params or {})
+    if inputs.weight is not None and not plan.weighted:
+        # all steps that take weights get them, unless the user specifies otherwise
+        params = {**weight_parameters(estimator, inputs.weight), **params}
+    models = {} if params else inputs.trial_models
+    estimator, X, target = clone(estimator), inputs.X, inputs.target
+    return FitWorker(estimator, X, target, params, request, inputs.error_score, models)
+
+
+def identify(fit: Fit) -> bytes:
+    """Return a key that identifies the training samples, in order, and their labels."""
+    parts = (fit.train, fit.order, fit.rows)
+    return b"".join(b"-" if part is None else part.tobytes() for part in parts)
+
+
+def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
+    """Return a plan with names and weights of its fits; raise for draws of a single class."""
+    target, describe = inputs.target, plan.describe
+    if describe is None:
+        return plan
+
+    def draw(fit: int) -> PlanBlock:
+        block = plan.draw(fit)
+        (train,) = block.train
+        if target.classes is not None:
+            codes = target.codes[train > 0]
+            if np.all(codes == codes[:1]):
+                names, sizes = np.unique(target.y, return_counts=True)
+                rarest, only = names.tolist()[int(sizes.argmin())], names[codes[:1]].tolist()
+                what = f"class {only[0]!r} only" if only else "no sample"
+                raise TooFewMembersError(
+                    f"y has too few samples of class {rarest!r}, {sizes.min()}, for "
+                    f"method={inputs.method!r}: the training set {describe(fit)} has {what}. "
+                    "Collect more samples of this class, or merge it with another class."
+                )
+        if inputs.weight is None:
+            return block
+        # counts become weights; training rows are then not repeated
+        return replace(block, train=block.train * inputs.weight)
+
+    return replace(plan, draw=draw, weighted=inputs.weight is not None)
+
+
+@contextmanager
+def explaining_errors(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
+    """Locate missing values and texts in the error of a fit, or name the fit."""
+    try:
+        yield
+    except Exception as error:
+        explained = explain_inputs(error, inputs.X)
+        if explained is not None:
+            raise explained from error
+        rows = getattr(error, "training_rows", None)
+        if rows is None or plan.describe is None:
+            raise
+        explanation = explain_failure(inputs, plan, np.asarray(rows))
+        # other error types keep their type and traceback
+        if type(error) is not ValueError or inputs.target.classes is None:
+            error.add_note(f"skeval: {explanation}.")
+            raise
+        raise ValueError(f"{explanation}: {error}") from error
+
+
+def explain_failure(inputs: Inputs, plan: ResamplingPlan, rows: np.ndarray) -> str:
+    """Return the name of the fit with this training set, and the size of its rarest class."""
+    assert plan.describe is not None
+    # joblib returns only the error, so find the fit by its training rows
+    fits = range(plan.n_fits)
+    fit = next(f for f in fits if np.array_equal(plan.draw(f)[0].training_rows, rows))
+    explanation = f"method={inputs.method!r}: estimator failed {plan.describe(fit)}"
+    if inputs.target.output_classes:
+        trained = inputs.target.codes[rows]
+        constant = np.array(inputs.target.outputs)[np.ptp(trained, axis=0) == 0]
+        if len(constant):
+            explanation += f", whose samples all have the same value of {', '.join(constant[:5])}"
+    if inputs.target.classes is None:
+        return explanation
+    sizes = np.bincount(inputs.target.codes[rows], minlength=len(inputs.target.classes))
+    rarest = inputs.target.classes.tolist()[int(sizes.argmin())]
+    return f"{explanation}, where class {rarest!r} has {sizes.min()} of {len(rows)} samples"
+
+
+MAX_NAMED = 5
+NO_TEXTS = r"could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
+"""Messages of scikit-learn's estimators about texts."""
+
+
+def explain_inputs(error: Exception, X: Any) -> Exception | None:
+    """Return an error that locates the values or texts in X that made a fit fail."""
+    if not isinstance(error, ValueError):
+        return None
+    if "contains NaN" in str(error) and (located := locate_values(X, find_missing)):
+        return ValueError(
+            f"X must not have missing values for this estimator, got {located}; put SimpleImputer "
+            "before it in a pipeline, or use an estimator that takes them, such as "
+            "HistGradientBoostingClassifier."
+        )
+    if "contains infinity" in str(error) and (located := locate_values(X, find_infinite)):
+        return ValueError(
+            f"X must be finite for this estimator, got infinite values, {located}; correct them, "
+            "or replace them by nan and put SimpleImputer before it in a pipeline."
+        )
+    if re.search(NO_TEXTS, str(error)) is None:
+        return None
+    if not hasattr(X, "columns"):
+        columns, texts, where = [""] * has_texts(X), X, "instead of numbers"
+        remedy = "OneHotEncoder" if count_dimensions(X) == 2 else "CountVectorizer"
+        if count_dimensions(X) == 1 and not columns:
+            return ValueError(
+                "X must have two dimensions for this estimator, got the shape "
+                f"{np.shape(X)}; for a single feature give np.reshape(X, (-1, 1)), or X.to_frame() "
+                "for a pandas Series."
+            )
+    else:
+        columns = [name for name in X.columns if has_texts(X[name])]
+        texts, named = X[columns], ", ".join(repr(str(name)) for name in columns)
+        where = f"in the column{'s' * (len(columns) > 1)} {named}"
+        remedy = "OneHotEncoder in a ColumnTransformer (TfidfVectorizer for free text)"
+    if not columns:
+        return None
+    advice = "convert them by X.astype(float), after replacing decimal commas by points"
+    try:  # numbers as text, with a decimal point or comma
+        np.char.replace(np.asarray(texts).astype(str), ",", ".").astype(float)
+    except ValueError:
+        advice = f"put an encoder, such as {remedy}, before it in a pipeline"
+    return ValueError(
+        f"X must contain numbers for this estimator, got texts {where}; {advice}. The estimator "
+        f"raised: {error}"
+    )
+
+
+def locate_values(X: Any, find: Callable[[np.ndarray], np.ndarray]) -> str:
+    """Return the number of the values of a table that `find` marks, and the names of their columns.
+
+    The result is empty if there are no such values.
+    """
+    array = np.asarray(X.data if issparse(X) else X)
+    marked = find(array.ravel()).reshape(array.shape)
+    if not marked.any() or array.ndim != 2:
+        return f"{marked.sum()}" if marked.any() else ""
+    names = list(X.columns) if hasattr(X, "columns") else range(array.shape[1])
+    columns = [repr(names[at]) for at in np.flatnonzero(marked.any(axis=0)).tolist()]
+    more = f" and {len(columns) - MAX_NAMED} more" if len(columns) > MAX_NAMED else ""
+    listed = ", ".join(columns[:MAX_NAMED])
+    return f"{marked.sum()} in column{'s' * (len(columns) > 1)} {listed}{more}"
+
+
+def find_infinite(values: np.ndarray) -> np.ndarray:
+    """Return a mask of the infinite values of a vector."""
+    if values.dtype.kind == "O":
+        return np.array([isinstance(value, float) and np.isinf(value) for value in values])
+    infinite: np.ndarray = np.isinf(values)
+    return infinite
+
+
+def has_texts(values: Any) -> bool:
+    """Whether some of the values are texts."""
+    array = np.asarray(values)
+    return array.dtype.kind in "US" or any(isinstance(value, str) for value in array.flat)

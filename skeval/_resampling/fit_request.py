@@ -1,35 +1,40 @@
-"""Outputs requested from each fit: predictions, scores of classes, a scorer, a note.
+"""Outputs requested from each fit, and scores of fitted models with the classes of the target.
 
-A scorer that needs only the predictions of the tested samples works on the fits of a solver, too.
+A request asks for predictions, scores of classes, a scorer and a note. A scorer that needs only the
+predictions of the tested samples works on the fits of a solver, too.
+
+A model may order its classes in another way, or may not have seen one of them, and a test set may
+lack a class. Scorers of scikit-learn therefore get an `AlignedModel` and the known classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 
 from skeval._resampling.fit_outputs import FitOutput, tie_values
 from skeval._resampling.inputs import Inputs
-from skeval._resampling.model_scores import (
-    EachScorer,
-    ReplayedEstimator,
-    align_columns,
-    flatten_column,
-    make_response,
-    score_model,
-)
-from skeval._resampling.plans import PlanBlock
-from skeval._resampling.target import Target
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval._resampling.sampling_units import Target
 from skeval.metrics._scorers import find_batch, read_scoring, refuse_metric_of_numbers
 from skeval.metrics._table import BatchPredictions
-from skeval.utils._compat import is_plain_scorer, limit_threads
+from skeval.utils._checks import ignored_warnings
+from skeval.utils._compat import (
+    is_plain_scorer,
+    limit_threads,
+    metric_of_scorer,
+    responses_of_scorer,
+)
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 
@@ -60,6 +65,7 @@ class FitRequest:
     def for_scores(cls, estimator: Any, scoring: Any) -> FitRequest:
         """Return the request for the scores that an argument `scoring` names, and nothing else."""
         scorer = read_scoring(estimator, scoring)
+        # refuse metrics of another kind of target
         if scoring is not None:
             for name, part in name_parts(scoring).items():
                 named = name or getattr(part, "__name__", part)
@@ -67,6 +73,7 @@ class FitRequest:
                 with suppress(AttributeError):
                     named = str(named)
                 refuse_metric_of_numbers(estimator, named, read_scoring(estimator, part))
+        # several scorers share predictions
         if is_several(scoring):
             parts = name_parts(scoring).items()
             scorer = EachScorer({n: read_scoring(estimator, part) for n, part in parts}, True)
@@ -81,6 +88,7 @@ class FitRequest:
         """Whether predictions suffice, so that a solver, which has no models, may do the fits."""
         if self.note is not None or self.scorer is None:
             return self.note is None
+        # a scorer may use the model in other ways
         parts = name_parts(self.scoring).values()
         if None in parts:  # `score` of an estimator with a solver is accuracy or R^2
             return True
@@ -102,13 +110,6 @@ class FitRequest:
         if self.scoring is None:
             return {"": get_scorer("r2" if target.classes is None else "accuracy")}
         return {"": self.scorer}
-
-    def score_by(self, names: tuple[str, ...], target: Target) -> Any:
-        """Return the scorer of some of the names; a single scorer has no name."""
-        if isinstance(self.scorer, EachScorer):
-            scorers = {name: self.scorer.scorers[name] for name in names}
-            return replace(self.scorer, scorers=scorers)
-        return self.scorers(target)[""]
 
     def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
         """Return the outputs of a fitted model by name of column; labels are not encoded."""
@@ -197,6 +198,7 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
     response = flatten_column(response)
     if target.classes is None:
         return response if response.ndim in (1, 2) else None
+    # columns in the order of the target's classes
     seen = getattr(model, "classes_", None)
     return align_columns(method, response, seen, target.classes)
 
@@ -240,6 +242,7 @@ def score_predictions(
     The usual metrics are computed for all fits at once, the others one by one.
     """
     done, parts = np.flatnonzero(~output.failed), name_parts(request.scoring)
+    several, scorers = is_several(request.scoring), request.scorers(target)
     values = np.full((len(output), len(parts)), np.nan)
     # metrics of all fits at once; nan if there is no such form or the score is undefined
     tested = block.tested_labels(target.codes, ~output.failed)
@@ -248,26 +251,27 @@ def score_predictions(
         score_fits = find_batch(part, target.classes)
         if score_fits is not None and len(done):
             column[done] = score_fits(predictions)
-    names, several = np.array([*parts, ""])[:-1], is_several(request.scoring)
     scores: list[Any] = [None] * len(output)
     for fit in done.tolist():
         scores[fit] = dict(zip(parts, values[fit].tolist(), strict=True))
     # scikit-learn's scorers compute the rest, fit by fit
     for fit, part in enumerate(output if np.isnan(values[done]).any() else ()):
-        missing = tuple(names[np.isnan(values[fit])].tolist())
-        if missing and scores[fit] is not None:
-            scorer = request.score_by(missing, target)
-            rows = part.rows
-            codes = target.codes[rows if block.order is None else block.order[fit, rows]]
-            responses: dict[str, Any] = part.responses
-            responses["predict"] = target.decode(responses["predict"])
-            if part.decision is not None:
-                responses["decision_function"] = part.tie_decision()
-            replayed = ReplayedEstimator(responses, tags, target.classes)
-            scored = score_model(
-                scorer, replayed, np.arange(len(rows)), target.decode(codes), target
-            )
-            scores[fit] |= scored if several else {"": scored}
+        missing = [name for name, score in (scores[fit] or {}).items() if np.isnan(score)]
+        if not missing:
+            continue
+        rows = part.rows
+        codes = target.codes[rows if block.order is None else block.order[fit, rows]]
+        responses: dict[str, Any] = part.responses
+        responses["predict"] = target.decode(responses["predict"])
+        if part.decision is not None:
+            responses["decision_function"] = part.tie_decision()
+        replayed = ReplayedEstimator(responses, tags, target.classes)
+        scorer = scorers.get("")
+        if several:
+            scorer = replace(request.scorer, scorers={name: scorers[name] for name in missing})
+        labels = target.decode(codes)
+        scored = score_model(scorer, replayed, np.arange(len(rows)), labels, target)
+        scores[fit] |= scored if several else {"": scored}
     return scores if several else [by_name and by_name[""] for by_name in scores]
 
 
@@ -281,3 +285,342 @@ def name_parts(scoring: Any) -> dict[str, Any]:
     if isinstance(scoring, dict):
         return scoring
     return {part: part for part in scoring} if is_several(scoring) else {"": scoring}
+
+
+OF_CLASSES = {"predict_proba", "decision_function"}
+"""Prediction methods with a column for each class."""
+
+
+def align_columns(method: str, response: np.ndarray, seen: Any, classes: np.ndarray) -> Any:
+    """Return scores with a column for each of the classes, or decision values of the second of two.
+
+    `seen` are the classes of the columns in the order of the model. A class that the model has not
+    seen has probability 0. The result is None if decision values are of other classes.
+    """
+    seen = classes if seen is None else np.asarray(seen)
+    response = flatten_column(response)
+    if response.ndim not in (1, 2) or not np.isin(seen, classes).all():
+        return None
+    if np.array_equal(seen, classes):
+        return response
+    if response.ndim == 1:  # decision values of the second of two classes
+        return -response if np.array_equal(seen[::-1], classes) else None
+    if response.shape[1] != len(seen) or (method != "predict_proba" and len(seen) < len(classes)):
+        return None
+    aligned = np.zeros((len(response), len(classes)))
+    aligned[:, np.searchsorted(classes, seen)] = response
+    return aligned
+
+
+def flatten_column(predicted: Any, outputs: Any = ()) -> Any:
+    """Return predictions of shape (n, 1) as a vector, unless the target has several outputs."""
+    if not outputs and getattr(predicted, "ndim", 1) == 2 and predicted.shape[1] == 1:
+        return np.asarray(predicted).reshape(-1)
+    return predicted
+
+
+class Responding:
+    """Base class of stand-ins for a model, with the prediction methods that they have."""
+
+    def _has(self, method: str) -> bool:
+        raise NotImplementedError
+
+    def _respond(self, method: str, X: Any) -> Any:
+        raise NotImplementedError
+
+    @available_if(lambda self: self._has("predict"))
+    def predict(self, X: Any) -> Any:
+        return self._respond("predict", X)
+
+    @available_if(lambda self: self._has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        return self._respond("predict_proba", X)
+
+    @available_if(lambda self: self._has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        return self._respond("decision_function", X)
+
+
+class AlignedModel(Responding):
+    """A fitted model whose scores of classes are in the order of the classes of the target.
+
+    Each response to the same samples is computed once.
+    """
+
+    def __init__(self, model: Any, target: Target) -> None:
+        self._model, self._target = model, target
+        self._known: dict[str, tuple[Any, Any]] = {}
+        if target.classes is not None:
+            self.classes_ = target.classes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["_model"], name)
+
+    def __sklearn_tags__(self) -> Any:
+        return self._model.__sklearn_tags__()
+
+    def _has(self, method: str) -> bool:
+        return hasattr(self._model, method)
+
+    def _respond(self, method: str, X: Any) -> Any:
+        samples, response = self._known.get(method, (None, None))
+        if samples is not X:
+            response = getattr(self._model, method)(X)
+            if method == "predict":
+                response = flatten_column(response, self._target.outputs)
+            elif self._target.classes is not None:
+                seen = getattr(self._model, "classes_", None)
+                aligned = align_columns(method, np.asarray(response), seen, self._target.classes)
+                response = response if aligned is None else aligned
+            self._known[method] = X, response
+        return response
+
+
+def list_responses(scorer: Any) -> list[str]:
+    """Return the prediction methods that a scorer may use."""
+    methods = responses_of_scorer(scorer) or ()
+    return [methods] if isinstance(methods, str) else list(methods)
+
+
+def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
+    """Return a scorer of scikit-learn with all classes as `labels` of its metric, if it has any."""
+    if classes is None or not is_plain_scorer(scorer):
+        return scorer
+    function, fixed, better = metric_of_scorer(scorer)
+    methods = list_responses(scorer)
+    if not methods or not OF_CLASSES.issuperset(methods) or "labels" in fixed:
+        return scorer
+    if "labels" not in signature(function).parameters:
+        return scorer
+    options = fixed | {"labels": classes}
+    return make_scorer(function, response_method=methods, greater_is_better=better, **options)
+
+
+def score_model(scorer: Any, model: Any, X: Any, y: Any, target: Target) -> Any:
+    """Return the score of a fitted model, or a dict of scores by name."""
+    if isinstance(scorer, EachScorer):
+        return scorer.score_parts(model, X, y, target)
+    if is_plain_scorer(scorer):
+        model = AlignedModel(model, target)
+    return know_classes(scorer, target.classes)(model, X, y)
+
+
+@dataclass(frozen=True)
+class EachScorer:
+    """Scorers by name, whose scores come from the same predictions.
+
+    An undefined score, for which scikit-learn raises a ValueError, is nan unless `raises`.
+    """
+
+    scorers: dict[str, Any]
+    raises: bool = False
+
+    def score_parts(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
+        """Return the score by each scorer."""
+        scores, aligned = {}, AlignedModel(model, target)
+        # the caller counts undefined scores
+        with nullcontext() if self.raises else ignored_warnings(UndefinedMetricWarning):
+            for name, scorer in self.scorers.items():
+                plain = is_plain_scorer(scorer)
+                try:
+                    scorer = know_classes(scorer, target.classes)
+                    scores[name] = scorer(aligned if plain else model, X, y)
+                except ValueError:  # for example, the test set has one class
+                    if self.raises:
+                        raise
+                    scores[name] = np.nan
+                except AttributeError as error:
+                    check_response(name, scorer, model, error)
+                    raise
+                if isinstance(scores[name], dict):
+                    raise TypeError(
+                        f"scoring must give one number by each scorer, {name!r} gave a dict with "
+                        f"{', '.join(map(repr, scores[name]))}; give a dict of scorers instead."
+                    )
+        return scores
+
+
+class NoResponseError(ValueError, AttributeError):
+    """Error for a model without any prediction method that a scorer accepts."""
+
+
+def check_response(name: str, scorer: Any, model: Any, error: Exception) -> None:
+    """Raise `NoResponseError` if a model lacks all prediction methods that a scorer accepts."""
+    methods = list_responses(scorer)
+    if not methods or any(hasattr(model, method) for method in methods):
+        return
+    remedy = "a scorer of predicted labels or numbers, such as balanced_accuracy"
+    if "predict_proba" in methods:
+        remedy = f"an estimator with probabilities, such as LogisticRegression, or {remedy}"
+    raise NoResponseError(
+        f"scoring={name!r} needs {' or '.join(methods)}, which the estimator does not have; use "
+        f"{remedy}."
+    ) from error
+
+
+class ReplayedEstimator(Responding):
+    """A fitted estimator that looks up stored predictions: its samples are their row numbers.
+
+    It works with any scorer that uses its samples only through prediction methods:
+    ``scorer(replayed, rows, y[rows])``.
+    """
+
+    def __init__(self, responses: dict[str, np.ndarray], tags: Any, classes: Any) -> None:
+        self.responses = responses
+        self._tags = tags
+        if classes is not None:
+            self.classes_ = classes
+
+    def _has(self, method: str) -> bool:
+        return method in self.responses
+
+    def _respond(self, method: str, X: Any) -> Any:
+        return self.responses[method][X]
+
+    def positive_score(self) -> np.ndarray:
+        """Return the score of the second class for every sample."""
+        if "decision_function" in self.responses:
+            return self.responses["decision_function"]
+        if "predict_proba" in self.responses:
+            return self.responses["predict_proba"][:, 1]
+        raise ValueError("the estimators must have decision_function or predict_proba.")
+
+    def __sklearn_tags__(self) -> Any:
+        return self._tags
+
+
+def make_response(method: str, codes: np.ndarray, target: Target) -> np.ndarray:
+    """Return possible outputs of a prediction method for samples of these classes."""
+    if target.classes is None:
+        return codes + 1.5  # fractions, which no metric mistakes for classes
+    if method == "predict":
+        return target.decode(codes)
+    n_classes, n_samples = len(target.classes), len(codes)
+    share = 0.6 + 0.3 * np.arange(n_samples) / n_samples
+    if method == "decision_function" and n_classes == 2:
+        return np.where(codes == 1, share, -share)
+    # Rows that add up to 1 with the largest value at the class, no two of them equal.
+    rest = np.broadcast_to((1 - share[:, None]) / (n_classes - 1), (n_samples, n_classes)).copy()
+    rest[np.arange(n_samples), codes] = share
+    return rest
+
+
+def methods_of_scorers(scorers: Iterable[Any], inputs: Inputs) -> tuple[str, ...]:
+    """Return the prediction methods of the estimator that scorers of scikit-learn may use."""
+    methods = {"predict"}
+    for scorer in scorers:
+        methods |= set(list_responses(scorer))
+    return tuple(sorted(methods & set(inputs.responses)))
+
+
+class SmallTestSetError(ValueError):
+    """Error for a score of several samples, or classes, that a test set lacks."""
+
+
+class Trial:
+    """Possible predictions for a few samples of each class, or some numbers, some of them wrong.
+
+    Scores of subsets show which test sets a scorer requires.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        rng, target = np.random.default_rng(0), inputs.target
+        self.target = target
+        if target.outputs:
+            rows, others = rng.integers(len(target), size=(2, 12))
+            true, responses = target.y[rows], {"predict": target.y[others]}
+        elif target.classes is None:
+            true = 1 + rng.random(12)
+            responses = {"predict": true + 0.3 * rng.random(12)}
+        else:
+            k = len(target.classes)
+            # classes of unequal sizes, with unequal shares of wrong predictions
+            codes = np.r_[np.repeat(np.arange(k), 3), np.zeros(4, dtype=np.intp)]
+            guesses = codes.copy()
+            guesses[[0, 1, 3]] = [1, 1, 0]
+            true = target.decode(codes)
+            responses = {
+                method: make_response(method, guesses, target) for method in inputs.responses
+            }
+        self.true, self.n = true, len(true)
+        self.model = ReplayedEstimator(responses, inputs.tags, target.classes)
+
+    def score(self, scorer: Any, rows: np.ndarray) -> float:
+        """Return the score of some samples, nan if it is undefined."""
+        with ignored_warnings(), np.errstate(all="ignore"):
+            try:
+                return float(score_model(scorer, self.model, rows, self.true[rows], self.target))
+            except Exception:  # a function of the user may use the samples in any way
+                return np.nan
+
+    def is_mean(self, scorer: Any) -> bool:
+        """Whether a score is a mean over samples, or cannot be tried."""
+        rows = np.arange(self.n)
+        whole = self.score(scorer, rows)
+        if np.isnan(whole):
+            return True
+        singles = np.array([self.score(scorer, rows[row : row + 1]) for row in rows])
+        return bool(np.isclose(singles.mean(), whole, rtol=1e-9, atol=1e-12))
+
+    def is_defined(self, scorer: Any, classes: np.ndarray, size: int) -> bool:
+        """Whether the score of a test set of this size with these classes is defined."""
+        rows = np.arange(self.n)
+        if self.target.classes is not None:
+            rows = rows[np.isin(self.true, self.target.classes[classes])]
+        return bool(np.isfinite(self.score(scorer, rows[:1] if size == 1 else rows)))
+
+
+def check_test_sets(
+    inputs: Inputs, plan: ResamplingPlan, scorers: dict[str, Any], *, skip_undefined: bool = False
+) -> None:
+    """Raise if a score needs several samples or classes that a test set of the plan lacks.
+
+    A mean over samples, such as accuracy, may be averaged over test sets of any size. Other scores
+    of a single sample or class are undefined, or constants that do not depend on the model. With
+    `skip_undefined`, the caller leaves out test sets without a score.
+    """
+    target = inputs.target
+    # the test sets of the observed labels: a permutation test has those first
+    poor: dict[tuple[int, ...], int] = {}
+    for number in range(plan.n_draws):
+        block = plan.draw(number)
+        for fit in (block[number] for number in range(len(block))):
+            rows = np.flatnonzero(fit.test) if fit.order is None else fit.order[fit.test]
+            codes = target.codes[rows] if target.classes is not None else rows[:0]
+            present = np.unique(codes).tolist()
+            if len(rows) == 1 or len(present) < target.n_classes:
+                poor.setdefault(tuple(present), len(rows))
+        if block.order is not None:
+            break
+    if not poor:
+        return
+    # try the scores on subsets like these test sets
+    trial = Trial(inputs)
+    for name, scorer in scorers.items():
+        if trial.is_mean(scorer):
+            continue
+        for present, size in poor.items():
+            defined = trial.is_defined(scorer, np.array(present, dtype=np.intp), size)
+            if skip_undefined and not defined:
+                continue
+            if size == 1 or len(present) == 1:
+                what = "with a single sample"
+                if size > 1:
+                    assert target.classes is not None
+                    what = f"with class {target.decode(np.array(present)).tolist()[0]!r} only"
+            elif defined:
+                continue
+            else:
+                absent = np.setdiff1d(np.arange(target.n_classes), present)
+                what = f"without class {target.decode(absent).tolist()[0]!r}"
+            # name the score, the test set and the remedy
+            shown = f"={name!r}" if name else ""
+            kinds, mean = " of all classes", "'accuracy' or 'neg_log_loss'"
+            if target.classes is None:
+                kinds, mean = "", "'neg_mean_squared_error'"
+            raise SmallTestSetError(
+                f"scoring{shown} must be computed from test sets with several samples{kinds}, cv "
+                f"makes one {what}; use fewer folds{', stratified by the classes' if kinds else ''}"
+                f", or a mean over samples, such as {mean}. score_interval computes the usual "
+                "scores from all test sets together."
+            )

@@ -1,27 +1,54 @@
-"""Validated inputs of a public function."""
+"""Validated inputs of a public function, and the arguments of `fit`.
+
+Sample weights, groups and params are routed to the steps that accept them. An estimator behind a
+step that uses the labels, such as a selector, does not repeat this step when it estimates its own
+error; a step without weights uses all samples alike. Both are reported.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
-from typing import Any, TypedDict
+from numbers import Integral, Real
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
+from sklearn import get_config
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel, SelectorMixin, VarianceThreshold
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skeval._inference.errors import TestLosses
-from skeval._resampling.fit_outputs import RESPONSES, FitOutput
-from skeval._resampling.fit_params import Params, check_params, read_weight
-from skeval._resampling.label_steps import warn_biased_error
-from skeval._resampling.losses import Loss, LossLike, resolve_loss
+from skeval._resampling.fit_outputs import RESPONSES, FitOutput, Loss, LossLike, resolve_loss
 from skeval._resampling.plans import PlanBlock
-from skeval._resampling.sampling_units import SamplingUnits, UnitKind, units_of
-from skeval._resampling.target import Target, validate_data
+from skeval._resampling.sampling_units import (
+    SamplingUnits,
+    Target,
+    UnitKind,
+    units_of,
+    validate_data,
+)
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
-from skeval.utils._options import ErrorScore
+from skeval.utils._checks import ErrorScore, RandomStateLike
+from skeval.utils._compat import is_search, num_samples, params_of_rows, safe_indexing
 
 
 class FitOptions(TypedDict, total=False):
@@ -189,15 +216,20 @@ def validate_inputs(
     Without a loss (`with_loss`), every target of the estimator is valid. It may have several
     outputs if the function supports them (`several`).
     """
+    # arguments in the wrong places, before the data are read
     _checks.check_confidence_level(confidence_level)
     _checks.refuse_swapped_data(X, y)
     columns = {"y": y, "groups": groups, "sample_weight": sample_weight}
     if isinstance(params, Mapping):
         columns = {f"params[{name!r}]": array for name, array in params.items()} | columns
     _checks.refuse_shuffled_index(X, columns)
+    # data
     X, target, _ = validate_data(estimator, X, y, groups, several=several)
-    warn_biased_error(estimator)
+    for step, part in find_biased(estimator):
+        warn_of_step(step, part)
+        break
     n = len(target)
+    # options of the run
     _checks.check_jobs(n_jobs, verbose)
     check_params(params, n)
     raises = isinstance(error_score, str) and error_score == "raise"
@@ -217,3 +249,345 @@ def validate_inputs(
         method,
         confidence_level,
     )
+
+
+OF_SELECTOR, OF_CLASSIFIER = MethodMapping(), MethodMapping()
+"""Methods of an estimator and those of its parts that they call, as in a pipeline of the parts."""
+for _method in ("fit", *RESPONSES, "predict_log_proba"):
+    OF_SELECTOR.add(caller=_method, callee="transform")
+    OF_CLASSIFIER.add(caller=_method, callee=_method)
+OF_SELECTOR.add(caller="fit", callee="fit").add(caller="transform", callee="transform")
+
+
+def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
+    """Return checked sample weights; raise if no fit accepts them or `params` has others."""
+    check_takes_weights(estimator)
+    # weights may come from one argument only
+    weights = _checks.check_weights("sample_weight", sample_weight, n_samples)
+    twice = sorted(weight_parameters(estimator, weights).keys() & (params or {}).keys())
+    if twice:
+        raise ValueError(f"sample_weight and params[{twice[0]!r}] must not both be given.")
+    return weights
+
+
+Params = Mapping[str, Any] | None
+"""Arguments of `fit` by name, as in `sklearn.model_selection.cross_validate`."""
+
+ENSEMBLES = (StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor)
+"""Ensembles whose `fit` accepts weights through ``**fit_params`` from scikit-learn 1.7 on."""
+
+
+def forwards(estimator: Any) -> Any:
+    """Return the part of an estimator that receives the arguments of its `fit`, or None.
+
+    These are searches, and selectors and regressors that wrap another estimator. `RFECV` accepts
+    groups only.
+    """
+    if is_search(estimator) or isinstance(estimator, SelectFromModel):
+        return estimator.estimator
+    if isinstance(estimator, RFE) and not isinstance(estimator, RFECV):
+        return estimator.estimator
+    if isinstance(estimator, TransformedTargetRegressor):
+        return LinearRegression() if estimator.regressor is None else estimator.regressor
+    return None
+
+
+def list_receivers(estimator: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the estimators that receive arguments of `fit`, with the prefix of their arguments."""
+    yield prefix, estimator
+    if isinstance(estimator, Pipeline):
+        for name, step in estimator.steps:
+            yield from list_receivers(step, f"{prefix}{name}__")
+    elif (inner := forwards(estimator)) is not None:
+        yield from list_receivers(inner, prefix)
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Whether `fit` has `sample_weight`; some ensembles have it among other arguments."""
+    return has_fit_parameter(estimator, "sample_weight") or isinstance(estimator, ENSEMBLES)
+
+
+def splits_by_groups(estimator: Any) -> bool:
+    """Whether `fit` takes groups, and a splitter among the parameters requests them."""
+    if is_search(estimator) or isinstance(estimator, RFECV):
+        splitters = [estimator.cv]
+    elif has_fit_parameter(estimator, "groups"):
+        splitters = [value for value in estimator.get_params().values() if hasattr(value, "split")]
+    else:
+        return False
+    return any(get_routing_for_object(cv).consumes("split", ["groups"]) for cv in splitters)
+
+
+def is_routed(estimator: Any) -> bool:
+    """Whether scikit-learn's metadata routing distributes the arguments of `fit`."""
+    if not get_config()["enable_metadata_routing"]:
+        return False
+    return isinstance(get_routing_for_object(estimator), MetadataRouter)
+
+
+def consumes(estimator: Any, name: str) -> bool:
+    """Whether some part of a routed estimator requests an argument of `fit`."""
+    return bool(get_routing_for_object(estimator).consumes("fit", [name]))
+
+
+def check_takes_weights(estimator: Any) -> None:
+    """Raise unless the estimator, or the last estimator inside it, accepts sample weights."""
+    if is_routed(estimator):
+        if not consumes(estimator, "sample_weight"):
+            raise TypeError(
+                "estimator must request sample_weight by set_fit_request if metadata routing is "
+                f"enabled; no part of {type(estimator).__name__} does."
+            )
+        return
+    # follow pipelines and wrappers to the estimator that is fitted last
+    final, where = estimator, type(estimator).__name__
+    while True:
+        if isinstance(final, Pipeline):
+            name, final = final.steps[-1]
+            where = f"the last step {name!r} of the pipeline ({type(final).__name__})"
+        elif (inner := forwards(final)) is not None:
+            final, where = inner, f"the {type(inner).__name__} in {type(final).__name__}"
+        else:
+            break
+    if not takes_weights(final):
+        raise TypeError(f"estimator must take sample_weight in fit; {where} does not.")
+
+
+def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Return the keyword arguments of `fit` that pass weights to all steps that accept them.
+
+    A scaler in front of a classifier is part of the procedure, so it is weighted too. Under
+    metadata routing it receives the arguments that it requests.
+    """
+    return {} if weights is None else _hand_on(estimator, "sample_weight", weights, takes_weights)
+
+
+def drop_unweighted(
+    X: Any, y: np.ndarray, weights: np.ndarray, groups: np.ndarray | None, cv: Any
+) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None, Any]:
+    """Return samples, labels, weights, groups and folds without the samples of weight 0.
+
+    Ensembles leave samples out by such weights, and test on them.
+    """
+    # samples to keep
+    rows = np.flatnonzero(weights)
+    n = len(y)
+    if len(rows) == n:
+        return X, y, weights, groups, cv
+    if not (cv is None or isinstance(cv, Integral) or hasattr(cv, "split")):
+        # renumber the rows of explicit folds
+        place = np.cumsum(weights > 0) - 1
+        folds = [[np.arange(n)[part] for part in fold] for fold in cv]
+        cv = [tuple(place[part[weights[part] > 0]] for part in fold) for fold in folds]
+        if not all(part.size for fold in cv for part in fold):
+            raise ValueError(
+                "sample_weight must be positive for a sample that cv trains with and one that it "
+                "tests in each fold; it is 0 for all samples of a part of a fold."
+            )
+    kept = None if groups is None else groups[rows]
+    return safe_indexing(X, rows), y[rows], weights[rows], kept, cv
+
+
+def group_parameters(estimator: Any, groups: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Return the keyword arguments of `fit` that pass groups to steps that split by them."""
+    return {} if groups is None else _hand_on(estimator, "groups", groups, splits_by_groups)
+
+
+def _hand_on(
+    estimator: Any, name: str, values: np.ndarray, takes: Callable[[Any], bool]
+) -> dict[str, np.ndarray]:
+    """Return the keyword arguments of `fit` that pass values to all parts that accept them."""
+    if is_routed(estimator):
+        return {name: values} if consumes(estimator, name) else {}
+    return {f"{prefix}{name}": values for prefix, part in list_receivers(estimator) if takes(part)}
+
+
+def route_fit(router: Any, metadata: dict[str, Any], **parts: Any) -> dict[str, dict[str, Any]]:
+    """Return the keyword arguments of `fit` for each part of an estimator, by name.
+
+    Under metadata routing each part receives what it requests, as the steps of a pipeline do.
+    Otherwise all parts that accept weights and groups receive them.
+    """
+    if get_config()["enable_metadata_routing"]:
+        routed = process_routing(router, "fit", **metadata)
+        return {name: routed[name].fit for name in parts}
+    # without routing there are only weights and groups
+    unknown = sorted(metadata.keys() - {"sample_weight", "groups"})
+    if unknown:
+        raise TypeError(
+            f"{type(router).__name__}.fit got an unexpected argument {unknown[0]!r}; other "
+            "arguments than sample_weight and groups need "
+            "sklearn.set_config(enable_metadata_routing=True) and a part that requests them."
+        )
+    return {
+        name: weight_parameters(part, metadata.get("sample_weight"))
+        | group_parameters(part, metadata.get("groups"))
+        for name, part in parts.items()
+    }
+
+
+def route_call(
+    router: Any, method: str, metadata: dict[str, Any], part: str, callee: str
+) -> dict[str, Any]:
+    """Return the keyword arguments of a method of a part, which a method of an estimator calls.
+
+    Without metadata routing the part of the same method receives all of them, as in a pipeline.
+    """
+    if not get_config()["enable_metadata_routing"]:
+        return metadata if callee == method else {}
+    routed: dict[str, Any] = process_routing(router, method, **metadata)[part][callee]
+    return routed
+
+
+def check_params(params: Params, n_samples: int) -> None:
+    """Raise unless `params` are arguments of `fit` by name, with one weight per sample."""
+    if params is None:
+        return
+    if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
+        raise TypeError(f"params must be None or a dict of arguments of fit, got {params!r}.")
+    for name, value in params.items():
+        if name.rpartition("__")[2] == "sample_weight" and value is not None:
+            with _checks.naming("params"):
+                length = num_samples(value)
+            if length != n_samples:
+                raise ValueError(
+                    f"params[{name!r}] must hold one weight for each of the {n_samples} samples, "
+                    f"got {length}."
+                )
+
+
+def params_of_part(part: Any, params: Params) -> dict[str, Any]:
+    """Return the arguments of `fit` that belong to a part of an estimator.
+
+    Weights and groups without the prefix of a step go to all steps that accept them.
+    """
+    arguments: dict[str, Any] = {}
+    for name, value in (params or {}).items():
+        step, is_of_step, _ = name.partition("__")
+        if is_routed(part):  # scikit-learn distributes them by request
+            arguments |= {name: value} if consumes(part, name) else {}
+        elif is_of_step:
+            arguments |= {name: value} if step in part.named_steps else {}
+        elif name == "sample_weight":
+            arguments |= weight_parameters(part, value)
+        elif name == "groups":
+            arguments |= group_parameters(part, value)
+    return arguments
+
+
+def count_effective(weights: np.ndarray) -> float:
+    """Return the effective sample size of weights; raise if all are 0."""
+    if not weights.any():
+        raise ValueError(
+            "sample_weight must be positive for a sample that is tested, it is 0 for all of them."
+        )
+    relative = weights / weights.max()  # the square of a weight may overflow
+    return float(relative.sum() ** 2 / np.sum(relative**2))
+
+
+def fit_arguments(
+    estimator: Any,
+    X: Any,
+    params: Params,
+    weights: np.ndarray | None,
+    groups: np.ndarray | None,
+    rows: np.ndarray,
+) -> dict[str, Any]:
+    """Return the keyword arguments of a fit to some rows of `X` with these weights.
+
+    `groups` and `params` cover all samples; `params`, from the user, override the rest.
+    """
+    # weights are already selected by row; groups and params are not
+    arguments = {**group_parameters(estimator, groups), **(params or {})}
+    return {**weight_parameters(estimator, weights), **params_of_rows(X, arguments, rows)}
+
+
+class Step(NamedTuple):
+    """Step of a pipeline, or a selector with an estimator inside, by the name in messages."""
+
+    name: str
+    estimator: Any
+
+
+def uses_labels(step: Any) -> bool:
+    """Return whether a step, or any part of it, selects features or requires labels."""
+    parts = [step, *(step.get_params().values() if hasattr(step, "get_params") else ())]
+    return any(
+        (hasattr(part, "get_support") and not isinstance(part, VarianceThreshold))
+        or (hasattr(part, "__sklearn_tags__") and get_tags(part).target_tags.required)
+        for part in parts
+        if hasattr(part, "fit") and not isinstance(part, type)
+    )
+
+
+def find_biased(estimator: Any, before: Step | None = None) -> Iterator[tuple[Step, Any]]:
+    """Yield the parts with an error of their own that ignores a step before them, and that step.
+
+    `before` is a step in front of `estimator` that uses the labels.
+    """
+    # a part with an error of its own, behind such a step
+    has_error = getattr(estimator, "_own_error", None) is not None
+    if before is not None and has_error:
+        yield before, estimator
+    # later steps of a pipeline are behind the first that uses the labels
+    elif isinstance(estimator, Pipeline):
+        for name, step in estimator.steps:
+            yield from find_biased(step, before)
+            if before is None and uses_labels(step):
+                before = Step(repr(name), step)
+    elif not has_error and hasattr(estimator, "get_params"):
+        if hasattr(estimator, "get_support"):  # the estimator in a selector fits its selection
+            before = Step(type(estimator).__name__, estimator)
+        # parameters and fitted parts; ensembles have lists of them or of pairs with a name
+        for value in vars(estimator).values():
+            items = value if isinstance(value, list) else [value]
+            for part in (part for one in items for part in (one if type(one) is tuple else [one])):
+                if hasattr(part, "fit") and not isinstance(part, type):
+                    yield from find_biased(part, before)
+
+
+def warn_biased_part(part: Any) -> None:
+    """Warn if a pipeline or a selector fits this part to features that it has selected.
+
+    The part is given their columns only, so this looks at all pipelines and selectors that exist.
+    """
+    wholes = [one for one in gc.get_objects() if issubclass(type(one), Pipeline | SelectorMixin)]
+    for step, biased in (pair for whole in wholes for pair in find_biased(whole)):
+        if biased is part and is_fitted(step.estimator):
+            warn_of_step(step, part)
+            return
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Return whether an estimator is fitted."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
+
+
+def warn_of_step(step: Step, part: Any) -> None:
+    """Warn that the error of a part ignores a step before it."""
+    _checks.warn_user(
+        f"{part._own_error} of {type(part).__name__} ignores the step {step.name} before it, which "
+        "has seen the labels of all samples, so this attribute may be far too low. Put the step "
+        "inside: PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC())) or "
+        "CV2FeatureSelectionPipeline(selector)."
+    )
+
+
+def warn_unweighted(steps: Any, weights: np.ndarray) -> None:
+    """Warn if unequal weights do not reach a selector or another step that uses the labels."""
+    if np.ptp(weights) == 0:
+        return
+    for _, step in list_receivers(steps):
+        if isinstance(step, Pipeline) or not uses_labels(step):
+            continue
+        # under metadata routing, a part that gets no weights has refused them
+        if not (is_routed(step) or weight_parameters(step, weights)):
+            name = type(step).__name__
+            _checks.warn_user(
+                f"sample_weight does not reach {name}, whose fit does not accept it: features are "
+                "selected without weights."
+            )

@@ -2,12 +2,16 @@
 
 A run of jobs is one call of joblib, which sends the shared data to each worker once. joblib's own
 processes map large arrays from files, and on a Dask cluster joblib sends a large function, with
-its data, to one worker, from which the others fetch it.
+its data, to one worker, from which the others fetch it. The cache is a `joblib.Memory`, with the
+code of the task as part of the key.
 """
 
 from __future__ import annotations
 
+import os
+import pickle
 import re
+import sys
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -16,13 +20,17 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import current_thread, main_thread
-from typing import Any, Protocol
+from threading import Lock, current_thread, main_thread
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple, Protocol
 
+import joblib
+import numpy as np
 from joblib import Parallel, delayed, parallel_config
+from joblib.hashing import NumpyHasher
 from joblib.parallel import get_active_backend
+from sklearn.utils.validation import check_memory
 
-from skeval._resampling.memory import StoredResults
 from skeval._resampling.progress import follow_jobs, tell
 from skeval.utils._checks import check_jobs, ignored_warnings, warn_user
 
@@ -53,6 +61,7 @@ def open_jobs(
     With `blocks` a job is a block of many fits, sent and stored separately. `total` is the number
     of fits.
     """
+    # cache, displays and workers
     check_jobs(n_jobs, verbose)
     results = None if memory is None else StoredResults(memory, function)
     with follow_jobs(total, verbose if total > 1 else 0) as (listeners, lines):
@@ -61,17 +70,6 @@ def open_jobs(
         yield jobs
     if verbose and jobs.n_reused:
         tell(f"skeval reused {jobs.n_reused} of {total} fits that were kept by memory=")
-
-
-class Batch:
-    """Some jobs, their results, and the numbers of the jobs that are left."""
-
-    def __init__(self, given: JobList, blocks: bool, results: StoredResults | None) -> None:
-        self.given = given
-        self.jobs: Any = [given] if blocks else given
-        self.found: list[Any] = [None] * len(self.jobs)
-        self.left = set(range(len(self.jobs)))
-        self.keys = [] if results is None else [results.key(self.jobs[at]) for at in self.left]
 
 
 @dataclass(eq=False, repr=False)
@@ -121,48 +119,60 @@ class Jobs:
         """
         source = map(self._open, batches)
         for first in source:
-            waiting, n_closed = deque([first]), 0
+            waiting = deque([first])
 
-            def list_jobs(batch: Batch, waiting: deque[Batch]) -> Iterator[tuple[Any, Any]]:
-                number = 0
+            def list_jobs(batch: Batch, waiting: deque[Batch]) -> Iterator[Any]:
                 while batch.left:  # joblib pulls jobs, and thereby opens the next batches
-                    for at in sorted(batch.left):
-                        yield (number, at), batch.jobs[at]
+                    yield from [batch.jobs[at] for at in batch.left]
                     following = next(source, None)
                     if following is None:
                         return
-                    number, batch = number + 1, following
+                    batch = following
                     waiting.append(batch)
 
-            # results arrive in any order; batches are yielded in their own order
-            finished = run_jobs(self.function, list_jobs(first, waiting), self.options)
-            for (number, at), value in finished if first.left else ():
-                batch = waiting[number - n_closed]
-                batch.found[at] = value
-                batch.left.remove(at)
+            # results arrive in the order of the jobs
+            calls = list_jobs(first, waiting)
+            for value in run_jobs(self.function, calls, self.options) if first.left else ():
+                batch = waiting[0]
+                at = batch.left.popleft()
+                batch.values[at] = value
                 if self.results is not None:
-                    batch.found[at] = self.results.keep(batch.keys[at], value)
+                    batch.values[at] = self.results.keep(batch.keys[at], value)
                 self.advance(len(batch.jobs[at]) if self.blocks else 1)
-                while waiting and not waiting[0].left:
-                    n_closed += 1
-                    done = waiting.popleft()
-                    yield done.given, done.found
+                if not batch.left:
+                    yield batch.given, batch.values
+                    waiting.popleft()
             for batch in waiting:
-                yield batch.given, batch.found
+                yield batch.given, batch.values
 
     def _open(self, given: JobList) -> Batch:
         """Return a batch with its stored results; an unreadable result is computed again."""
-        batch = Batch(given, self.blocks, self.results)
-        for at, key in enumerate(batch.keys):
-            assert self.results is not None
-            if key in self.results:
-                job = batch.jobs[at]
-                batch.found[at] = self.results.get(key, partial(self.function, job))
-                batch.left.remove(at)
-                n_fits = len(job) if self.blocks else 1
-                self.n_reused += n_fits
-                self.advance(n_fits)
+        jobs: Any = [given] if self.blocks else given
+        batch = Batch(given, jobs, [None] * len(jobs), [], deque(range(len(jobs))))
+        if self.results is None:
+            return batch
+        batch.left.clear()
+        for at in range(len(jobs)):
+            key = self.results.key(jobs[at])
+            batch.keys.append(key)
+            if key not in self.results:
+                batch.left.append(at)
+                continue
+            batch.values[at] = self.results.get(key, partial(self.function, jobs[at]))
+            n_fits = len(jobs[at]) if self.blocks else 1
+            self.n_reused += n_fits
+            self.advance(n_fits)
         return batch
+
+
+class Batch(NamedTuple):
+    """Some jobs, their results, their keys in the cache, and the numbers of those left to do."""
+
+    given: JobList
+    jobs: Any
+    values: list[Any]
+    keys: list[str]
+    left: deque[int]
 
 
 PACKAGE = Path(__file__).parents[1]
@@ -171,22 +181,16 @@ CaughtWarning = tuple[type[Warning], str, str, int]
 """Category, text, file and line of a warning."""
 
 
-def run_job(
-    function: Callable[[Any], Any], name: Any, job: Any
-) -> tuple[Any, Any, list[CaughtWarning]]:
-    """Return the name of a job, its result and its warnings.
+def run_job(function: Callable[[Any], Any], job: Any) -> tuple[Any, list[CaughtWarning]]:
+    """Return the result of a job and its warnings.
 
     Warning filters belong to the process, so a thread does not change them.
     """
     if current_thread() is not main_thread():
-        return name, function(job), []
+        return function(job), []
     with warnings.catch_warnings(record=True) as caught:
         value = function(job)
-    caught_warnings = [
-        (warning.category, str(warning.message), warning.filename, warning.lineno)
-        for warning in caught
-    ]
-    return name, value, caught_warnings
+    return value, [(w.category, str(w.message), w.filename, w.lineno) for w in caught]
 
 
 class Tally:
@@ -242,9 +246,9 @@ class Source:
     Some backends consume it in other threads, where the error would be lost.
     """
 
-    def __init__(self, function: Callable[[Any], Any], jobs: Iterable[tuple[Any, Any]]) -> None:
+    def __init__(self, function: Callable[[Any], Any], jobs: Iterable[Any]) -> None:
         self.error: Exception | None = None
-        self._calls = (delayed(run_job)(function, name, job) for name, job in jobs)
+        self._calls = (delayed(run_job)(function, job) for job in jobs)
 
     def __iter__(self) -> Source:
         return self
@@ -278,9 +282,9 @@ class SharedFunction:
 
 
 def run_jobs(
-    function: Callable[[Any], Any], jobs: Iterable[tuple[Any, Any]], options: dict[str, Any]
-) -> Iterator[tuple[Any, Any]]:
-    """Yield (name, ``function(job)``) for each (name, job), as it completes.
+    function: Callable[[Any], Any], jobs: Iterable[Any], options: dict[str, Any]
+) -> Iterator[Any]:
+    """Yield ``function(job)`` for each job, in order.
 
     An error raised by the iterable is raised here after the jobs sent before it are done. Each
     warning of the jobs is shown once, with its count.
@@ -289,18 +293,19 @@ def run_jobs(
     tally = Tally() if shared_tally is None else shared_tally
     if hasattr(get_active_backend()[0], "client"):  # of Dask
         function = SharedFunction(function)
+    # send the jobs, and read results as they arrive
     source = Source(function, jobs)
     try:
-        parallel = Parallel(return_as="generator_unordered", **options)
+        parallel = Parallel(return_as="generator", **options)
     except ValueError:  # the backend returns nothing before everything is done
         parallel = Parallel(**options)
     # joblib's messages need it, and it is not set if sequential jobs are interrupted
     vars(parallel).setdefault("_pre_dispatch_amount", 0)
     results = iter(parallel(source))
     try:
-        for name, value, caught_warnings in results:
+        for value, caught_warnings in results:
             tally.add(caught_warnings)
-            yield name, value
+            yield value
     except GeneratorExit:  # the caller needs no more results
         if shared_tally is None:
             tally.warn()
@@ -313,3 +318,159 @@ def run_jobs(
         raise source.error
     if shared_tally is None:
         tally.warn()
+
+
+OF_CODE = (
+    "co_code",
+    "co_consts",
+    "co_names",
+    "co_varnames",
+    "co_freevars",
+    "co_argcount",
+    "co_posonlyargcount",
+    "co_kwonlyargcount",
+    "co_flags",
+    "co_exceptiontable",
+)
+"""Attributes of compiled code that determine its results, unlike file and line numbers."""
+
+DATA = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, slice)
+
+
+class StoredResults:
+    """StoredResults of the parts of one task.
+
+    The key of a result is the hash of the task (functions, estimator, data), computed once, and
+    of the part.
+    """
+
+    def __init__(self, memory: Any, task: Any) -> None:
+        memory = os.fspath(memory) if isinstance(memory, os.PathLike) else memory
+        self._memory = check_memory(memory).cache(compute_result, ignore=["compute"])
+        try:
+            self._task = TaskHasher().hash(task)
+        except (pickle.PicklingError, AttributeError) as error:
+            raise TypeError(
+                f"memory needs an estimator, scoring and data that can be pickled: {error}"
+            ) from error
+        self._lock = Lock()  # threads of workers read results that the main thread writes
+
+    def key(self, part: Any) -> str:
+        """Return the key of a part of the task."""
+        digest: str = joblib.hash((self._task, part), coerce_mmap=True)
+        return digest
+
+    def __contains__(self, key: str) -> bool:
+        with self._lock:
+            return bool(self._memory.check_call_in_cache(None, key))
+
+    def keep(self, key: str, value: Any) -> Any:
+        """Store a result and return it."""
+        return self.get(key, lambda: value)
+
+    def get(self, key: str, compute: Callable[[], Any]) -> Any:
+        """Return a result; compute and store it if there is no readable one."""
+        with self._lock:
+            entry = self._memory(compute, key)
+            # a readable entry of something else is replaced
+            if not (type(entry) is tuple and len(entry) == 2 and entry[0] == key):
+                self._memory.call_and_shelve(compute, key).clear()
+                entry = self._memory(compute, key)
+            return entry[1]  # of (key, result)
+
+
+def compute_result(compute: Callable[[], Any], key: str) -> tuple[str, Any]:
+    """Return what `joblib.Memory` stores under a key: the key and the result."""
+    return key, compute()
+
+
+class TaskHasher(NumpyHasher):
+    """The hash of `joblib.hash`, with the code of functions and classes instead of their names.
+
+    An installed package contributes its version. Any other function contributes its compiled code,
+    defaults and closure, and a class its bases and members: the source may have changed since it
+    was compiled, and a program may change defaults and attributes.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(coerce_mmap=True)
+        self._expanded: set[int] = set()
+
+    def save(self, obj: Any) -> None:
+        """Add a value to the hash."""
+        try:
+            super().save(self._expand(obj))
+        except TypeError as error:  # joblib would leave the value out of the hash of a dict
+            raise pickle.PicklingError(str(error)) from error
+
+    def _expand(self, value: Any) -> Any:
+        """Return the parts of functions, classes and code to hash; other values unchanged."""
+        if isinstance(value, frozenset):
+            return set(value)  # joblib sorts the members of sets
+        if isinstance(value, ModuleType):
+            return value.__name__
+        if isinstance(value, CodeType):
+            return [getattr(value, name) for name in OF_CODE]
+        if not isinstance(value, type | FunctionType):
+            return value
+        # code of a package is known by its version
+        name, version = f"{value.__module__}.{value.__qualname__}", find_version(value)
+        if version is not None or id(value) in self._expanded:
+            return [name, version]
+        self._expanded.add(id(value))
+        if isinstance(value, type):
+            return [name, value.__bases__, list_members(value)]
+        captured = [cell_value(cell) for cell in value.__closure__ or ()]
+        return [name, value.__code__, value.__defaults__, value.__kwdefaults__, captured]
+
+
+def find_version(code: Any) -> str | None:
+    """Return the package version of a function or class, or None if its code may be edited.
+
+    For skeval the version is always returned, because processes may import it from different
+    places.
+    """
+    package = (code.__module__ or "").partition(".")[0]
+    if package in sys.stdlib_module_names:
+        return sys.version
+    module = sys.modules.get(package)
+    version = getattr(module, "__version__", None)
+    folders = Path(getattr(module, "__file__", None) or "").parts
+    installed = package == "skeval" or bool({"site-packages", "dist-packages"} & set(folders))
+    return str(version) if version and installed else None
+
+
+def list_members(value: type) -> list[tuple[str, Any]]:
+    """Return the functions, classes and data among the members of a class, by name."""
+    members = []
+    for name, member in sorted(vars(value).items()):
+        special = name.startswith("__") and name.endswith("__")
+        if not (special and isinstance(member, DATA)):
+            members.append((name, unwrap(member)))
+    return members
+
+
+def unwrap(member: Any) -> Any:
+    """Return a member of a class if it can be hashed, or the functions inside it."""
+    match member:
+        case type() | FunctionType() | np.ndarray() | np.generic():
+            return member
+        case staticmethod() | classmethod():
+            return member.__func__
+        case property():
+            return [member.fget, member.fset, member.fdel]
+        case partial():
+            return [member.func, member.args, member.keywords]
+    if isinstance(member, DATA):
+        return member
+    # cached properties, functions with a cache
+    held = getattr(member, "__dict__", {}).values()
+    return [part for part in held if isinstance(part, FunctionType)]
+
+
+def cell_value(cell: CellType) -> Any:
+    """Return the value in a cell of a closure, None if the cell is empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None

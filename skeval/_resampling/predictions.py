@@ -12,8 +12,7 @@ import numpy as np
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import ResamplingPlan
-from skeval._resampling.sampling_units import SamplingUnits
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import SamplingUnits, Target
 from skeval.metrics._curves import CurveSample
 from skeval.utils._checks import normalize_rows, scale_weights
 

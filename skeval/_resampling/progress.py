@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from shutil import get_terminal_size
@@ -81,6 +81,7 @@ class Progress:
         now = monotonic()
         if self.start is None or now < self.due:
             return
+        # number of fits, time, and the preliminary result
         passed = now - self.start
         text = f"{self.n_done} of {self.total} fits, {write_seconds(passed)}"
         if self.step and not (self.redraws and self.estimate):
@@ -174,30 +175,27 @@ def show_estimate(write: Callable[[], str]) -> None:
 
 @contextmanager
 def follow_jobs(total: int, verbose: int) -> Iterator[tuple[list[Advance], int]]:
-    """Yield functions that receive the number of finished fits, and joblib's verbosity."""
-    with progress_bar(total, verbose) as show, jobs_task(total) as report:
-        listeners = [listener for listener in (show, report) if listener is not None]
-        yield listeners, verbose if show is None else max(0, verbose - 1)
+    """Yield functions that receive the number of finished fits, and joblib's verbosity.
 
-
-@contextmanager
-def progress_bar(total: int, verbose: int) -> Iterator[Advance | None]:
-    """Yield the update function of the line of a command or of a tqdm bar; None without either."""
-    progress = _progress.get()
-    if progress is not None:
-        progress.begin(total)
-        yield progress.update
-        return
-    bar = _make_bar(total) if verbose else None
-    if bar is None:
-        yield None
-        return
-    token = _bar.set(bar)
-    try:
-        yield bar.update
-    finally:
-        _bar.reset(token)
-        bar.close()
+    They are those of the line of a command, or else of a tqdm bar, and of the callbacks of the
+    current fit. A fit within a job is not divided further.
+    """
+    listeners: list[Advance] = []
+    progress, open_task = _progress.get(), _open_task.get()
+    with ExitStack() as stack:
+        if progress is not None:
+            progress.begin(total)
+            listeners.append(progress.update)
+        elif verbose and (bar := _make_bar(total)) is not None:
+            stack.callback(bar.close)
+            stack.callback(_bar.reset, _bar.set(bar))
+            listeners.append(bar.update)
+        lines = max(0, verbose - 1) if listeners else verbose
+        if open_task is not None:
+            _open_task.set(None)
+            stack.callback(_open_task.set, open_task)
+            listeners.append(stack.enter_context(open_task(total)))
+        yield listeners, lines
 
 
 def _make_bar(total: int) -> TqdmBar | None:
@@ -237,24 +235,6 @@ def fit_task(estimator: Any, n_tasks: int, X: Any, y: Any) -> Iterator[None]:
     finally:
         _open_task.set(outer)
     context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
-
-
-@contextmanager
-def jobs_task(total: int) -> Iterator[Advance | None]:
-    """Yield a function that reports finished jobs to the callbacks of the current fit, if any.
-
-    It is None without a fit. A fit within a job is not divided further.
-    """
-    open_task = _open_task.get()
-    if open_task is None:
-        yield None
-        return
-    _open_task.set(None)
-    try:
-        with open_task(total) as advance:
-            yield advance
-    finally:
-        _open_task.set(open_task)
 
 
 @contextmanager

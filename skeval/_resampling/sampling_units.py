@@ -1,38 +1,282 @@
-"""Sampling units: samples, groups or blocks of time, resampled and counted as a whole."""
+"""Targets, their sampling units, and statistics on resamples of the units.
+
+A target has the labels or numbers of the samples, their classes and their groups. Sampling units
+are samples, groups or blocks of time; they are held out, resampled and counted as a whole.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, auto
+from enum import Enum
+from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import is_classifier
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import get_tags, indexable
 
 from skeval._inference.intervals import Codes
-from skeval._resampling.target import Target
-from skeval.utils._checks import check_groups, number_groups
+from skeval.utils import _checks
+from skeval.utils._checks import (
+    check_groups,
+    ignored_warnings,
+    number_groups,
+    repetition_rng,
+    warn_undefined,
+)
+from skeval.utils._compat import num_samples, safe_indexing
+from skeval.utils._samples import refuse_mask
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Target in the form of the user (`given`), and as arrays (`y`, `codes`).
+
+    Several outputs, or labels, of a sample are columns of `y` and `codes`, without `classes`.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_samples,)
+        Labels or numbers.
+    classes : ndarray of shape (n_classes,) or None
+        The sorted labels; None for regression.
+    codes : ndarray of shape (n_samples,)
+        Positions in `classes`; `y` itself for regression.
+    given : ndarray or Series of shape (n_samples,)
+        Target for the estimator: the Series of the user with its index and dtype, otherwise `y`.
+    groups : ndarray of shape (n_samples,) or None
+        Groups of the samples, also for estimators that split by groups in their `fit`.
+    outputs : tuple of str
+        Names of the columns; empty for a single output.
+    output_classes : tuple of ndarray
+        The sorted labels of each column; empty for numbers and for a single output.
+    positive : int or None
+        Position of the positive of two classes; None means the rarer class.
+    """
+
+    y: np.ndarray
+    classes: np.ndarray | None
+    codes: np.ndarray
+    given: Any = None
+    groups: np.ndarray | None = None
+    outputs: tuple[str, ...] = ()
+    output_classes: tuple[np.ndarray, ...] = ()
+    positive: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.given is None:
+            object.__setattr__(self, "given", self.y)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 for regression."""
+        return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def positive_code(self) -> int:
+        """Position of the positive of two classes: the second if both are equally frequent."""
+        if self.positive is not None or self.n_classes != 2:
+            return 1 if self.positive is None else self.positive
+        sizes = np.bincount(self.codes, minlength=2)
+        return int(sizes[1] <= sizes[0])
+
+    def with_positive(self, pos_label: Any) -> Target:
+        """Return the target with one of two classes as the positive one."""
+        classes = [] if self.classes is None else self.classes.tolist()
+        if len(classes) != 2 or np.ndim(pos_label) > 0 or pos_label not in classes:
+            raise ValueError(
+                f"pos_label must be None or one of two classes, got {pos_label!r}; y has "
+                f"{'the classes ' + ', '.join(map(repr, classes[:5])) if classes else 'numbers'}."
+            )
+        return replace(self, positive=classes.index(pos_label))
+
+    def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
+        """Return the predictions of some samples: labels as codes, numbers as they are."""
+        predicted = np.asarray(predicted)
+        if self.outputs:
+            return encode_outputs(self, predicted, n_tested)
+        if predicted.shape != (n_tested,):
+            raise ValueError(
+                f"estimator must predict one value for each sample, shape ({n_tested},), "
+                f"got an array of shape {predicted.shape}."
+            )
+        if self.classes is None:
+            what = "predictions of estimator"
+            return _checks.check_data(what, predicted, ensure_2d=False, dtype=np.float64)
+        # position of each label among the classes
+        codes = np.searchsorted(self.classes, predicted).clip(max=len(self.classes) - 1)
+        unknown = self.classes[codes] != predicted
+        if np.any(unknown):
+            first = predicted[unknown].tolist()[0]
+            raise ValueError(f"estimator must predict labels that are in y, got {first!r}.")
+        return codes
+
+    def decode(self, codes: np.ndarray) -> np.ndarray:
+        """Return the labels of codes."""
+        if self.output_classes:
+            columns = zip(self.output_classes, codes.T, strict=True)
+            return np.column_stack([classes[column] for classes, column in columns])
+        return codes if self.classes is None else self.classes[codes]
+
+
+def encode_outputs(target: Target, predicted: np.ndarray, n_tested: int) -> np.ndarray:
+    """Return predictions of several outputs, of shape (n_tested, n_outputs), labels as codes."""
+    shape = (n_tested, len(target.outputs))
+    if shape[1] == 1 and predicted.ndim == 1:
+        predicted = predicted[:, None]
+    if predicted.shape != shape:
+        raise ValueError(
+            f"estimator must predict every column of y, shape {shape}, got an array of shape "
+            f"{predicted.shape}."
+        )
+    if not target.output_classes:
+        return _checks.check_data("predictions of estimator", predicted, dtype=np.float64)
+    codes = np.empty(shape, dtype=np.intp)
+    for k, classes in enumerate(target.output_classes):
+        column = np.asarray(predicted[:, k].tolist())
+        codes[:, k] = np.searchsorted(classes, column).clip(max=len(classes) - 1)
+        unknown = classes[codes[:, k]] != column
+        if np.any(unknown):
+            raise ValueError(
+                f"estimator must predict labels that are in y, got {column[unknown].tolist()[0]!r} "
+                f"in column {target.outputs[k]!r}."
+            )
+    return codes
+
+
+def has_outputs(y: Any) -> bool:
+    """Return whether y has several columns, or is a sparse matrix of labels."""
+    try:
+        return issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1)
+    except ValueError:  # rows that differ in length
+        return False
+
+
+def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
+    """Return the target of several outputs, or labels, of each sample."""
+    is_frame = hasattr(y, "iloc")
+    # columns by name
+    given: Any = y.toarray() if issparse(y) else y if is_frame else np.asarray(y)
+    columns = [given.iloc[:, k] if is_frame else given[:, k] for k in range(given.shape[1])]
+    labels = is_classifier(estimator)
+    names = getattr(
+        y, "columns", [f"{'label' if labels else 'output'} {k}" for k in range(len(columns))]
+    )
+    names = tuple(map(str, names))
+    if len(set(names)) < len(names):
+        raise ValueError(f"y must have a name for each column, got {list(names)[:10]}.")
+    # each column is a target of its own
+    read = [_checks.check_y("y", column) for column in columns]
+    if is_frame:  # scikit-learn rejects columns of categories and of nullable integers
+        given = type(y)(dict(zip(y.columns, read, strict=True)), index=y.index)
+    # scikit-learn compares columns, so all must have one type
+    texts = [column.dtype.kind not in "biuf" for column in read]
+    if any(texts) and not all(texts):
+        raise ValueError(
+            "y must hold numbers in all columns or texts in all, which scikit-learn compares; got "
+            f"texts in column {names[texts.index(True)]!r} and numbers in column "
+            f"{names[texts.index(False)]!r}."
+        )
+    if not labels:
+        if any(texts):
+            raise ValueError(f"y must hold numbers for a regressor, got texts in {names[0]!r}.")
+        numbers = np.column_stack(read).astype(float)
+        return Target(numbers, None, numbers, given, groups, names)
+    # labels of a classifier as codes
+    classes, codes = [], np.empty((len(read[0]), len(read)), dtype=np.intp)
+    for k, column in enumerate(read):
+        if column.dtype.kind == "f" and np.any(column % 1):
+            number = column[column % 1 != 0][0]
+            raise ValueError(
+                f"y must hold classes for a classifier, got the number {number:g} in column "
+                f"{names[k]!r}; use a regressor, or make classes of the numbers."
+            )
+        present, codes[:, k] = np.unique(column, return_inverse=True)
+        if set(present.tolist()) <= {0, 1}:  # a constant label can be predicted as the other one
+            present, codes[:, k] = np.array([0, 1], dtype=column.dtype), column
+        classes.append(present)
+    return Target(codes, None, codes, given, groups, names, tuple(classes))
+
+
+def validate_data(
+    estimator: Any, X: Any, y: Any, groups: Any = None, *, several: bool = False
+) -> tuple[Any, Target, Any]:
+    """Check estimator, X, y and groups; return indexable X, the target and the groups.
+
+    A target with several outputs is accepted if `several` is true.
+    """
+    # refuse other kinds of models, and data in the place of another argument
+    _checks.check_methods("estimator", estimator, "fit", "predict", "get_params")
+    _checks.check_predicts_target(estimator)
+    _checks.refuse_foreign_arrays(X=X, y=y)
+    with _checks.naming("X"):
+        num_samples(X)
+    # samples, targets and groups belong together
+    _checks.check_same_length(X=X, y=y)
+    groups = _checks.check_groups(groups, num_samples(y))
+    # make X indexable; the estimator itself checks its values
+    refuse_mask("X", X)
+    with _checks.naming("X"):
+        (X,) = indexable(X)
+    if get_tags(estimator).input_tags.pairwise:
+        X = _checks.check_data("X", X, accept_sparse="csr")
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(
+                "X must be square, a kernel or distance between each two samples, for this "
+                f"estimator; got shape {X.shape}."
+            )
+    if several and has_outputs(y):
+        return X, read_outputs(estimator, y, groups), groups
+    # a single output: numbers, or labels for a classifier
+    y, passed = _checks.check_y("y", y), y
+    passed = read_series(passed, y)
+    if not is_classifier(estimator):
+        return X, Target(y, None, y, passed, groups), groups
+    _checks.check_classes("y", y)
+    classes, codes = np.unique(y, return_inverse=True)
+    return X, Target(y, classes, codes, passed, groups), groups
+
+
+class TooFewMembersError(ValueError):
+    """Error for too few samples, groups, or members of a class."""
+
+
+def read_series(given: Any, y: np.ndarray) -> Any:
+    """Return a Series unchanged, None for anything else.
+
+    Numbers stored as objects, which scikit-learn does not accept as classes, get a dtype.
+    """
+    if not hasattr(given, "iloc") or given.ndim != 1:
+        return None
+    dtype = getattr(given, "dtype", y.dtype)
+    held_as_objects = dtype == np.dtype(object) and y.dtype != object
+    return given.astype(y.dtype) if held_as_objects else given
+
+
+def permute_labels(y: Any, order: np.ndarray | None) -> Any:
+    """Return labels in another order; the index of a Series, which names the samples, stays."""
+    if order is None:
+        return y
+    labels = safe_indexing(y, order)
+    return labels.set_axis(y.index) if hasattr(y, "set_axis") else labels
 
 
 class UnitKind(Enum):
-    """Kinds of sampling units."""
+    """Kinds of sampling units, as plurals for sentences."""
 
-    SAMPLE = auto()
-    GROUP = auto()
-    FOLD = auto()
-    TIME_BLOCK = auto()
-
-    @property
-    def label(self) -> str:
-        """Plural for sentences; no computation depends on it."""
-        return LABELS[self]
-
-
-LABELS = {
-    UnitKind.SAMPLE: "samples",
-    UnitKind.GROUP: "groups",
-    UnitKind.FOLD: "folds",
-    UnitKind.TIME_BLOCK: "blocks of time",
-}
+    SAMPLE = "samples"
+    GROUP = "groups"
+    FOLD = "folds"
+    TIME_BLOCK = "blocks of time"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +341,7 @@ class SamplingUnits:
 
 def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
     """Return the samples of a target, or their groups, as units."""
+    # strata: classes, or the rarest label of a sample
     classes = np.zeros(len(target), dtype=np.intp)
     if target.classes is not None:
         classes = number_by_appearance(target.codes)
@@ -108,6 +353,7 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
     if groups.ndim == 2:
         # folds keep the groups of the smallest kind together
         crossed, groups = groups, groups[:, groups.max(axis=0).argmin()]
+    # groups are the units
     unit = number_by_appearance(groups)
     n_groups = int(unit.max()) + 1
     if n_groups < 2:
@@ -198,6 +444,7 @@ class DrawingUnits:
         product of the numbers of its groups (the pigeonhole bootstrap of Owen 2007).
         """
         counts = np.zeros(self.n_units, dtype=np.intp)
+        # draw as many units as each stratum has, with replacement
         for units in self.strata:
             drawn = rng.integers(0, len(units), size=len(units))
             counts[units] = np.bincount(drawn, minlength=len(units))
@@ -227,6 +474,7 @@ def drawing_units(
         raise ValueError("stratify=True cannot be combined with groups: a group may hold classes.")
     if not crossed:
         groups = check_groups(groups, n_samples)
+    # groups of each kind, the kind with the fewest groups first
     numbered = number_groups(groups, n_samples)
     if numbered is not None:
         kinds = [
@@ -239,5 +487,100 @@ def drawing_units(
         raise ValueError(f"X must hold at least 2 samples for a bootstrap, got {n_samples}.")
     if codes is None:
         return DrawingUnits(np.arange(n_samples), (np.arange(n_samples),))
+    # samples within their classes
     strata = tuple(np.flatnonzero(codes == code) for code in np.unique(codes))
     return DrawingUnits(np.arange(n_samples), strata)
+
+
+Floats = NDArray[np.float64]
+Statistic = Callable[[NDArray[np.intp]], float]  # function of the indices of samples
+_BLOCK = 100
+
+
+def values_of_draws(
+    compute: Callable[[NDArray[np.intp]], Floats],
+    units: DrawingUnits,
+    n_resamples: int,
+    root: SeedSequence,
+    n_jobs: int | None,
+) -> Floats:
+    """Return a vector for each resample as a column, nan where it is not finite.
+
+    The argument of `compute` is the number of times that a resample contains each sample.
+    """
+    # each job draws a block of resamples
+    starts = range(0, n_resamples, _BLOCK)
+    blocks = [range(start, min(start + _BLOCK, n_resamples)) for start in starts]
+    jobs = (delayed(_block_values)(compute, units, root, block) for block in blocks)
+    values = np.concatenate(list(Parallel(n_jobs=n_jobs)(jobs))).T
+    values[~np.isfinite(values)] = np.nan
+    return values
+
+
+def values_or_nan(statistics: Sequence[Statistic], *plan: Any) -> Floats:
+    """Return statistics on the same resamples, one row each, nan where one is undefined.
+
+    `plan` has the arguments of `values_of_draws` after the first.
+    """
+    return values_of_draws(partial(_value_each, statistics), *plan)
+
+
+def mean_held(scores: Floats, weight: Floats | None, counts: NDArray[np.intp]) -> Floats:
+    """Return the mean of each row of scores, with samples counted by the resample."""
+    held = counts if weight is None else counts * weight
+    with np.errstate(invalid="ignore"):  # the mean of no sample is nan
+        means: Floats = scores @ held / held.sum()
+    return means
+
+
+def mean_signed(differences: Floats, weight: Floats | None, exchanged: NDArray[np.intp]) -> Floats:
+    """Return the mean of differences, with the sign of exchanged samples changed."""
+    return np.average(differences * (1 - 2 * exchanged), weights=weight, keepdims=True)
+
+
+def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floats]:
+    """Return the statistic without each unit where it is defined, an array per stratum."""
+    values = [
+        np.array([_value_or_nan(statistic, np.flatnonzero(units.unit != u)) for u in stratum])
+        for stratum in units.strata
+    ]
+    n_undefined = sum(int(np.isnan(stratum).sum()) for stratum in values)
+    if n_undefined:
+        warn_undefined(
+            f"The metric is undefined without one of the samples or groups, for {n_undefined} of "
+            f"{units.n_units}, which are left out of the acceleration of BCa."
+        )
+    return [stratum[np.isfinite(stratum)] for stratum in values if np.isfinite(stratum).any()]
+
+
+def warn_of_undefined(values: Floats) -> None:
+    """Warn about resamples on which the statistic is undefined."""
+    n_undefined = int(np.isnan(values).sum())
+    if n_undefined:
+        warn_undefined(
+            f"The metric is undefined on {n_undefined} of {len(values)} resamples, which are left "
+            "out; where a class is missing there, strata or more samples of it would help."
+        )
+
+
+def _block_values(
+    compute: Callable[[NDArray[np.intp]], Floats],
+    units: DrawingUnits,
+    root: SeedSequence,
+    block: range,
+) -> Floats:
+    return np.array([compute(units.draw(repetition_rng(root, b))) for b in block], dtype=float)
+
+
+def _value_each(statistics: Sequence[Statistic], counts: NDArray[np.intp]) -> Floats:
+    indices = np.repeat(np.arange(len(counts)), counts)
+    return np.array([_value_or_nan(statistic, indices) for statistic in statistics])
+
+
+def _value_or_nan(statistic: Statistic, indices: NDArray[np.intp]) -> float:
+    """Return the statistic of a resample, nan if it is undefined there."""
+    with ignored_warnings(UndefinedMetricWarning):
+        try:
+            return statistic(indices)
+        except ValueError:
+            return np.nan

@@ -68,8 +68,9 @@ class TwoClassF:
         features = np.empty((n_problems, k), dtype=np.intp)
         certain = np.zeros(n_problems, dtype=bool)
         constant = np.zeros(p, dtype=bool)
-        which = number_equal(counts)
-        # group problems with equal counts
+        # number problems, equal counts alike, and group those of a number
+        numbers: dict[bytes, int] = {}
+        which = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in counts], int)
         order = np.argsort(which, kind="stable")
         size = max(1, _BLOCK // p)
         for start in range(0, n_problems if k < p else 0, size):
@@ -161,12 +162,6 @@ class TwoClassF:
             error = 2 * bound / within * (freedom + 2 * np.abs(f))  # eq. (4) of f_statistics
         lost = (4 * bound >= within) & (bound > 0)
         return np.where(lost, np.inf, np.where(bound > 0, error, 0.0))
-
-
-def number_equal(counts: np.ndarray) -> np.ndarray:
-    """Return one number (B,) per row of counts (B, n); equal rows have equal numbers."""
-    numbers: dict[bytes, int] = {}
-    return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in counts], dtype=int)
 
 
 def positions(chosen: np.ndarray, k: int) -> np.ndarray:

@@ -1,7 +1,10 @@
 """Batches of SVMs whose problems share a few Gram matrices.
 
-Operator splitting on one matrix approaches all solutions. Active sets then solve each problem
-exactly on its own matrix, which may differ slightly from that matrix.
+Operator splitting on one matrix approaches all solutions: a step is one product with a matrix that
+all problems share, and a clip to the boxes (alternating directions, Boyd et al. 2011,
+doi:10.1561/2200000016). Labels and boxes differ between the problems. The iterates are not exact,
+but they show which samples are at a bound. From these sets, active sets solve each problem exactly
+on its own matrix, which may differ slightly from the shared one.
 """
 
 from __future__ import annotations
@@ -11,10 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skeval._solvers import optimum
-from skeval._solvers.active_set import ActiveSets, SetSolution, active_set
-from skeval._solvers.newton import Duals, GramSystem
-from skeval._solvers.optimum import BatchSolution
-from skeval._solvers.splitting import Splitting
+from skeval._solvers.newton import Duals, GramSystem, ProblemRows
+from skeval._solvers.optimum import ActiveSets, BatchSolution, SetSolution, active_set
 
 # Maximum size of a (problems, samples) array and of a stack of Gram matrices, so that they fit in
 # the cache.
@@ -32,10 +33,12 @@ _MANY, _WORTHWHILE = 8, 0.6
 # Active sets omit samples with a margin above the first number. In a solution, the margins of these
 # samples must be above minus the second.
 _NEAR, _MARGIN = 0.3, 1e-6
+# Over-relaxation of the splitting, between 1 and 2.
+_RELAXATION = 1.6
+# Penalties are powers of this base, because each penalty requires a matrix inverse.
+_BASE = 4.0
 # Average number of problems that must share a matrix, or each takes a copy of its own.
 _SHARING = 4
-# Eigenvalues above minus this multiple of the mean diagonal count as 0.
-_INDEFINITE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +139,6 @@ class _Block:
         problems, signs, box = self.problems[which], self.signs[which], self.box[which]
         return replace(self, problems=problems, signs=signs, box=box)
 
-    def take_rows(self, at: np.ndarray) -> _Block:
-        """Return the problems on some of the samples."""
-        return replace(self, rows=self.rows[at], signs=self.signs[:, at], box=self.box[:, at])
-
     def finish(self, fraction: np.ndarray, margin: np.ndarray, solution: BatchSolution) -> None:
         """Solve from the sets of the fractions alpha / C (b, m), and store the solutions."""
         widest = np.count_nonzero((fraction > 0) & (fraction < 1), axis=1).max()
@@ -153,7 +152,8 @@ class _Block:
                 near = np.flatnonzero(((fraction[part] > 0) | inside).any(axis=0))
                 if not len(near):  # nan: the splitting diverges if a kernel value is infinite
                     continue
-                inner = block.take_rows(near)
+                signs, box = block.signs[:, near], block.box[:, near]
+                inner = replace(block, rows=block.rows[near], signs=signs, box=box)
                 solved, beta = inner._solve_sets(fraction[part][:, near])
                 block._store(solved, beta, near, solution)
 
@@ -200,12 +200,93 @@ def standardize(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return K, unit
 
 
-def is_positive(K: np.ndarray) -> bool:
-    """Return whether a Gram matrix is positive semi-definite on vectors that sum to 0."""
-    centered, _ = standardize(K)
-    centered[np.diag_indices(len(K))] += _INDEFINITE
-    try:
-        np.linalg.cholesky(centered)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+@dataclass
+class SplitPoint(ProblemRows):
+    """Iterates of B problems over n samples, in single precision.
+
+    beta (B, n): y alpha, within the boxes. scaled_dual (B, n): (y - f) / penalty at the end. low,
+    high (B, n): bounds of beta. signs (B, n): the labels y.
+    """
+
+    beta: np.ndarray
+    scaled_dual: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    signs: np.ndarray
+
+    @property
+    def fraction(self) -> np.ndarray:
+        """Return alpha / C (B, n); the bounds are 0 and 1."""
+        width = self.high - self.low
+        return np.divide(np.abs(self.beta), width, out=np.zeros(width.shape), where=width > 0)
+
+    def margin(self, penalty: float) -> np.ndarray:
+        """Return approximate margins ``y f - 1`` (B, n), eq. (4) of splitting."""
+        return np.asarray(-penalty * self.signs * self.scaled_dual, dtype=float)
+
+    def count_free(self) -> int:
+        """Return the total number of dual variables strictly between their bounds."""
+        return int(np.count_nonzero((self.beta > self.low) & (self.beta < self.high)))
+
+
+class Splitting:
+    """Steps on one Gram matrix K (n, n) with a diagonal of about 1."""
+
+    def __init__(self, K: np.ndarray) -> None:
+        self._K = K
+        self._maps: dict[float, np.ndarray] = {}
+
+    def penalty(self, box: np.ndarray) -> float:
+        """Return the initial penalty for boxes (B, n), eq. (5) of splitting."""
+        mean = float(box.sum() / max(1, np.count_nonzero(box)))
+        return _nearest_power(1.0 / mean)
+
+    def start(self, signs: np.ndarray, box: np.ndarray) -> SplitPoint:
+        """Return the starting point beta = 0."""
+        ends = (signs * box).astype(np.float32)
+        zeros = np.zeros_like(ends)
+        low, high = np.minimum(ends, 0.0), np.maximum(ends, 0.0)
+        return SplitPoint(zeros, zeros.copy(), low, high, signs.astype(np.float32))
+
+    def steps(self, point: SplitPoint, penalty: float, n_steps: int) -> float:
+        """Advance a point in place; return the penalty of the next steps."""
+        step = self._map(penalty)
+        for _ in range(n_steps):
+            last = point.beta
+            right = last - point.scaled_dual
+            right *= np.float32(penalty)
+            right += point.signs
+            unbounded = right @ step  # eq. (2) of splitting
+            # over-relaxed clip, eq. (3) of splitting
+            target = unbounded * np.float32(_RELAXATION)
+            target += np.float32(1.0 - _RELAXATION) * last
+            target += point.scaled_dual
+            point.beta = np.minimum(np.maximum(target, point.low), point.high)
+            point.scaled_dual = target - point.beta
+        # balance primal and dual residuals, eq. (6) of splitting
+        primal = _norm(unbounded - point.beta) * _norm(point.scaled_dual)
+        dual = _norm(point.beta - last) * _norm(point.beta)
+        if primal > 0 and dual > 0:
+            change = _nearest_power(np.sqrt(primal / dual))
+            point.scaled_dual /= np.float32(change)
+            penalty *= change
+        return penalty
+
+    def _map(self, penalty: float) -> np.ndarray:
+        """Return the symmetric matrix of a step, eq. (1) of splitting."""
+        if penalty not in self._maps:
+            inverse = np.linalg.inv(self._K + penalty * np.eye(len(self._K)))
+            total = inverse.sum(axis=0)
+            inverse -= np.outer(total, total / total.sum())
+            self._maps[penalty] = inverse.astype(np.float32)
+        return self._maps[penalty]
+
+
+def _norm(values: np.ndarray) -> float:
+    """Return the Euclidean norm of all elements."""
+    return float(np.sqrt(np.vdot(values, values)))
+
+
+def _nearest_power(penalty: float) -> float:
+    """Return the nearest power of `_BASE`."""
+    return float(_BASE ** np.round(np.log(penalty) / np.log(_BASE)))

@@ -8,7 +8,7 @@ Derivation: doc/derivations/neighbor_votes.rst.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ _STACK = 2**19
 _MAX_KEPT = 2**22
 # Relative accuracy required of weights and vote shares.
 _RELATIVE = 1e-7
+# Factor on the length of the lists if the scales of the columns, and so the order, change.
+_ROOM = 3
 
 
 class Votes(NamedTuple):
@@ -59,7 +61,10 @@ class Lists(NamedTuple):
 class SortedNeighbors:
     """Nearest samples of each sample, nearest first, including the sample itself.
 
-    The neighbors in a training set are the first training samples in the list.
+    The neighbors in a training set are the first training samples in the list. If the columns are
+    scaled to variance 1 in each training set, lists contain the nearest samples in the scales of
+    all samples. Their distances in the scales of a training set are weighted sums of squared
+    differences, and bound the distances of the others.
 
     Parameters
     ----------
@@ -71,10 +76,9 @@ class SortedNeighbors:
         Squared distances that differ by at most this count as tied.
     by_distance : bool
         Whether votes are weighted by the inverse distance.
+    columns : ndarray of shape (n, p) or None
+        Columns of variance 1 over all samples, which are scaled in each training set.
     """
-
-    room = 1
-    """Length of the lists, in units of the expected length that a vote needs."""
 
     def __init__(
         self,
@@ -83,23 +87,29 @@ class SortedNeighbors:
         n_neighbors: int,
         noise: float,
         by_distance: bool = False,
+        columns: np.ndarray | None = None,
     ) -> None:
         self.find = find
         self.n_samples = n_samples
         self.n_neighbors = n_neighbors
         self.noise = noise
         self.by_distance = by_distance
+        self.columns = columns
         self._lists: tuple[np.ndarray, np.ndarray] | None = None
+        self._differences = np.empty((n_samples, 0, 0))
 
     def vote(self, labels: np.ndarray, splits: Splits, n_classes: int) -> Votes:
         """Return the votes, given labels (n_fits, n): codes, or numbers if `n_classes` is 0."""
         shape, k = splits.tested.shape, self.n_neighbors
         share = float((splits.weights != 0).mean())
         # mean plus seven standard deviations of the length that a vote needs
-        size = self.room * (int(k / share + 7 * (k * (1 - share)) ** 0.5 / share) + 3)
+        size = int(k / share + 7 * (k * (1 - share)) ** 0.5 / share) + 3
+        scales, usable = None, np.ones(len(splits), dtype=bool)
+        if self.columns is not None:
+            size = _ROOM * size
+            scales, usable = self._scale(self.columns, splits)
         fit, tested = np.repeat(np.arange(shape[0]), shape[1]), splits.tested.ravel()
         shares, certain = np.zeros((fit.size, max(1, n_classes))), np.zeros(fit.size, dtype=bool)
-        scales, usable = self._scales(splits)
         left = np.flatnonzero(usable[fit])
         while left.size:
             size = min(size, self.n_samples)
@@ -107,24 +117,66 @@ class SortedNeighbors:
             step = max(1, _STACK // size)
             for start in range(0, left.size, step):
                 at = left[start : start + step]
-                lists = self._measure(scales, fit[at], tested[at], size)
+                if scales is None or self.columns is None:
+                    lists = self._list(tested[at], size)
+                else:
+                    lists = self._list_scaled(self.columns, scales, fit[at], tested[at], size)
                 votes = self._count(lists, labels, splits.weights, fit[at], n_classes)
                 shares[at], certain[at], is_certain[start : start + step] = votes
             left, size = left[~is_certain], 4 * size  # lists that were too short
         sure = np.asarray(certain.reshape(shape).all(axis=1))
         return Votes(shares.reshape(*shape, -1), sure)
 
-    def _scales(self, splits: Splits) -> tuple[Any, np.ndarray]:
-        """Return the column scales of each fit (here None), and a mask of the fits to solve."""
-        return None, np.ones(len(splits), dtype=bool)
-
-    def _measure(self, scales: Any, fit: np.ndarray, tested: np.ndarray, size: int) -> Lists:
-        """Return the lists of tested samples; sample `tested[i]` is tested in fit `fit[i]`."""
+    def _list(self, tested: np.ndarray, size: int) -> Lists:
+        """Return the lists of tested samples."""
         distances, indices = self._sorted(size)
         # no other sample remains outside of a complete list
         whole = indices.shape[1] == self.n_samples
         reach = np.full(self.n_samples, np.inf) if whole else distances[:, -1]
         return Lists(distances[tested], indices[tested], reach[tested], self.noise)
+
+    def _scale(self, columns: np.ndarray, splits: Splits) -> tuple[np.ndarray, np.ndarray]:
+        """Return the inverse variances (F, p) of the columns, and a mask of the fits to solve."""
+        weights = splits.weights.astype(float)
+        sizes = weights.sum(axis=1, keepdims=True)
+        means = weights @ columns / sizes
+        variances = weights @ columns**2 / sizes - means**2  # eq. (5) of deletion
+        varies = (variances > CONSTANT).all(axis=1) & (sizes[:, 0] > self.n_neighbors)
+        return 1 / np.where(varies[:, None], variances, 1.0), varies
+
+    def _list_scaled(
+        self,
+        columns: np.ndarray,
+        scales: np.ndarray,
+        fit: np.ndarray,
+        tested: np.ndarray,
+        size: int,
+    ) -> Lists:
+        """Return the lists of samples `tested[i]` in fits `fit[i]`."""
+        n = self.n_samples
+        noise = self.noise * (scales @ (columns**2).T).max(axis=1)[fit]
+        # complete lists, fit after fit, take less memory than many squared differences
+        if size * columns.size > _MAX_KEPT or size == n:
+            parts = []
+            for number in np.unique(fit):
+                scaled = columns * np.sqrt(scales[number])
+                squares = np.einsum("ij,ij->i", scaled, scaled)
+                rows = tested[fit == number]
+                parts.append(squares[rows, None] - 2 * scaled[rows] @ scaled.T + squares)
+            indices = np.broadcast_to(np.arange(n), (len(fit), n))
+            return Lists(np.concatenate(parts), indices, np.full(len(fit), np.inf), noise)
+        global_distances, indices = self._sorted(size)
+        if self._differences.shape[1] < size:
+            self._differences = (columns[indices] - columns[:, None]) ** 2  # (n, size, p)
+        # one product of squared differences and scales for all fits that test a sample
+        counts = np.bincount(tested, minlength=n)
+        order, place = np.argsort(tested, kind="stable"), np.empty_like(tested)
+        place[order] = np.arange(len(tested)) - np.repeat(np.cumsum(counts) - counts, counts)
+        fit_scales = np.zeros((n, counts.max(), columns.shape[1]))
+        fit_scales[tested, place] = scales[fit]
+        distances = (fit_scales @ self._differences[:, :size].swapaxes(1, 2))[tested, place]
+        reach = global_distances[tested, -1] * scales.min(axis=1)[fit]
+        return Lists(distances, indices[tested], (1 - 1e-9) * reach, noise)
 
     def _sorted(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the distances and indices of the nearest samples of all samples."""
@@ -188,74 +240,3 @@ def nearest(distances: np.ndarray, size: int) -> np.ndarray:
     first = np.argpartition(distances, size - 1, axis=1)[:, :size]
     order = np.argsort(np.take_along_axis(distances, first, axis=1), axis=1)
     return np.take_along_axis(first, order, axis=1)
-
-
-def complete_lists(
-    columns_of: Callable[[int], np.ndarray], fit: np.ndarray, tested: np.ndarray, noise: np.ndarray
-) -> Lists:
-    """Return the distances of samples `tested[i]` to all samples, in the columns of `fit[i]`."""
-    parts = []
-    for number in np.unique(fit):
-        columns = columns_of(number)
-        squares = np.einsum("ij,ij->i", columns, columns)
-        rows = tested[fit == number]
-        parts.append(squares[rows, None] - 2 * columns[rows] @ columns.T + squares)
-    distances = np.concatenate(parts)
-    indices = np.broadcast_to(np.arange(distances.shape[1]), distances.shape)
-    return Lists(distances, indices, np.full(len(fit), np.inf), noise)
-
-
-class ScaledNeighbors(SortedNeighbors):
-    """Nearest samples after the columns are scaled to variance 1 in each training set.
-
-    Lists contain the nearest samples in the scales of all samples. Their distances in the scales of
-    a training set are weighted sums of squared differences, and bound the distances of the others.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n, p)
-        Columns of variance 1 over all samples.
-    """
-
-    room = 3
-
-    def __init__(
-        self,
-        columns: np.ndarray,
-        find: Callable[[int], tuple[np.ndarray, np.ndarray]],
-        n_neighbors: int,
-        noise: float,
-        by_distance: bool = False,
-    ) -> None:
-        super().__init__(find, len(columns), n_neighbors, noise, by_distance)
-        self.columns = columns
-        self._differences = np.empty((len(columns), 0, columns.shape[1]))
-
-    def _scales(self, splits: Splits) -> tuple[np.ndarray, np.ndarray]:
-        """Return the inverse variances (F, p) of the columns, and a mask of the fits to solve."""
-        weights = splits.weights.astype(float)
-        sizes = weights.sum(axis=1, keepdims=True)
-        means = weights @ self.columns / sizes
-        variances = weights @ self.columns**2 / sizes - means**2  # eq. (5) of deletion
-        varies = (variances > CONSTANT).all(axis=1) & (sizes[:, 0] > self.n_neighbors)
-        return 1 / np.where(varies[:, None], variances, 1.0), varies
-
-    def _measure(self, scales: Any, fit: np.ndarray, tested: np.ndarray, size: int) -> Lists:
-        """Return the lists of tested samples in fits, complete if this takes less memory."""
-        n, columns = self.n_samples, self.columns
-        noise = self.noise * (scales @ (columns**2).T).max(axis=1)[fit]
-        if size * columns.size > _MAX_KEPT or size == n:
-            roots = np.sqrt(scales)
-            return complete_lists(lambda number: columns * roots[number], fit, tested, noise)
-        global_distances, indices = self._sorted(size)
-        if self._differences.shape[1] < size:
-            self._differences = (columns[indices] - columns[:, None]) ** 2  # (n, size, p)
-        # one product of squared differences and scales for all fits that test a sample
-        counts = np.bincount(tested, minlength=n)
-        order, place = np.argsort(tested, kind="stable"), np.empty_like(tested)
-        place[order] = np.arange(len(tested)) - np.repeat(np.cumsum(counts) - counts, counts)
-        fit_scales = np.zeros((n, counts.max(), columns.shape[1]))
-        fit_scales[tested, place] = scales[fit]
-        distances = (fit_scales @ self._differences[:, :size].swapaxes(1, 2))[tested, place]
-        reach = global_distances[tested, -1] * scales.min(axis=1)[fit]
-        return Lists(distances, indices[tested], (1 - 1e-9) * reach, noise)

@@ -1,26 +1,29 @@
 """Exact optima of a block of SVM duals, and the conditions for accepting a solution.
 
-The interior-point method approaches the optimum, and active sets solve it exactly. A solution of
-any method is accepted if it satisfies the optimality conditions. Boxes are in the units of eq. (8)
-of svm.
+The interior-point method approaches the optima from any start, and active sets solve them exactly
+from a good guess. A solution of any method is accepted if it satisfies the optimality conditions.
+Boxes are in the units of eq. (8) of svm.
+
+**Active sets.** Each sample is at its lower bound (alpha = 0), at its upper bound (alpha = C), or
+free (y f = 1). For fixed sets the problem is linear. Samples whose alpha leaves its box or whose
+margin has the wrong sign change sets, and the linear problem is solved again, until no sample
+changes (Hintermueller, Ito and Kunisch 2002, doi:10.1137/S1052623401383558). This takes a few
+rounds near the solution, but may cycle far from it. A problem is therefore abandoned if the number
+of changes grows, and callers must check `settled`.
+
+**Interior point.** The variables are fractions ``a = alpha / C`` of the boxes, so tiny boxes are as
+easy as large ones. Margins agree with the coefficients from the start; Newton steps bring beta into
+agreement.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from skeval._solvers.active_set import (
-    STRICT,
-    ActiveSets,
-    SetSolution,
-    active_set,
-    room,
-    strictly_free,
-)
-from skeval._solvers.interior_point import PathPoint, Start, interior_point, start_point
-from skeval._solvers.newton import Duals
+from skeval._solvers.newton import Duals, ProblemRows
 
 # Maximum number of interior-point steps of a problem.
 _MAX_ITER = 120
@@ -170,3 +173,281 @@ def solve_from_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
         start = Start(part.system.zeros(count), np.zeros(count), mu=1.0)
         result.put(again, solve_from_values(part, start))
     return result
+
+
+# Samples within this fraction of their box from a bound count as at the bound.
+STRICT = 1e-7
+# Tolerance of margins, and of alpha relative to the smaller of its box and the largest alpha.
+_SLACK = 1e-9
+# Maximum number of multiplier steps, and the relative duality gap that ends them.
+_MAX_STEPS, _MULTIPLIER_GAP = 3, 1e-8
+
+
+def room(box: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Return the scales (B, n) of the fractions ``a = alpha / C``, eq. (1) of active_set."""
+    largest = np.max(np.abs(box * a), axis=1, keepdims=True)
+    return np.minimum(1.0, np.divide(largest, box, out=np.ones_like(box), where=box > 0))
+
+
+def strictly_free(box: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Return a mask (B, n) of the samples away from both bounds, eq. (2) of active_set."""
+    unit = np.minimum(box, alpha.max(axis=1, keepdims=True))
+    return (alpha > STRICT * unit) & (alpha < (1.0 - STRICT) * box)
+
+
+@dataclass
+class ActiveSets(ProblemRows):
+    """Guessed sets of B problems over n samples.
+
+    low, up (B, n): masks of the samples at their lower and upper bounds. fraction (B, n) of the
+    free samples and intercept (B,): starting values of the linear solves.
+    """
+
+    low: np.ndarray
+    up: np.ndarray
+    fraction: np.ndarray
+    intercept: np.ndarray
+
+
+@dataclass
+class SetSolution(ProblemRows):
+    """Solutions of B problems over n samples with q coefficients.
+
+    fraction (B, n): a = alpha / C. coef (B, q), intercept (B,): v and b. margin (B, n): y f - 1.
+    any_free (B,): whether a sample is away from both bounds. settled (B,): whether the sets are
+    final.
+    """
+
+    fraction: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+    margin: np.ndarray
+    any_free: np.ndarray
+    settled: np.ndarray
+
+    @classmethod
+    def unsettled(cls, duals: Duals) -> SetSolution:
+        """Return solutions of 0, none of them settled."""
+        B, n = duals.box.shape
+        zeros, no = np.zeros((B, n)), np.zeros(B, dtype=bool)
+        return cls(zeros, duals.system.zeros(B), np.zeros(B), zeros.copy(), no, no.copy())
+
+
+def active_set(duals: Duals, sets: ActiveSets, *, max_iter: int, patience: int) -> SetSolution:
+    """Solve problems from guessed sets.
+
+    A problem is abandoned when the number of samples that change sets grows by more than
+    `patience` from one round to the next.
+    """
+    all_duals, result = duals, SetSolution.unsettled(duals)
+    problems, last_count = np.arange(len(duals.box)), np.full(len(duals.box), duals.box.shape[1])
+    low = sets.low | (duals.box == 0)
+    sets = ActiveSets(low, sets.up & ~low, sets.fraction, sets.intercept)
+    for _ in range(max_iter):
+        C, low, up = duals.box, sets.low, sets.up
+        trial = _solve_sets(duals, sets)
+        # samples that violate their condition change sets, eq. (8) of active_set
+        free, margin, alpha = ~(low | up), trial.margin, C * trial.fraction
+        slack = _SLACK * np.minimum(C, alpha.max(axis=1, keepdims=True))
+        to_low, to_up = free & (alpha < -slack), free & (alpha > C + slack)
+        to_free = (low & (margin < -_SLACK) & (C > 0)) | (up & (margin > _SLACK))
+        count = np.count_nonzero(to_low | to_up | to_free, axis=1)
+        trial.settled &= count == 0
+        result.put(problems, trial)
+        # continue with unsettled problems that still improve, eq. (10) of active_set
+        keep = ~trial.settled & (count <= last_count + patience)
+        if not keep.any():
+            break
+        problems, last_count, duals = problems[keep], count[keep], duals.take(keep)
+        sets = ActiveSets(
+            low=((low & ~to_free) | to_low)[keep],
+            up=((up & ~to_free) | to_up)[keep],
+            fraction=np.clip(trial.fraction[keep], 0.0, 1.0),
+            intercept=trial.intercept[keep],
+        )
+    np.clip(result.fraction, 0.0, 1.0, out=result.fraction)
+    _center_intercepts(all_duals, result)
+    return result
+
+
+def _center_intercepts(duals: Duals, result: SetSolution) -> None:
+    """Move the intercepts of problems without free samples to the middle of their interval.
+
+    The interval of optimal intercepts ends where a sample reaches its margin. libsvm uses its
+    midpoint.
+    """
+    a = result.fraction
+    result.any_free[...] = strictly_free(duals.box, duals.box * a).any(axis=1)
+    problems = np.flatnonzero(result.settled & ~result.any_free)
+    if len(problems):
+        y, C = duals.signs[problems], duals.box[problems]
+        low = a[problems] <= 0.5 * room(C, a[problems])
+        scores = y * (result.margin[problems] + 1.0) - result.intercept[problems, None]
+        result.intercept[problems] = _midpoint_intercept(y, C, scores, low, ~low)
+        result.margin[problems] = y * (scores + result.intercept[problems, None]) - 1.0
+
+
+def _solve_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
+    """Solve the linear problems of fixed sets by the method of multipliers."""
+    system, y, C = duals.system, duals.signs, duals.box
+    free = ~(sets.low | sets.up)
+    beta = y * C * np.where(free, sets.fraction, sets.up)  # eq. (3) of active_set
+    # one factorization serves all steps, eq. (4) of active_set
+    scale = system.kernel_scale()
+    stiffness = system.stiffness / np.where(scale > 0, scale, 1.0)
+    step_to = system.factor(np.where(free, np.reshape(stiffness, (-1, 1)), 0.0))
+    v, b = system.coef(beta), sets.intercept.copy()
+    f = system.scores(v) + b[:, None]
+    e = np.where(free, y - f, 0.0)
+    for n_steps in range(1, _MAX_STEPS + 1):
+        dv, db, df, d_beta = step_to(e, beta, v)
+        beta = beta + d_beta
+        v, b, f = v + dv, b + db, f + df
+        e = np.where(free, y - f, 0.0)  # eq. (6) of active_set
+        size = np.abs(beta).sum(axis=1)
+        gap = np.einsum("bi,bi->b", C, np.abs(e))
+        if (
+            n_steps >= system.min_steps and (gap <= _MULTIPLIER_GAP * size).all()
+        ):  # eq. (7) of active_set
+            break
+    a = np.divide(y * beta, C, out=np.zeros_like(beta), where=C > 0)
+    # no step determines the intercept of a problem without free samples
+    any_free = free.any(axis=1)
+    bound = np.flatnonzero(~any_free)
+    if len(bound):
+        scores = f[bound] - b[bound, None]
+        b[bound] = _midpoint_intercept(y[bound], C[bound], scores, sets.low[bound], sets.up[bound])
+        f[bound] = scores + b[bound, None]
+    # the equations must hold, eq. (9) of active_set
+    balanced = np.abs(system.moments(beta)[:, -1]) <= _SLACK * size
+    exact = np.abs(e).max(axis=1) <= _SLACK
+    return SetSolution(a, v, b, y * f - 1.0, any_free, exact & balanced)
+
+
+def _midpoint_intercept(
+    y: np.ndarray, C: np.ndarray, scores: np.ndarray, low: np.ndarray, up: np.ndarray
+) -> np.ndarray:
+    """Return the midpoints (B,) of the intervals of optimal intercepts, as libsvm does.
+
+    `scores` (B, n) are the decision values without intercept; no sample is free.
+    """
+    bound = y - scores
+    below = (C > 0) & ((low & (y > 0)) | (up & (y < 0)))
+    above = (C > 0) & ((low & (y < 0)) | (up & (y > 0)))
+    # the interval and its midpoint, eqs. (11) and (12) of active_set
+    lowest = np.where(below, bound, -np.inf).max(axis=1)
+    highest = np.where(above, bound, np.inf).min(axis=1)
+    bounded = np.isfinite(lowest) & np.isfinite(highest)
+    return 0.5 * (np.where(bounded, lowest, 0.0) + np.where(bounded, highest, 0.0))
+
+
+# Maximum length of a step, as a fraction of the distance to the nearest bound.
+_TO_BOUNDARY = 0.9995
+
+
+class Start(NamedTuple):
+    """Starting coefficients (B, q), intercepts (B,) and mu, which is small for accurate ones."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    mu: float
+
+
+@dataclass
+class PathPoint(ProblemRows):
+    """Iterates of B problems over n samples near the central path, eq. (1) of interior_point.
+
+    fraction (B, n): a = alpha / C. rest (B, n): c = 1 - a. surplus, shortfall (B, n): s and x, with
+    the margin s - x. coef (B, q), intercept (B,): v and b. residual (B,): remaining fraction of the
+    initial residuals v - coef(beta) and sum(beta).
+    """
+
+    fraction: np.ndarray
+    rest: np.ndarray
+    surplus: np.ndarray
+    shortfall: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+    residual: np.ndarray
+
+
+def start_point(duals: Duals, start: Start) -> PathPoint:
+    """Return the points for starting coefficients and mu, eq. (2) of interior_point."""
+    v, b, mu = start
+    margin = duals.margins(v, b)
+    # samples that are left out keep a = c = 1/2
+    margin[duals.box == 0] = 0.0
+    root = np.sqrt(margin * margin + 4.0 * mu * mu)
+    s = 0.5 * (margin + 2.0 * mu + root)
+    x = s - margin
+    return PathPoint(mu / s, mu / x, s, x, v.copy(), b.copy(), np.ones(len(b)))
+
+
+def interior_point(duals: Duals, point: PathPoint, *, tol: float, max_iter: int) -> int:
+    """Advance `point` in place until its relative duality gap is at most `tol`.
+
+    Return the number of steps. If a problem diverges, its point becomes nan.
+    """
+    total = duals.box.sum(axis=1)
+    problems, at = np.arange(len(duals.box)), point
+    for n_steps in range(max_iter):
+        C = duals.box
+        # duality gap, eq. (3) of interior_point, and dual objective
+        gap = np.einsum("bi,bi->b", C, at.fraction * at.surplus + at.rest * at.shortfall)
+        dual = np.einsum("bi,bi->b", C, at.fraction) - 0.5 * duals.system.squared_norm(at.coef)
+        # remove converged problems from the block, eq. (4) of interior_point
+        done = ~np.isfinite(gap) | ((gap <= tol * np.abs(dual)) & (at.residual <= tol))
+        if done.any():
+            point.put(problems[done], at.take(done))
+            keep = ~done
+            problems, at, duals = problems[keep], at.take(keep), duals.take(keep)
+            gap, total = gap[keep], total[keep]
+            if not len(problems):
+                return n_steps
+        at = _step(duals, at, gap, total)
+    point.put(problems, at)
+    return max_iter
+
+
+def _step(duals: Duals, at: PathPoint, gap: np.ndarray, total: np.ndarray) -> PathPoint:
+    """Take one predictor-corrector step, given the gaps (B,) and the sums of the boxes (B,)."""
+    y, C = duals.signs, duals.box
+    a, c, s, x = at.fraction, at.rest, at.surplus, at.shortfall
+    beta = y * C * a
+    # both steps share one factorization, eqs. (6) and (7) of interior_point
+    H = a * c / (s * c + x * a)
+    H[C == 0] = 0.0
+    step_to = duals.system.factor(C * H)
+
+    # predictor, eq. (8) of interior_point
+    r = -(s - x)
+    dm = y * step_to(y * r, beta, at.coef).df
+    da = H * (r - dm)
+    up, down = da / a, da / c
+    tightest = np.maximum(1.0 + np.abs(up), 1.0 + np.abs(down)).max(axis=1)
+    t = 1.0 / np.maximum(1.0, tightest)  # eq. (9) of interior_point
+    # predicted gap and target mu, eqs. (10) and (11) of interior_point
+    predicted = (1.0 - t) * gap + t * t * np.einsum("bi,bi->b", C, da * dm)
+    mu = ((predicted / gap) ** 3 * gap / (2.0 * total))[:, None]
+
+    # corrector, eq. (12) of interior_point
+    r_s = mu / a + s * (up * (1.0 + up) - 1.0)
+    r_x = mu / c - x * (down * (1.0 - down) + 1.0)
+    r = r_s - r_x
+    change = step_to(y * r, beta, at.coef)
+    da = H * (r - y * change.df)
+    up, down = da / a, da / c
+    ds, dx = r_s - s * up, r_x + x * down  # eq. (5) of interior_point
+    # longest step within the bounds, eq. (13) of interior_point
+    blocking = np.minimum(np.minimum(up, -down), np.minimum(ds / s, dx / x)).min(axis=1)
+    t = np.minimum(1.0, _TO_BOUNDARY / np.maximum(-blocking, 1e-300))
+    step = t[:, None]
+    return PathPoint(
+        fraction=a + step * da,
+        rest=c - step * da,
+        surplus=s + step * ds,
+        shortfall=x + step * dx,
+        coef=at.coef + step * change.dv,
+        intercept=at.intercept + t * change.db,
+        residual=at.residual * (1.0 - t),  # eq. (14) of interior_point
+    )

@@ -53,6 +53,9 @@ from skeval.metrics.cluster import compactness_score, silhouette_score, within_c
 from skeval.metrics.cluster._kernels.distances import to_centroids
 from skeval.metrics.cluster._samples import partition_rows
 from skeval.utils._checks import (
+    GapMetric,
+    Reference,
+    StructureReference,
     check_option,
     in_order,
     is_no_table,
@@ -61,7 +64,6 @@ from skeval.utils._checks import (
     warn_user,
 )
 from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
-from skeval.utils._options import GapMetric, Reference, StructureReference
 
 MIN_REFERENCES = 39
 """Smallest number of draws whose P-value can be as small as the levels."""

@@ -26,6 +26,7 @@ from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._external import adjusted_rand, contingency, count_pairs, margin
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._checks import (
+    Perturbation,
     check_data,
     check_methods,
     in_order,
@@ -34,7 +35,6 @@ from skeval.utils._checks import (
     root_seed,
 )
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
-from skeval.utils._options import Perturbation
 from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
 
 PREDICTION_STRENGTH = "prediction_strength"

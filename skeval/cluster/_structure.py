@@ -26,9 +26,8 @@ from skeval.cluster._references import (
 from skeval.cluster._stability import STABILITY, Draw, Seed
 from skeval.metrics.cluster import silhouette_score
 from skeval.utils import _checks
-from skeval.utils._checks import ignored_warnings
+from skeval.utils._checks import StructureReference, ignored_warnings
 from skeval.utils._compat import Interval, StrOptions, validate_params
-from skeval.utils._options import StructureReference
 
 
 def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) -> float:

@@ -7,16 +7,25 @@ cross-validation, and the stability of the selected features over training sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from scipy.stats import rankdata
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    TransformerMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
 from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import LabelBinarizer
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
@@ -24,14 +33,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skeval._adapters.fits import fit_plan
-from skeval._adapters.registry import UNKNOWN, Solver, supports
+from skeval._adapters.fits import UNKNOWN, Solver, fit_plan, supports
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval, row_means
 from skeval._inference.paired import corrected_error
-from skeval._resampling.fit_params import (
+from skeval._resampling.fit_outputs import mean_of_tested, resolve_loss
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import (
     OF_CLASSIFIER,
     OF_SELECTOR,
+    Inputs,
     Params,
     check_takes_weights,
     drop_unweighted,
@@ -41,33 +52,23 @@ from skeval._resampling.fit_params import (
     read_weight,
     route_call,
     route_fit,
+    validate_inputs,
+    warn_biased_part,
+    warn_unweighted,
 )
-from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs, validate_inputs
-from skeval._resampling.label_steps import warn_biased_part, warn_unweighted
-from skeval._resampling.losses import mean_of_tested, resolve_loss
-from skeval._resampling.plans import ResamplingPlan
-from skeval._resampling.progress import fit_task
-from skeval._resampling.splitters import (
+from skeval._resampling.plans import (
+    ResamplingPlan,
     check_repeats,
     fold_plan,
     limit_folds,
     make_repeated_plan,
     resolve_folds,
 )
-from skeval._resampling.target import Target
-from skeval.feature_selection._columns import (
-    Selection,
-    check_selects,
-    list_steps,
-    prepare_selector,
-    read_selection,
-    without_selection,
-)
+from skeval._resampling.progress import fit_task
+from skeval._resampling.sampling_units import Target
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import ErrorScore, Final, RandomStateLike, StabilityMeasure
 from skeval.utils._compat import CallbackSupportMixin, params_of_rows, safe_indexing, with_callbacks
-from skeval.utils._options import ErrorScore, Final, StabilityMeasure
 
 DEFAULT_N_FEATURES = 20
 
@@ -247,9 +248,11 @@ class CV2FeatureSelectionPipeline(
             The fitted estimator.
         """
         self._check_parameters()
+        # forget an earlier fit
         for name in {"_cv2_error", *OF_SELECTION, *OF_ROUNDS}:
             self.__dict__.pop(name, None)
         _checks.check_complete("y", y)
+        # data
         X, y = self._check_samples(X, y, ensure_min_samples=2)
         check_classification_targets(y)
         groups = _checks.check_groups(groups, len(y))
@@ -263,16 +266,19 @@ class CV2FeatureSelectionPipeline(
             X, y, weights, groups, cv = drop_unweighted(X, y, weights, groups, cv)
             warn_unweighted(selector, weights)
         self._fit_groups = groups
+        # arguments of both parts
         metadata = {"sample_weight": weights, "groups": groups} | params
         metadata = {name: value for name, value in metadata.items() if value is not None}
         arguments = route_fit(self, metadata, selector=selector, classifier=self._classifier())
         self.classes_: np.ndarray
+        # classes
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y must hold at least two classes, got one: {self.classes_.tolist()[0]!r}."
             )
         check_selector(selector, X.shape[1])
+        # rounds, then the final fit
         with fit_task(self, int(self.cv is not None), X, y):
             if self.cv is not None:
                 target = Target(y, self.classes_, codes)
@@ -325,7 +331,13 @@ class CV2FeatureSelectionPipeline(
     ) -> list[tuple[np.ndarray, Round]]:
         """Fit the pipeline without inner rounds on the training part of each fold."""
         _checks.check_jobs(self.n_jobs, self.verbose)
-        cv = limit_inner_folds(cv, target)
+        # a fit for each fold
+        if isinstance(cv, Integral) and int(cv) > 1 and np.bincount(target.codes).min() < 2:
+            raise ValueError(
+                f"cv={cv} inner folds need at least 2 members of each class, the smallest has 1; "
+                "cv=None does without them."
+            )
+        cv = limit_folds(cv, target.codes)
         folds = list(resolve_folds(cv, X, target, metadata.get("groups"), self.random_state))
         plan = fold_plan(len(target), folds)
         inputs = Inputs(
@@ -337,6 +349,7 @@ class CV2FeatureSelectionPipeline(
             verbose=self.verbose,
             memory=self.memory,
         )
+        # selection and predictions of each fit
         fits = fit_plan(inputs, plan, FitRequest((), note=read_round))
         rounds = [note for _, output in fits for note in output.notes or ()]
         return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
@@ -344,10 +357,12 @@ class CV2FeatureSelectionPipeline(
     def _store_rounds(
         self, rounds: list[tuple[np.ndarray, Round]], target: Target, weights: np.ndarray | None
     ) -> None:
+        # error of all held-out predictions
         tested = np.concatenate([test for test, _ in rounds])
         wrong = np.concatenate([done.predicted for _, done in rounds]) != target.y[tested]
         tested_weights = None if weights is None else weights[tested]
         self._cv2_error: float = mean_of_tested(wrong, tested_weights)
+        # selected columns, if the selector keeps columns
         selections = [done.selection for _, done in rounds if done.selection is not None]
         if len(selections) == len(rounds):
             self.fold_supports_: np.ndarray = np.array(
@@ -379,6 +394,7 @@ class CV2FeatureSelectionPipeline(
                     f"consensus_threshold={self.consensus_threshold} leaves no feature: the most "
                     f"frequent one has frequency {self.selection_frequency_.max():.3g}."
                 )
+            # steps that do not select are fitted to all samples
             preprocessor = clone(Pipeline([("preprocessing", without_selection(selector))]))
             self.preprocessor_: Any = preprocessor.fit(
                 X, y, **params_of_part(preprocessor, metadata)
@@ -391,6 +407,7 @@ class CV2FeatureSelectionPipeline(
             selection = read_selection(self.selector_, X.shape[1])
             if selection is not None:
                 self.support_ = selection.support
+        # classifier on the final features
         classifier = clone(self._classifier())
         selected = self._select(X, "fit", metadata)
         self.classifier_: Any = classifier.fit(selected, y, **arguments["classifier"])
@@ -647,16 +664,6 @@ def read_round(model: Any, X: Any, y: Any) -> Round:
     return Round(read_selection(model.selector_, X.shape[1]), model.predict(X))
 
 
-def limit_inner_folds(cv: Any, target: Target) -> Any:
-    """Return `cv`, or with a warning fewer folds if the smallest class has too few members."""
-    if isinstance(cv, Integral) and int(cv) > 1 and np.bincount(target.codes).min() < 2:
-        raise ValueError(
-            f"cv={cv} inner folds need at least 2 members of each class, the smallest has 1; "
-            "cv=None does without them."
-        )
-    return limit_folds(cv, target.codes)
-
-
 def consensus_support(
     supports: np.ndarray, ranks: np.ndarray, threshold: float | None = None
 ) -> np.ndarray:
@@ -801,6 +808,7 @@ def selection_bias(
     repeats = check_repeats(cv, n_repeats)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     inputs = validate_inputs(classifier, X, y, groups, loss="zero_one", params=params, **run)
+    # selector and classifier for these data
     X, target = inputs.X if hasattr(inputs.X, "shape") else np.asarray(inputs.X), inputs.target
     if len(X.shape) != 2:
         raise ValueError(f"X must have the shape (n_samples, n_features), got {X.shape}.")
@@ -808,6 +816,7 @@ def selection_bias(
     selector = prepare_selector(selector)
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
+    # both procedures on the same folds
     plan, repeat_of = make_repeated_plan(cv, repeats, X, target, inputs.groups, random_state)
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     if sample_weight is not None:
@@ -816,6 +825,7 @@ def selection_bias(
     result = compare_selections(
         inputs.with_estimator(inside, X), parts, plan, repeat_of, confidence_level
     )
+    # warn of a bias
     if result.value > 2 * result.standard_error:
         selects = any(hasattr(step, "get_support") for step in list_steps(selector))
         _checks.warn_user(
@@ -840,6 +850,7 @@ def compare_selections(
     """
     head, tail = parts
     X, everything = inputs.X, np.arange(len(inputs.target))
+    # select once, on all samples
     params = params_of_part(head, inputs.params)
     arguments = fit_arguments(head, X, params, inputs.weight, inputs.groups, everything)
     selected = clone(head).fit(X, inputs.target.given, **arguments)
@@ -847,6 +858,7 @@ def compare_selections(
     outside = inputs.with_estimator(tail, selected.transform(X)).with_options(
         params=params_of_part(tail, inputs.params)
     )
+    # errors without and with the selection inside
     cv1, cv2 = fold_errors(outside, plan), fold_errors(inputs, plan)
     return compute_bias(cv1, cv2, plan, repeat_of, confidence_level)
 
@@ -1123,3 +1135,123 @@ def jaccard(chosen: np.ndarray) -> tuple[float, float]:
 
 
 MEASURES = {"nogueira": nogueira, "kuncheva": nogueira, "jaccard": jaccard}
+
+
+class Selection(NamedTuple):
+    """Columns that a fitted selector keeps, and their ranks, both of shape (n_features,)."""
+
+    support: np.ndarray
+    ranks: np.ndarray
+
+
+class ClassScores(TransformerMixin, BaseEstimator):
+    """Transformer that regresses on class indicators: PLS for classification.
+
+    The scores of `PLSRegression` depend on a numeric target, and its `fit_transform` returns a
+    pair, so that it cannot be a step of a pipeline.
+    """
+
+    def __init__(self, transformer: Any) -> None:
+        self.transformer = transformer
+
+    def fit(self, X: Any, y: Any) -> ClassScores:
+        """Fit the transformer to one indicator column per class, a single one for two classes."""
+        self.transformer_ = clone(self.transformer).fit(X, LabelBinarizer().fit_transform(y))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the scores of X."""
+        check_is_fitted(self)
+        return self.transformer_.transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the scores."""
+        return self.transformer_.get_feature_names_out(input_features)
+
+
+def prepare_selector(selector: Any) -> Any:
+    """Return the selector; transformers that are regressors are fitted to class indicators."""
+    if isinstance(selector, Pipeline):
+        if not any(prepare_selector(step) is not step for _, step in selector.steps):
+            return selector
+        steps = [(name, prepare_selector(step)) for name, step in selector.steps]
+        return clone(selector).set_params(steps=steps)
+    # RFE(SVR()) has the tags of a regressor, but is a selector
+    is_selector = hasattr(selector, "get_support")
+    if not is_selector and hasattr(selector, "transform") and is_regressor(selector):
+        return ClassScores(selector)
+    return selector
+
+
+def without_selection(selector: Any) -> Any:
+    """Return the preprocessing of a selector: the steps that do not select."""
+    if isinstance(selector, Pipeline):
+        steps = [(name, without_selection(step)) for name, step in selector.steps]
+        return Pipeline(steps)
+    return "passthrough" if hasattr(selector, "get_support") else selector
+
+
+def list_steps(selector: Any) -> Iterator[Any]:
+    """Yield the steps of a selector, including those of nested pipelines."""
+    if isinstance(selector, Pipeline):
+        for _, step in selector.steps:
+            yield from list_steps(step)
+    elif selector is not None and selector != "passthrough":
+        yield selector
+
+
+def check_selects(selector: Any) -> None:
+    """Raise if a step of a fitted selector selects no feature."""
+    for step in list_steps(selector):
+        if hasattr(step, "get_support") and not np.any(support := step.get_support()):
+            raise ValueError(
+                f"selector must select at least one of the {len(support)} features, it selected "
+                "none."
+            )
+
+
+def read_selection(selector: Any, n_features: int) -> Selection | None:
+    """Return the columns that a fitted selector keeps; None if it makes new features."""
+    check_selects(selector)
+    columns, ranks = np.arange(n_features), np.full(n_features, float(n_features))
+    for step in list_steps(selector):
+        support = step_support(step, len(columns))
+        if support is None:
+            return None
+        # columns that an earlier step dropped keep the worst rank
+        step_ranks = feature_ranks(step)
+        if step_ranks is not None:
+            ranks[columns] = step_ranks
+        columns = columns[support]
+    mask = np.zeros(n_features, dtype=bool)
+    mask[columns] = True
+    return Selection(mask, ranks)
+
+
+def step_support(step: Any, n_features: int) -> np.ndarray | None:
+    """Return the mask of the columns that a fitted step keeps; None if it makes new features."""
+    if hasattr(step, "get_support"):
+        return np.asarray(step.get_support())
+    if not hasattr(step, "get_feature_names_out"):
+        return None
+    # a column is kept if its name is; extraction returns new names
+    names = getattr(step, "feature_names_in_", None)
+    if names is None:
+        names = np.array([f"column {j}" for j in range(n_features)], dtype=object)
+    kept = np.isin(names, names_out := step.get_feature_names_out(names))
+    return kept if np.count_nonzero(kept) == len(names_out) else None
+
+
+def feature_ranks(selector: Any) -> np.ndarray | None:
+    """Return the rank of each feature, 1 is best; None if a fitted selector has no ranking.
+
+    Taken from `ranking_` (recursive elimination) or `scores_` (univariate selection); an undefined
+    score ranks last.
+    """
+    if hasattr(selector, "ranking_"):
+        return np.asarray(selector.ranking_, dtype=float)
+    if hasattr(selector, "scores_"):
+        scores = np.where(np.isnan(selector.scores_), -np.inf, selector.scores_)
+        _, places = np.unique(-scores, return_inverse=True)  # older rankdata fails for infinities
+        return rankdata(places)
+    return None

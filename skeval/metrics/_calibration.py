@@ -23,8 +23,8 @@ from skeval.metrics._classification import CONSTRAINTS
 from skeval.metrics._curves import CurveSample, warn_of_other_class
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils import _checks
+from skeval.utils._checks import BinInterval, Binning, Decomposition, ProperLoss
 from skeval.utils._compat import StrOptions, validate_params
-from skeval.utils._options import BinInterval, Binning, Decomposition, ProperLoss
 
 Floats = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import confusion_matrix, multilabel_confusion_matrix
 
 from skeval.utils import _checks
+from skeval.utils._checks import MatrixAverage
 from skeval.utils._compat import Interval, Options, StrOptions, num_samples, validate_params
-from skeval.utils._options import MatrixAverage
 
 Floats = NDArray[np.float64]
 ZeroDivision = float | str

@@ -18,8 +18,8 @@ from sklearn.pipeline import Pipeline
 
 from skeval.metrics._table import ANY_NUMBER, BINARY, METRICS, BatchScore, Metric, find_row
 from skeval.metrics.cluster._indices import BY_NAME, EXTERNAL, INTERNAL
+from skeval.utils._checks import Space, naming
 from skeval.utils._checks import give_nan as undefined_metric
-from skeval.utils._checks import naming
 from skeval.utils._compat import (
     RoutedScorer,
     StrOptions,
@@ -28,7 +28,6 @@ from skeval.utils._compat import (
     responses_of_scorer,
     validate_params,
 )
-from skeval.utils._options import Space
 
 Scorer = Callable[..., float]
 PARTITION = "partition"

@@ -42,12 +42,15 @@ from skeval._inference.intervals import (
     stretch,
 )
 from skeval._inference.paired import corrected_error
-from skeval._resampling.fit_outputs import COLUMNS, FitOutput, join_outputs
-from skeval._resampling.fit_params import Params, count_effective
-from skeval._resampling.fit_request import FitRequest, check_scores
-from skeval._resampling.inputs import Inputs, validate_inputs
-from skeval._resampling.losses import LossLike
-from skeval._resampling.model_scores import ReplayedEstimator, know_classes, methods_of_scorers
+from skeval._resampling.fit_outputs import COLUMNS, FitOutput, LossLike, join_outputs
+from skeval._resampling.fit_request import (
+    FitRequest,
+    ReplayedEstimator,
+    check_scores,
+    know_classes,
+    methods_of_scorers,
+)
+from skeval._resampling.inputs import Inputs, Params, count_effective, validate_inputs
 from skeval._resampling.plans import (
     BLOCK_ELEMENTS,
     PlanBlock,
@@ -71,9 +74,14 @@ from skeval.model_selection._estimates import (
     to_score,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import (
+    BootstrapAverage,
+    ErrorBootstrap,
+    ErrorScore,
+    RandomStateLike,
+    ScoreBootstrap,
+)
 from skeval.utils._compat import is_plain_scorer, metric_of_scorer, safe_indexing, safe_split
-from skeval.utils._options import BootstrapAverage, ErrorBootstrap, ErrorScore, ScoreBootstrap
 
 OPTIMISM = "optimism"
 CALIBRATION = ("calibration_intercept", "calibration_slope")

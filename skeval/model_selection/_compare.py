@@ -17,15 +17,11 @@ from sklearn.utils import get_tags
 
 from skeval._adapters.fits import fit_plan, score_plan
 from skeval._inference.paired import Right
-from skeval._resampling.fit_outputs import RESPONSES, join_outputs
-from skeval._resampling.fit_params import Params, check_takes_weights
-from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs, validate_inputs
-from skeval._resampling.losses import resolve_loss
-from skeval._resampling.model_scores import ReplayedEstimator, know_classes
-from skeval._resampling.resampled_statistics import values_or_nan
-from skeval._resampling.sampling_units import drawing_units
-from skeval._resampling.splitters import fold_plan, keeps_order, resolve_folds
+from skeval._resampling.fit_outputs import RESPONSES, join_outputs, resolve_loss
+from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, know_classes
+from skeval._resampling.inputs import Inputs, Params, check_takes_weights, validate_inputs
+from skeval._resampling.plans import fold_plan, keeps_order, resolve_folds
+from skeval._resampling.sampling_units import drawing_units, values_or_nan
 from skeval.model_selection._compare_predictions import check_class_sizes, find_areas
 from skeval.model_selection._comparison import (
     Comparison,
@@ -41,9 +37,8 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._estimates import find_mean_loss, repeat_folds
 from skeval.model_selection._pair_tests import METHODS, correct
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import Alternative, ComparisonTest, ErrorScore, RandomStateLike
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._options import Alternative, ComparisonTest, ErrorScore
 from skeval.utils._text import name_scoring
 
 Named = Mapping[str, Any] | Sequence[Any]

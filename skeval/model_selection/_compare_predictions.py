@@ -21,14 +21,15 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from skeval._inference.areas import find_partial_area, independent_size, unbiased
 from skeval._inference.intervals import Codes, Spread, spread_between
 from skeval._inference.paired import Right
-from skeval._resampling.resampled_statistics import (
+from skeval._resampling.sampling_units import (
+    ExchangedUnits,
+    drawing_units,
     mean_held,
     mean_signed,
     values_of_draws,
     values_or_nan,
     warn_of_undefined,
 )
-from skeval._resampling.sampling_units import ExchangedUnits, drawing_units
 from skeval.metrics._table import METRICS, Sample, find_row, unwrap
 from skeval.metrics._text import find_sums
 from skeval.model_selection._comparison import (
@@ -50,9 +51,8 @@ from skeval.model_selection._metric_interval import (
 from skeval.model_selection._pair_tests import METHODS, Joint, correct, describe_each, list_pairs
 from skeval.model_selection._subgroups import UNITS, read_units
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike, UnitSampling
 from skeval.utils._compat import Interval, safe_indexing, validate_params
-from skeval.utils._options import Alternative, ComparisonTest, UnitSampling
 from skeval.utils._text import name_scoring
 
 

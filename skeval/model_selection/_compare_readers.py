@@ -14,16 +14,16 @@ from sklearn.metrics import roc_auc_score
 
 from skeval._inference import intervals
 from skeval._inference.areas import find_area, unbiased
+from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Curve, Estimate, LimitsByMethod
 from skeval._inference.paired import CORRECTIONS
-from skeval._inference.readers import ReaderStudy
 from skeval.metrics._table import find_row, range_of_metric, unwrap
 from skeval.model_selection._comparison import Comparison, ReaderComparison, check_method
 from skeval.model_selection._metric_interval import find_metric, make_statistic, name_metric
 from skeval.model_selection._pair_tests import compare_study, correct
 from skeval.utils import _checks
+from skeval.utils._checks import Alternative, Correction, Covariance, UnitSampling
 from skeval.utils._compat import read_arrays
-from skeval.utils._options import Alternative, Correction, Covariance, UnitSampling
 
 Floats = NDArray[np.float64]
 COLUMNS = ("system", "reader", "case", "score", "truth")

@@ -27,9 +27,15 @@ from skeval.model_selection._comparison import (
 )
 from skeval.model_selection._pair_tests import METHODS, correct, corrected_t
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import (
+    Alternative,
+    ComparisonTest,
+    Correction,
+    Missing,
+    Over,
+    RandomStateLike,
+)
 from skeval.utils._compat import validate_params
-from skeval.utils._options import Alternative, ComparisonTest, Correction, Missing, Over
 
 TESTS = {
     "splits": ("corrected_t",),

@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import is_classifier
 
+from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Estimate, Limits, Result, ResultWithValue, Test
 from skeval._inference.intervals import mirrored
 from skeval._inference.paired import ALTERNATIVES
 from skeval._inference.ranks import critical_difference, find_equal, find_groups, rank_rows
-from skeval._inference.readers import ReaderStudy
 from skeval._version import __version__
 from skeval.metrics import get_scorer
 from skeval.model_selection._pair_tests import METHODS, PairTests, list_pairs, place_of_pair

@@ -17,11 +17,9 @@ from sklearn.metrics import get_scorer_names
 from skeval._adapters.fits import fit_each, score_each
 from skeval._inference.estimate import ErrorExtra, Estimate, Results
 from skeval._inference.intervals import give_no_limits, mirrored
-from skeval._resampling.fit_params import Params, read_weight
-from skeval._resampling.fit_request import FitRequest, find_response_method
-from skeval._resampling.inputs import FitOptions, Inputs, validate_inputs
-from skeval._resampling.losses import Loss, LossLike, losses_by_output, resolve_loss
-from skeval._resampling.model_scores import check_test_sets
+from skeval._resampling.fit_outputs import Loss, LossLike, losses_by_output, resolve_loss
+from skeval._resampling.fit_request import FitRequest, check_test_sets, find_response_method
+from skeval._resampling.inputs import FitOptions, Inputs, Params, read_weight, validate_inputs
 from skeval._resampling.plans import ResamplingPlan
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, REPORTED
@@ -40,8 +38,7 @@ from skeval.model_selection._interval_methods import (
     predict_repeats,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
-from skeval.utils._options import ErrorMethod, ErrorScore, FoldVariance
+from skeval.utils._checks import ErrorMethod, ErrorScore, FoldVariance, RandomStateLike
 
 ONE_PLAN = ("holdout", "repeated_cv", "cv_wald", "corrected_t", "conservative_z", "nested_cv")
 """Methods whose fits are one plan, so that several losses can share them."""

@@ -28,24 +28,32 @@ from skeval._inference.errors import (
 )
 from skeval._inference.estimate import Estimate, PerturbationExtra
 from skeval._inference.intervals import DRAWN, Spread, mirrored
-from skeval._inference.ordered import time_units
-from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.fit_params import (
+from skeval._inference.paired import time_units
+from skeval._resampling.fit_outputs import FitOutput, Loss, LossLike, mean_of_tested, resolve_loss
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import (
+    Inputs,
     Params,
     check_takes_weights,
     count_effective,
+    validate_inputs,
     weight_parameters,
 )
-from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs, validate_inputs
-from skeval._resampling.losses import Loss, LossLike, mean_of_tested, resolve_loss
-from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
-from skeval._resampling.splitters import Folds, KeptFolds, fold_plan, keeps_order, resolve_folds
-from skeval._resampling.target import Target
+from skeval._resampling.plans import (
+    Folds,
+    KeptFolds,
+    PlanBlock,
+    ResamplingPlan,
+    concatenate_blocks,
+    fold_plan,
+    keeps_order,
+    resolve_folds,
+    whole_plan,
+)
+from skeval._resampling.sampling_units import Target
 from skeval.metrics._scorers import range_of, row_of_scorer
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
-from skeval.utils._options import ErrorScore, Statistic
+from skeval.utils._checks import ErrorScore, RandomStateLike, Statistic
 from skeval.utils._text import write_number
 
 INFLATED = "inflated"

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from skeval._inference import judges
+from skeval._inference import designs
 from skeval._inference.errors import error_estimate
 from skeval._inference.estimate import Estimate, HoldoutExtra, Limits, Result
 from skeval._inference.intervals import (
@@ -32,8 +32,8 @@ from skeval._inference.intervals import (
     warn_of_one_group,
 )
 from skeval.utils import _checks
+from skeval.utils._checks import Allocation, HoldoutInterval
 from skeval.utils._compat import read_arrays
-from skeval.utils._options import Allocation, HoldoutInterval
 from skeval.utils._text import align_text, write_number
 
 STRATIFIED = "stratified_wilson"
@@ -522,9 +522,9 @@ def judge_assisted_interval(
     group = _checks.number_groups(groups, len(judged))
     if group is not None and count_groups(group[:n]) < 2:
         raise ValueError("groups must hold at least two groups with a label, got one.")
-    alone = judges.regress_on_judge(y, judged[:n], None if group is None else group[:n])
-    result = judges.regress_on_judge(y, judged, group)
-    limits = partial(judges.limits_of_mean, y, result, alone, signed)
+    alone = designs.regress_on_judge(y, judged[:n], None if group is None else group[:n])
+    result = designs.regress_on_judge(y, judged, group)
+    limits = partial(designs.limits_of_mean, y, result, alone, signed)
     value, error, method = result.value, result.error, "regression" if result.used else "labels"
     if is_rate and not signed:
         value = min(max(value, 0.0), 1.0)
@@ -536,7 +536,7 @@ def judge_assisted_interval(
                 for code, weights in ((codes[:n], None), (codes[:n], y), (codes, None))
             )
             limits, method = partial(_stratify, labels, hits, total), "strata"
-    of_labels = partial(judges.limits_of_mean, y, alone, alone, signed)
+    of_labels = partial(designs.limits_of_mean, y, alone, alone, signed)
     width, width_alone = (float(np.ptp(of(confidence_level))) for of in (limits, of_labels))
     caution = ""
     if len(unlabeled) and not result.used:
@@ -577,7 +577,7 @@ def _stratify(
     labels: np.ndarray, hits: np.ndarray, total: np.ndarray, confidence_level: float
 ) -> Limits:
     """Return the limits by strata of a binary judgment."""
-    result = judges.stratified_mean(labels, hits, total, normal_quantile(confidence_level))
+    result = designs.stratified_mean(labels, hits, total, normal_quantile(confidence_level))
     return float(result.low), float(result.high)
 
 

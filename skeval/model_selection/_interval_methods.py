@@ -27,35 +27,35 @@ from skeval._inference import errors
 from skeval._inference.errors import TestLosses
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import NON_NEGATIVE
-from skeval._inference.ordered import time_units
-from skeval._inference.paired import corrected_error
+from skeval._inference.paired import corrected_error, time_units
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.fit_params import check_takes_weights
-from skeval._resampling.fold_plans import (
-    deal_folds,
-    given_folds,
-    list_left_out,
-    repeated_folds,
-    subsamples,
-    subsamples_of_halves,
-)
-from skeval._resampling.inputs import Inputs
-from skeval._resampling.plans import ResamplingPlan
-from skeval._resampling.predictions import Predictions, collect_predictions
-from skeval._resampling.sampling_units import SamplingUnits, UnitKind, number_by_appearance
-from skeval._resampling.splitters import (
+from skeval._resampling.inputs import Inputs, check_takes_weights
+from skeval._resampling.plans import (
     KeptFolds,
+    ResamplingPlan,
+    deal_folds,
     deals_at_random,
     default_folds,
     draws_anew,
+    given_folds,
     keeps_order,
+    list_left_out,
     number_kept_together,
     part_repeats,
+    repeated_folds,
     resolve_splitter,
     seed_splitter,
     split_samples,
+    subsamples,
+    subsamples_of_halves,
 )
-from skeval._resampling.target import TooFewMembersError
+from skeval._resampling.predictions import Predictions, collect_predictions
+from skeval._resampling.sampling_units import (
+    SamplingUnits,
+    TooFewMembersError,
+    UnitKind,
+    number_by_appearance,
+)
 from skeval.model_selection._bootstrap import bootstrap
 from skeval.model_selection._estimates import (
     check_enough,
@@ -84,7 +84,7 @@ def units_to_test(inputs: Inputs, test_size: Any, least: int = 1) -> int:
         raise ValueError(f"test_size must be a share between 0 and 1, got {test_size!r}.")
     if not least <= n_test <= n - 2:
         raise TooFewMembersError(
-            f"test_size must leave at least 2 of {n} {inputs.units.kind.label} for training and "
+            f"test_size must leave at least 2 of {n} {inputs.units.kind.value} for training and "
             f"{least} for testing in method={inputs.method!r}, got {test_size!r}."
         )
     return n_test
@@ -105,7 +105,7 @@ def count_folds(
     """
     n = inputs.units.n_units
     most = n // per_fold
-    where = f"method={inputs.method!r} with {n} {inputs.units.kind.label}"
+    where = f"method={inputs.method!r} with {n} {inputs.units.kind.value}"
     if most < least:
         raise ValueError(f"X must hold at least {2 * least} samples or groups for {where}.")
     if n_folds is None:
@@ -267,7 +267,7 @@ def conservative_z(
     if inputs.units.n_units // 2 - n_test < 2:
         raise ValueError(
             f"test_size must leave at least 2 of a half of {inputs.units.n_units} "
-            f"{inputs.units.kind.label} for training in method='conservative_z', got "
+            f"{inputs.units.kind.value} for training in method='conservative_z', got "
             f"{test_size!r}."
         )
     plan = subsamples_of_halves(inputs.units, n_test, n_repeats, n_pairs, root)

@@ -31,12 +31,10 @@ from skeval._inference.errors import mean_loss
 from skeval._inference.estimate import Band, Curve, ErrorExtra, Estimate, Limits
 from skeval._inference.intervals import bounds_of, normal_interval
 from skeval._inference.paired import percentile_limits
-from skeval._resampling.fit_params import Params
-from skeval._resampling.inputs import validate_inputs
-from skeval._resampling.losses import LossLike
-from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval._resampling.fit_outputs import LossLike
+from skeval._resampling.inputs import Params, validate_inputs
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, draws_anew
 from skeval._resampling.sampling_units import SamplingUnits, units_of
-from skeval._resampling.splitters import draws_anew
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import (
@@ -46,8 +44,14 @@ from skeval.model_selection._interval_methods import (
     count_in_time,
     plan_repeats,
 )
-from skeval.utils._checks import RandomStateLike, check_data, child_seed, repetition_rng, root_seed
-from skeval.utils._options import ErrorScore
+from skeval.utils._checks import (
+    ErrorScore,
+    RandomStateLike,
+    check_data,
+    child_seed,
+    repetition_rng,
+    root_seed,
+)
 from skeval.utils._text import mean_loss_name, name_scoring, write_ends, write_number
 
 Floats = NDArray[np.float64]

@@ -30,13 +30,14 @@ from skeval._inference import intervals
 from skeval._inference.errors import TestLosses, count_half, spread_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate, Limits, LimitsByMethod, Results
 from skeval._inference.intervals import PROPORTION_INTERVALS
-from skeval._resampling.resampled_statistics import (
+from skeval._resampling.sampling_units import (
+    DrawingUnits,
     Statistic,
+    drawing_units,
     leave_one_out_values,
     values_or_nan,
     warn_of_undefined,
 )
-from skeval._resampling.sampling_units import DrawingUnits, drawing_units
 from skeval.metrics import _table, get_scorer
 from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import Sums, find_sums
@@ -49,7 +50,12 @@ from skeval.model_selection._subgroups import (
     score_units,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike, ignored_warnings
+from skeval.utils._checks import (
+    MetricIntervalMethod,
+    RandomStateLike,
+    UnitSampling,
+    ignored_warnings,
+)
 from skeval.utils._compat import (
     Interval,
     metric_of_scorer,
@@ -57,7 +63,6 @@ from skeval.utils._compat import (
     safe_indexing,
     validate_params,
 )
-from skeval.utils._options import MetricIntervalMethod, UnitSampling
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")

@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skeval._inference import intervals, paired, ranks
+from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Test
 from skeval._inference.intervals import Spread
-from skeval._inference.ordered import blocks_test
-from skeval._inference.ordered import diebold_mariano as test_horizon
-from skeval._inference.paired import EQUAL, PairedTest, Right
-from skeval._inference.readers import ReaderStudy
-from skeval._resampling.resampled_statistics import warn_of_undefined
+from skeval._inference.paired import EQUAL, PairedTest, Right, blocks_test
+from skeval._inference.paired import diebold_mariano as test_horizon
+from skeval._resampling.sampling_units import warn_of_undefined
 from skeval.utils._checks import warn_undefined
 from skeval.utils._text import count
 
@@ -470,7 +469,7 @@ def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
     tested = ranks.signed_rank_tests(differences, level)
     omnibus = None
     if scores.shape[1] > 2:
-        omnibus = ranks.describe_friedman(ranks.rank_rows(scores))
+        omnibus = ranks.friedman(ranks.rank_rows(scores))
     return PairTests(
         tested.estimate,
         np.full(len(differences), np.nan),

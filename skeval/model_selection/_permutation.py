@@ -16,17 +16,19 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._adapters.fits import Scores, score_plan
 from skeval._inference.estimate import Limits, Results, Test
 from skeval._inference.intervals import exact_interval
-from skeval._inference.ordered import autocorrelation, time_blocks
-from skeval._inference.paired import exceedances
-from skeval._inference.sequential import StoppingRule, stop_after, stop_when_decided
-from skeval._resampling.fit_params import Params
-from skeval._resampling.inputs import FitOptions, Inputs, validate_inputs
-from skeval._resampling.plans import ResamplingPlan
-from skeval._resampling.splitters import make_permutation_plan
+from skeval._inference.paired import (
+    StoppingRule,
+    autocorrelation,
+    exceedances,
+    stop_after,
+    stop_when_decided,
+    time_blocks,
+)
+from skeval._resampling.inputs import FitOptions, Inputs, Params, validate_inputs
+from skeval._resampling.plans import ResamplingPlan, make_permutation_plan
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import ErrorScore, ExchangeName, RandomStateLike
 from skeval.utils._compat import score_function
-from skeval.utils._options import ErrorScore, ExchangeName
 from skeval.utils._text import name_scoring
 
 Orders = Callable[[int], np.ndarray]
@@ -263,7 +265,9 @@ def permutation_test(
         if chosen.name == "rotations":  # each is used at most once
             n_permutations = min(n_permutations, len(inputs.target) - 1)
     in_time = chosen.name in ("given", "blocks", "rotations")
-    plan = make_permutation_plan(cv, inputs, chosen.orders, n_permutations, root, in_time=in_time)
+    plan = make_permutation_plan(
+        cv, inputs.X, inputs.target, chosen.orders, n_permutations, root, in_time=in_time
+    )
     rule = None
     if max_exceedances is not None:
         rule = stop_after(n_permutations, max_exceedances)

@@ -1,8 +1,8 @@
 r"""Pooled estimates of several sites, studies or data sets, and prediction for another site.
 
-Rates are pooled by the binomial mixed model of `skeval._inference.sites`. For other quantities the
-true value at site `i` is :math:`\mu + u_i`, with the variance :math:`\tau^2` between sites, and its
-estimate :math:`y_i` deviates from it with the known variance :math:`v_i`. With the weights
+Rates are pooled by the binomial mixed model of `skeval._inference.designs`. For other quantities
+the true value at site `i` is :math:`\mu + u_i`, with the variance :math:`\tau^2` between sites, and
+its estimate :math:`y_i` deviates from it with the known variance :math:`v_i`. With the weights
 :math:`w_i = 1 / (v_i + \tau^2)` the mean is :math:`\hat\mu = \sum w_i y_i / \sum w_i`. The
 restricted likelihood of the variance between sites is largest where
 
@@ -21,17 +21,21 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
 from skeval._adapters.fits import fit_plan
+from skeval._inference.designs import PooledRate, SiteCounts
 from skeval._inference.errors import TestLosses, mean_loss, variance_of_mean, worth
 from skeval._inference.estimate import ErrorExtra, Estimate, Limits
 from skeval._inference.intervals import bounds_of, normal_interval, normal_quantile, wilson_interval
 from skeval._inference.paired import corrected_error
-from skeval._inference.sites import PooledRate, SiteCounts
-from skeval._resampling.fit_params import Params
-from skeval._resampling.inputs import validate_inputs
-from skeval._resampling.losses import LossLike
+from skeval._resampling.fit_outputs import LossLike
+from skeval._resampling.inputs import Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
-from skeval.utils._checks import check_confidence_level, check_data, check_option
-from skeval.utils._options import ErrorScore, ScaleName
+from skeval.utils._checks import (
+    ErrorScore,
+    ScaleName,
+    check_confidence_level,
+    check_data,
+    check_option,
+)
 from skeval.utils._text import mean_loss_name, write_ends
 
 Floats = NDArray[np.float64]

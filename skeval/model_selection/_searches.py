@@ -30,26 +30,25 @@ from skeval._inference.errors import METHODS
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval
 from skeval._inference.paired import corrected_error
-from skeval._resampling.fit_params import Params, fit_arguments, list_receivers
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.inputs import Params, fit_arguments, list_receivers, validate_inputs
 from skeval._resampling.plans import (
     PlanBlock,
     ResamplingPlan,
     bootstrap_plan,
     check_class_sizes,
+    check_repeats,
+    make_repeated_plan,
     whole_plan,
 )
 from skeval._resampling.sampling_units import drawing_units
-from skeval._resampling.splitters import check_repeats, make_repeated_plan
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection._bootstrap import bootstrap_error
 from skeval.model_selection._error_interval import error_interval
 from skeval.model_selection._permutation import permutation_test
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import ErrorBootstrap, ErrorScore, Quantity, RandomStateLike
 from skeval.utils._compat import MetadataRequester, RoutedScorer, num_samples
-from skeval.utils._options import ErrorBootstrap, ErrorScore, Quantity
 
 Setting = dict[str, Any]
 RESUBSTITUTION_SHARE = 0.368

@@ -40,7 +40,7 @@ from scipy.optimize import brentq
 
 from skeval._inference import intervals
 from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
-from skeval._resampling.resampled_statistics import Statistic
+from skeval._resampling.sampling_units import Statistic
 from skeval.utils import _checks
 from skeval.utils._text import write_estimate
 

@@ -13,8 +13,8 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedS
 
 from skeval._adapters.fits import fit_plan
 from skeval._resampling.inputs import Inputs
-from skeval._resampling.splitters import DEFAULT_FOLDS, fold_plan
-from skeval._resampling.target import Target
+from skeval._resampling.plans import DEFAULT_FOLDS, fold_plan
+from skeval._resampling.sampling_units import Target
 from skeval.report._sections import Caution
 from skeval.utils._compat import safe_indexing
 

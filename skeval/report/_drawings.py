@@ -9,7 +9,7 @@ from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._inference.estimate import Curve
 from skeval._resampling.predictions import Predictions
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.utils._plotting import shorten_name
 
 MAX_POINTS = 2000

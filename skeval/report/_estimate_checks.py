@@ -145,7 +145,7 @@ def _warn_of_wide_interval(cross_validation: Estimate, kind: UnitKind) -> Cautio
     n_groups = cross_validation.n_groups
     units = f"{cross_validation.n_samples} samples"
     if n_groups is not None:
-        units = f"{n_groups} {kind.label}"
+        units = f"{n_groups} {kind.value}"
     level = f"{100 * interval.confidence_level:g} % CI"
     width = 100 * (interval.high - interval.low)
     return Caution(

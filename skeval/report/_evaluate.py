@@ -15,21 +15,14 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from skeval._inference.estimate import Results
-from skeval._resampling.fit_params import Params
+from skeval._resampling.fit_outputs import LossLike
 from skeval._resampling.fit_request import FitRequest, check_scorers
-from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.inputs import Inputs, Params, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
-from skeval._resampling.losses import LossLike
+from skeval._resampling.plans import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import begin_step
-from skeval._resampling.sampling_units import UnitKind
-from skeval._resampling.splitters import (
-    DEFAULT_FOLDS,
-    default_folds,
-    resolve_splitter,
-    seed_splitter,
-)
-from skeval._resampling.target import has_outputs
+from skeval._resampling.sampling_units import UnitKind, has_outputs
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO
 from skeval.report import _findings, _predictions, _sentences
@@ -61,8 +54,7 @@ from skeval.report._run import RUN_OPTIONS, describe_run, name_steps, write_esti
 from skeval.report._sections import Caution, list_grave
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
-from skeval.utils._options import ErrorScore
+from skeval.utils._checks import ErrorScore, RandomStateLike
 
 Parts = str | Iterable[str]
 """Estimates to run: "auto", "all" or names."""

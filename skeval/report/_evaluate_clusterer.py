@@ -32,6 +32,8 @@ from skeval.report._report import Report
 from skeval.report._run import describe_run, write_estimator
 from skeval.utils._checks import (
     RandomStateLike,
+    StabilityAgreement,
+    StructureReference,
     check_jobs,
     check_methods,
     check_option,
@@ -39,7 +41,6 @@ from skeval.utils._checks import (
     ignored_warnings,
     small_seed,
 )
-from skeval.utils._options import StabilityAgreement, StructureReference
 
 HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
 """Rules based on halves of the data, whose agreement is in the verdict."""

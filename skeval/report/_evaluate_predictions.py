@@ -38,14 +38,15 @@ from skeval.report._report import Report
 from skeval.report._run import describe_run
 from skeval.report._systems import PREDICTIONS
 from skeval.utils._checks import (
+    PredictionKind,
     RandomStateLike,
+    UnitSampling,
     check_confidence_level,
     check_option,
     ignored_warnings,
     small_seed,
 )
 from skeval.utils._compat import read_arrays
-from skeval.utils._options import PredictionKind, UnitSampling
 
 
 @read_arrays

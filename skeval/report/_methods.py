@@ -51,7 +51,7 @@ def _write_source(report: Any, names: list[str]) -> Iterator[str]:
     units = predictions.cases.kind
     samples = f"{report.n_samples} samples"
     if units in UNITS:
-        samples += f" in {predictions.cases.n_groups} {units.label}"
+        samples += f" in {predictions.cases.n_groups} {units.value}"
     if predictions.target.classes is not None and len(predictions.target.classes) == 2:
         sizes = (f"{name}: {size}" for name, size in report.class_sizes.items())
         samples += f" ({', '.join(sizes)})"
@@ -82,7 +82,7 @@ def _write_source(report: Any, names: list[str]) -> Iterator[str]:
             f"predicted samples {ones}."
         )
     if predictions.cases.n_groups is not None:
-        yield f"Variances were estimated between {units.label}."
+        yield f"Variances were estimated between {units.value}."
     if report.settings.get("sample_weight", "None") != "None":
         yield "Samples were weighted."
 

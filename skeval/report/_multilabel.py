@@ -16,7 +16,7 @@ from sklearn import metrics as sk
 
 from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._resampling.predictions import Predictions
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
 from skeval.model_selection import EstimatesDisplay, metric_interval
 from skeval.model_selection._fold_metrics import measure_loss, settle

@@ -17,13 +17,18 @@ from sklearn.metrics import f1_score
 from skeval._adapters.fits import fit_each
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import log_odds_interval
-from skeval._resampling.fit_outputs import FitOutput, join_outputs
+from skeval._resampling.fit_outputs import (
+    FitOutput,
+    Loss,
+    join_outputs,
+    losses_by_output,
+    resolve_loss,
+)
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
-from skeval._resampling.losses import Loss, losses_by_output, resolve_loss
 from skeval._resampling.predictions import Predictions
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.model_selection import EstimatesDisplay, metric_interval
 from skeval.model_selection._error_interval import (
     loss_of_score,
@@ -265,7 +270,7 @@ def _describe_basis(report: Any) -> list[str]:
     return [
         f"Intervals are for the model trained on all samples ({report.answer.method}: "
         f"{count(folds['n_folds'], 'fold')}, {count(folds['n_repeats'], 'repeat')}). The units "
-        f"are {units.kind.label}; outputs of the same sample may be correlated.",
+        f"are {units.kind.value}; outputs of the same sample may be correlated.",
         "Not run: the checks of the data, which need a single column of y.",
     ]
 

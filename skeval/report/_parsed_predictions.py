@@ -13,8 +13,7 @@ from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score, roo
 
 from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._resampling.predictions import Predictions
-from skeval._resampling.sampling_units import units_of
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target, units_of
 from skeval.metrics._curves import CurveSample
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import find_row, unwrap

@@ -24,17 +24,15 @@ from sklearn.svm import SVC
 
 from skeval._adapters.fits import fit_each, fit_plan
 from skeval._inference.estimate import Estimate, Test
-from skeval._inference.ordered import find_season
-from skeval._inference.sequential import stop_when_decided
+from skeval._inference.paired import find_season, stop_when_decided
 from skeval._resampling.fit_loop import NoFitLeftError, Outputs
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.fit_params import params_of_part, weight_parameters
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs
+from skeval._resampling.inputs import Inputs, params_of_part, weight_parameters
+from skeval._resampling.plans import KeptFolds, fold_plan, keeps_order, make_permutation_plan
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import begin_step, show_estimate
-from skeval._resampling.splitters import KeptFolds, fold_plan, keeps_order, make_permutation_plan
-from skeval._resampling.target import Target, TooFewMembersError
+from skeval._resampling.sampling_units import Target, TooFewMembersError
 from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection._bootstrap import estimate_bootstraps
@@ -351,7 +349,9 @@ def _permute(evaluation: Evaluation, main: MainEstimate) -> Test:
     n, root = evaluation.sizes["permutation"], root_seed(evaluation.seed)
     rule = stop_when_decided(n, ALPHA) if evaluation.include == "auto" else None
     exchange = draw_orders(evaluation.target.y, evaluation.groups, root)
-    plan = make_permutation_plan(evaluation.splitter, inputs, exchange.orders, n, root)
+    plan = make_permutation_plan(
+        evaluation.splitter, inputs.X, inputs.target, exchange.orders, n, root
+    )
     scores = score_permutations(inputs, plan, scoring, rule)
     result: Any = evaluate_scores(  # one metric, so one result
         scores, scoring, exchange, rule, evaluation.confidence_level

@@ -16,12 +16,16 @@ from skeval._adapters.fits import fit_plan
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import wilson_interval
-from skeval._resampling.fit_request import FitRequest, decides_by_pairs, find_response_method
+from skeval._resampling.fit_request import (
+    EachScorer,
+    FitRequest,
+    decides_by_pairs,
+    find_response_method,
+)
 from skeval._resampling.inputs import Inputs
-from skeval._resampling.model_scores import EachScorer
 from skeval._resampling.plans import whole_plan
 from skeval._resampling.predictions import Predictions
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.metrics import get_scorer
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import measure_metrics

@@ -158,7 +158,7 @@ def describe_classes(report: Any) -> str:
         sizes = [f"{name_label(name)}: {size}" for name, size in report.class_sizes.items()]
         facts += f" of {count(len(sizes), 'class')} ({list_few(sizes)})"
     if report.n_groups is not None:
-        facts += f" in {report.n_groups} {report.out_of_fold.cases.kind.label}"
+        facts += f" in {report.n_groups} {report.out_of_fold.cases.kind.value}"
     return facts
 
 

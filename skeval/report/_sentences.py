@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Test
-from skeval._resampling.splitters import DEFAULT_FOLDS
+from skeval._resampling.plans import DEFAULT_FOLDS
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
 from skeval.report._findings import (

@@ -15,22 +15,23 @@ from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skeval._adapters.registry import UNKNOWN, Solver, supports
-from skeval._resampling.fit_params import (
+from skeval._adapters.fits import UNKNOWN, Solver, supports
+from skeval._resampling.inputs import (
     OF_CLASSIFIER,
     drop_unweighted,
     route_call,
     route_fit,
+    warn_biased_part,
+    warn_unweighted,
     weight_parameters,
 )
-from skeval._resampling.label_steps import warn_biased_part, warn_unweighted
+from skeval._resampling.plans import limit_folds
 from skeval._resampling.progress import fit_task
-from skeval._resampling.splitters import limit_folds
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.model_selection import ConfidenceInterval, Estimate, perturbation_interval
 from skeval.utils import _checks
+from skeval.utils._checks import DecisionShape, PerturbationInterval, Statistic
 from skeval.utils._compat import CallbackSupportMixin, params_of_rows, with_callbacks
-from skeval.utils._options import DecisionShape, PerturbationInterval, Statistic
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
 """Parameters shared with `SVC`; the seed and the verbosity of this estimator are its own."""
@@ -255,6 +256,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         -------
         self
         """
+        # parameters and data
         self._check_parameters()
         X, y = self._check_samples(X, y)
         groups, cv = _checks.check_groups(groups, len(y)), self.cv
@@ -271,6 +273,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             metadata = {"sample_weight": sample_weight, "groups": groups} | params
             metadata = {name: value for name, value in metadata.items() if value is not None}
             arguments = route_fit(self, metadata, estimator=procedure)["estimator"]
+        # fit the procedure
         with fit_task(self, 0, X, y):
             self.estimator_: Any = clone(procedure).fit(X, y, **arguments)
         self.svc_: Any = last_step(self.estimator_)
@@ -280,6 +283,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self._perturbation: Estimate | None = None
         self._record: tuple[Any, Any, np.ndarray, dict[str, Any]] | None = None
         self._not_estimable, self._fit_groups = "", groups
+        # record what the resampling needs
         if self.n_resamples:
             # the user may change X, and these parameters, before the error is read
             own = self.get_params(deep=False).keys() - SVC_PARAMETERS - {"estimator"}
@@ -299,6 +303,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         _checks.check_confidence_level(self.confidence_level)
         if self.estimator is None:
             return
+        # the procedure ends in an SVC, which has its own parameters
         final = last_step(self.estimator)
         if not isinstance(final, SVC):
             raise TypeError(
@@ -350,6 +355,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             raise AttributeError(self._not_estimable)
         if self._own_error is not None:
             warn_biased_part(self)
+        # resample when the error is first read
         if self._record is not None:
             procedure, X, y, options = self._record
             cv = limit_folds(options["cv"], np.unique(y, return_inverse=True)[1])

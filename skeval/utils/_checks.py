@@ -1,7 +1,8 @@
 """Argument checks that scikit-learn lacks; each error names argument, rule and value.
 
-The checks of labels, predictions and binary scores come next. Last are the functions that turn a
-`random_state` into one root seed per call and one independent stream per repetition.
+Types of options come first, in which type checkers find misspelled ones. The checks of labels,
+predictions and binary scores follow those of estimators and options. Last are the functions that
+turn a `random_state` into one root seed per call and one independent stream per repetition.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import wraps
 from inspect import getattr_static, isfunction
 from numbers import Integral, Real
 from threading import current_thread, main_thread
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
@@ -41,6 +42,96 @@ from skeval.utils._samples import (
     refuse_big_integers,
     refuse_mask,
 )
+
+ErrorScore = float | Literal["raise"]
+Allocation = Literal["proportional", "optimal"]
+Alternative = Literal["two-sided", "greater", "less"]
+BinInterval = Literal["clopper_pearson", "wilson"]
+Binning = Literal["quantile", "uniform"]
+BootstrapAverage = Literal["samples", "bootstraps"]
+CompactnessUnit = Literal["root_mean", "mean", "sum"]
+Correction = Literal["holm", "bonferroni", "none"]
+Covariance = Literal["auto", "delong", "jackknife"]
+DecisionShape = Literal["ovo", "ovr"]
+Decomposition = Literal["corp", "murphy"]
+Dispersion = Literal["pairwise", "centroid"]
+ErrorBootstrap = Literal["oob", ".632", ".632+"]
+Final = Literal["refit", "consensus"]
+FoldVariance = Literal["all_pairs", "within_folds"]
+GapMetric = Literal["sqeuclidean", "euclidean"]
+HoldoutInterval = Literal["wilson", "agresti_coull", "jeffreys", "exact", "wald"]
+MatrixAverage = Literal["macro", "micro"]
+Missing = Literal["raise", "drop"]
+Noise = Literal["cluster", "drop", "singletons"]
+Over = Literal["splits", "datasets", "items"]
+Perturbation = Literal["bootstrap", "subset", "noise", "jitter"]
+PerturbationInterval = Literal["wilson", "normal", "pivotal", "symmetric", "quantile"]
+PredictionKind = Literal["auto", "labels", "probabilities", "scores", "numbers"]
+ProperLoss = Literal["brier", "log_loss"]
+Quantity = Literal["low", "high", "value", "standard_error"]
+RandomModel = Literal["n_clusters", "all", "permutation"]
+Reference = Literal["auto", "uniform", "box", "permuted"]
+ScaleName = Literal["auto", "binomial", "identity", "log"]
+ScoreBootstrap = Literal["oob", ".632", ".632+", "optimism"]
+Space = Literal["transformed", "input"]
+StabilityAgreement = Literal["prediction_strength", "adjusted_rand", "matched_accuracy"]
+StabilityMeasure = Literal["nogueira", "kuncheva", "jaccard"]
+Statistic = Literal["cross_validation", "resubstitution"]
+StructureReference = Literal["auto", "uniform", "box", "permuted", "unimodal"]
+UnitSampling = Literal["random", "fixed"]
+ErrorMethod = Literal[
+    "auto",
+    "resubstitution",
+    "holdout",
+    "cross_validation",
+    "leave_one_out",
+    "oob",
+    ".632",
+    ".632+",
+    "repeated_cv",
+    "cv_wald",
+    "corrected_t",
+    "conservative_z",
+    "nested_cv",
+    "perturbation",
+]
+MetricIntervalMethod = Literal[
+    "auto",
+    "analytic",
+    "percentile",
+    "bca",
+    "basic",
+    "score",
+    "wilson",
+    "agresti_coull",
+    "jeffreys",
+    "exact",
+    "wald",
+    "delong",
+    "delta",
+    "normal",
+    "hall",
+    "t",
+]
+ExchangeName = Literal["auto", "samples", "within_groups", "whole_groups", "blocks", "rotations"]
+ComparisonTest = Literal[
+    "auto",
+    "corrected_t",
+    "permutation",
+    "bootstrap",
+    "max_t",
+    "mcnemar",
+    "cochran_q",
+    "delong",
+    "obuchowski_rockette",
+    "fixed_readers",
+    "time_blocks",
+    "diebold_mariano",
+    "wilcoxon",
+    "nemenyi",
+    "mean_ranks",
+]
+
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 RandomStateLike = int | RandomState | Generator | SeedSequence | None
@@ -83,6 +174,7 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
     if isinstance(value, type):
         raise TypeError(f"{name} must be an instance, got the class {value.__name__}.")
     if not all(_has_method(value, method) for method in methods):
+        # suggest the function for such a value, or the order of the arguments
         needed = f"{', '.join(methods[:-1])} and {methods[-1]}"
         text = f"{name} must have the methods {needed}, got {type(value).__name__}."
         if "fit" in methods and (hasattr(value, "predict") or callable(value)):
@@ -169,11 +261,13 @@ def check_classes(name: str, y: np.ndarray) -> None:
             f"{name} must hold classes for a classifier, got the number {y[y % 1 != 0][0]:g}; use "
             "a regressor, or make classes of the numbers."
         )
+    # several classes
     classes, sizes = np.unique(y, return_counts=True)
     if len(classes) < 2:
         raise ValueError(
             f"{name} must hold at least two classes, got one: {classes.tolist()[0]!r}."
         )
+    # far fewer classes than samples
     single = len(classes) > MAX_SMALL_CLASSES and np.median(sizes) == 1
     many = single or len(classes) > max(MAX_SMALL_CLASSES, len(y) / MIN_CLASS_SIZE)
     if many or (len(classes) > 2 and sizes.max() == 1):
@@ -189,6 +283,7 @@ def check_classes(name: str, y: np.ndarray) -> None:
             f"classifier, got {len(classes)} classes among {len(y)} samples, "
             f"{int(np.sum(sizes == 1))} of them with one member; {remedy}."
         )
+    # a sample of each class to train on, and one to test
     if sizes.min() == 1:
         listed = ", ".join(map(repr, classes[sizes == 1][:3].tolist()))
         raise ValueError(
@@ -228,6 +323,7 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
+            # arguments that are passed twice, missing, or of another kind
             pairs = list(zip(kinds.items(), args, strict=False))
             twice = any(name in kwargs for (name, _), _ in pairs)
             missing = any(name not in kwargs for name in list(kinds)[len(args) :])
@@ -299,17 +395,6 @@ def check_no_clusterer(name: str, labels: Any) -> None:
         )
 
 
-def check_square(X: Any) -> Any:
-    """Return a kernel or distance matrix of all samples as an array that can be indexed."""
-    X = check_data("X", X, accept_sparse="csr")
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(
-            "X must be square, a kernel or distance between each two samples, for this estimator; "
-            f"got shape {X.shape}."
-        )
-    return X
-
-
 def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
     """Return weights as floats, ones for None; raise unless finite, >= 0 and no row all 0.
 
@@ -317,12 +402,14 @@ def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
     """
     if weights is None:
         return np.ones(int(shape[-1]))
+    # numbers in the required shape
     weights = check_data(name, weights, ensure_2d=False, dtype=np.float64)
     if weights.ndim != len(shape) or weights.shape[-1] != shape[-1]:
         wanted = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
         raise ValueError(f"{name} must have shape {wanted}, got {weights.shape}.")
     if weights.min() < 0:
         raise ValueError(f"{name} must be >= 0, got {weights.min():g}.")
+    # a positive weight in each row
     weighted = weights.any(axis=-1)
     if not weighted.all():
         where = f" in row {np.argmin(weighted)}" if weights.ndim > 1 else ""
@@ -355,6 +442,7 @@ def check_same_length(**arrays: Any) -> None:
 
 def check_y(name: str, y: Any) -> np.ndarray:
     """Return `y` as a non-empty 1-D array without missing or infinite values."""
+    # numbers or strings without missing values
     y = plain_text(y)
     if isinstance(y, list) and len({isinstance(label, str) for label in y}) > 1:
         raise ValueError(f"{name} must hold numbers or strings alone, got both.")
@@ -363,8 +451,11 @@ def check_y(name: str, y: Any) -> np.ndarray:
     if isinstance(exact, np.dtype) and exact.kind in "biuf":  # scikit-learn converts Int64 to float
         y = y.to_numpy(exact)
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
-    if name != "y":
-        refuse_columns(name, y)
+    if name != "y" and is_indicator(y):
+        raise ValueError(
+            f"{name} must have one entry for each sample, got the shape {np.shape(y)}; of a column "
+            f"of probabilities for each class, the labels are classes[{name}.argmax(axis=1)]."
+        )
     with naming(name):
         return native_labels(name, column_or_1d(y))
 
@@ -380,6 +471,7 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     """
     if groups is None:
         return None
+    # a group for each sample
     if isinstance(groups, str | bytes):
         raise ValueError(
             f"groups must hold a group for each of the {n_samples} samples, got {groups!r}; of a "
@@ -393,6 +485,7 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
         )
     if np.ndim(groups) != 2:
         return _check_group_names(groups, n_samples)
+    # kinds of groups in columns
     if hasattr(groups, "columns"):
         columns = [groups[name] for name in groups.columns]
     else:
@@ -402,6 +495,7 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     named = [_check_group_names(column, n_samples) for column in columns]
     if len(named) == 1:
         return named[0]
+    # kinds that are not nested in another one
     codes = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in named]
     kept = _find_coarsest(codes)
     if len(kept) == 1:
@@ -443,6 +537,7 @@ def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -
     if groups is None:
         return None
     groups = groups if seen is None or seen.all() else groups[seen]
+    # number each kind
     columns = groups.reshape(len(groups), -1).T
     numbered = [number_values(column) for column in columns]
     for names, _ in numbered:
@@ -470,6 +565,7 @@ def shift_integers(values: np.ndarray) -> tuple[np.ndarray, int] | None:
     """Return integers minus the smallest, and the size of their range; None if it is wide."""
     if values.dtype.kind not in "iub" or not values.size:
         return None
+    # counts of a wide range would take more memory than the values
     low, high = int(values.min()), int(values.max())
     if high - low >= max(1024, 4 * values.size):
         return None
@@ -537,6 +633,7 @@ def check_comparable(
             )
     if not (len(y_true) and len(labels)):
         return
+    # numbers are never equal to strings
     true, label = y_true[:1].tolist()[0], labels[:1].tolist()[0]
     if isinstance(true, str) != isinstance(label, str):
         raise ValueError(
@@ -568,9 +665,11 @@ def refuse_other_names(
     classes, found = set(np.unique(y_true).tolist()), set(np.unique(labels).tolist())
     if found <= classes or classes <= found:
         return
+    # names that differ by case or spaces
     plain = {str(one).strip().casefold() for one in classes}
     others = sorted(found - classes)
     alike = [label for label in others if str(label).strip().casefold() in plain]
+    # other names, or codes, of as many classes
     none_in_common = len(classes) > 1 and not found & classes
     coded = found in CODES and classes in CODES
     if not any(isinstance(one, str) for one in classes):
@@ -652,6 +751,7 @@ def native_labels(name: str, y: Any) -> Any:
     objects = np.asarray(y)
     if all(isinstance(label, str) for label in objects.flat):
         return y
+    # every label must keep its value in the new dtype
     native = np.array(objects.tolist())
     alike = native.dtype.kind in "biuf" and native.shape == objects.shape
     if not alike or len(set(native.tolist())) < len(set(objects.tolist())):
@@ -683,6 +783,7 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line that called the public function: the first one outside the libraries."""
     if any(issubclass(category, kind) and re.match(start, message) for kind, start in _muted.get()):
         return
+    # find the first caller outside of the libraries
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
         frame, level = frame.f_back, level + 1
@@ -722,6 +823,7 @@ def scale_weights(
     weights overflows.
     """
     weight = check_weights("sample_weight", sample_weight, n_samples)
+    # a power of 2 changes no digit
     exponent = int(np.frexp(weight.max())[1])
     if sample_weight is None or exponent in (0, 1):
         return weight, 1.0
@@ -749,15 +851,6 @@ def is_indicator(y: Any) -> bool:
     return issparse(y) or (count_dimensions(y) == 2 and np.shape(y)[1] > 1)
 
 
-def refuse_columns(name: str, y: Any) -> None:
-    """Raise if labels have several columns."""
-    if is_indicator(y):
-        raise ValueError(
-            f"{name} must have one entry for each sample, got the shape {np.shape(y)}; of a column "
-            f"of probabilities for each class, the labels are classes[{name}.argmax(axis=1)]."
-        )
-
-
 def plain_text(y: Any) -> Any:
     """Return text of NumPy's StringDType in the dtype that other packages know."""
     if getattr(getattr(y, "dtype", None), "kind", "") == "T":
@@ -774,7 +867,15 @@ def check_labels(
     The classes are `labels`, if passed, which must be distinct, otherwise all that occur, sorted.
     """
     y_true, y_pred = check_predictions(y_true, y_pred)
-    return y_true, y_pred, classes_of(y_true, y_pred) if labels is None else _check_classes(labels)
+    if labels is None:
+        return y_true, y_pred, classes_of(y_true, y_pred)
+    with naming("labels"):
+        classes = column_or_1d(labels)
+    if len(classes) == 0:
+        raise ValueError("labels must name at least one class, got an empty list.")
+    if len(set(classes.tolist())) < len(classes):
+        raise ValueError(f"labels must not repeat a class, got {classes.tolist()}.")
+    return y_true, y_pred, classes
 
 
 def classes_of(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.generic]:
@@ -782,16 +883,6 @@ def classes_of(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.generic]:
     if np.ndim(y_true) == 1 and np.ndim(y_pred) == 1:
         return np.union1d(np.unique(y_true), np.unique(y_pred))
     return np.arange(np.shape(y_true)[1])
-
-
-def _check_classes(labels: ArrayLike) -> NDArray[np.generic]:
-    with naming("labels"):
-        classes = column_or_1d(labels)
-    if len(classes) == 0:
-        raise ValueError("labels must name at least one class, got an empty list.")
-    if len(set(classes.tolist())) < len(classes):
-        raise ValueError(f"labels must not repeat a class, got {classes.tolist()}.")
-    return classes
 
 
 def check_binary_scores(
@@ -810,6 +901,7 @@ def check_binary_scores(
     labels = check_y("y_true", y_true)
     refuse_swapped(name, labels, np.asarray(y_score))
     score = read_column(name, y_score)
+    # the positive one of two classes
     classes = unique_labels(labels).tolist()
     if len(classes) > 2:
         raise ValueError(f"y_true must hold two classes, got {len(classes)}: {classes[:10]}.")
@@ -857,6 +949,7 @@ def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
     largest = float(np.abs(sums - 1).max())
     if largest <= 1e-9:
         return columns
+    # rounded rows may deviate from 1 by the rounding of each column
     decimals = count_decimals(columns)
     if largest > columns.shape[1] * 0.5 * 10.0**-decimals + 1e-9:
         return None

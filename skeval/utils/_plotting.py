@@ -148,6 +148,7 @@ class CurveDisplay(Display):
         options = {"label": self._write_label(), **self._style, **kwargs}
         self.line_: Any
         (self.line_,) = ax.plot(*self._find_points(), **options)
+        # interval at each point, and band of the whole curve
         level, color = f"{100 * curve.confidence_level:g} %", self.line_.get_color()
         for ends, name, alpha in (
             ((curve.low, curve.high), "interval at each point", 0.25),
@@ -283,6 +284,7 @@ class EstimatesDisplay(Display):
         listed = list(result.values() if isinstance(result, Mapping) else result)
         if not listed or not all(map(is_estimate, listed)):
             raise TypeError(f"result must be an Estimate, or contain only Estimates; got {result}.")
+        # estimates on one axis must be comparable
         quantities = list(dict.fromkeys(estimate.name for estimate in listed))
         low, high = zip(*(estimate.bounds for estimate in listed), strict=True)
         if len(quantities) > 1 and not -1 <= min(low) <= max(high) <= 1:
@@ -290,6 +292,7 @@ class EstimatesDisplay(Display):
                 "estimates on one axis must be of one quantity, or of quantities that lie between "
                 f"-1 and 1 by definition; got {', '.join(quantities)}: draw them separately."
             )
+        # rows and their labels
         level = listed[0].confidence_level if confidence_level is None else confidence_level
         intervals = [estimate.confidence_interval(level) for estimate in listed]
         interval_label = f"{100 * level:g} % intervals"
@@ -315,6 +318,7 @@ class EstimatesDisplay(Display):
         self.intervals_: Any = ax.hlines(
             rows, self.lows, self.highs, colors="C0", linewidths=widths
         )
+        # estimates, and their labels beside the axis
         drawn = {"marker": "o", "linestyle": "", "color": "C0"}
         self.points_: Any
         (self.points_,) = ax.plot(self.values, rows, **(drawn | kwargs))
@@ -326,6 +330,7 @@ class EstimatesDisplay(Display):
             f"{shorten_name(name)}\n{write_number(value)} {text}"
             for name, value, text in zip(self.names, self.values, interval_labels, strict=True)
         ]
+        # baseline in a row of its own
         self.guess_: Any = None
         if self.guess is not None:
             labels.append(f"baseline\n{write_number(self.guess)}")
@@ -359,12 +364,14 @@ def choose_edges(values: np.ndarray) -> np.ndarray:
     The accuracy of n samples is a multiple of 1/n. Bins of another width would include sometimes
     one and sometimes two of these values, and the histogram would be jagged.
     """
+    # distance of neighboring values
     low, high = values.min(), values.max()
     steps = np.diff(np.unique(values))
     steps = steps[steps > ROUNDING * (high - low)]
     if len(steps) < 2:  # two values do not define a step
         return np.histogram_bin_edges(values, bins=N_BINS)
     step = steps.min()
+    # the values must be multiples of it
     counts = (values - low) / step
     if np.abs(counts - np.round(counts)).max() > 0.01:
         return np.histogram_bin_edges(values, bins=N_BINS)
@@ -450,6 +457,7 @@ class NullDistributionDisplay(Display):
         self.lines_: list[Any] = []
         for ax, test in zip(self.axes_, self.tests, strict=True):
             resampled, observed, direction = NULLS.get(test.method, ("the hypothesis", "data", ""))
+            # histogram of the defined values
             null = test.null_distribution
             defined = null[~np.isnan(null)]
             label = f"{resampled}, {count(len(null), 'time')}"
@@ -459,6 +467,7 @@ class NullDistributionDisplay(Display):
             bins = choose_edges(np.append(defined, test.statistic))
             drawn = {"bins": bins, "color": "C0", "alpha": 0.6, "label": label}
             self.histograms_.append(ax.hist(defined, **(drawn | kwargs))[2])
+            # line of the statistic
             label = f"{observed} {write_number(test.statistic)}, {say_pvalue(test.pvalue)}"
             self.lines_.append(ax.axvline(test.statistic, color="C1", label=label))
             ax.set(xlabel=test.name.replace("_", " ") + direction, ylabel="times")
@@ -486,6 +495,7 @@ def put_legend_above(ax: Any, share: float, **options: Any) -> None:
 
     Above the axes it could cover a title.
     """
+    # room above the highest tick
     low, high = ax.get_ylim()
     ticks = [tick for tick in ax.get_yticks() if low <= tick <= high]
     ax.set_ylim(low, high + share / (1 - share) * (high - low))

@@ -45,9 +45,15 @@ def check_pairs(arguments: Mapping[str, Any]) -> None:
     first: tuple[str, Any] | None = None
     for name, values in name_columns(arguments):
         refuse_mask(name, values)
-        refuse_sparse_column(name, values)
+        # a sparse matrix is useful for several labels only
+        if issparse(values) and (values.ndim < 2 or values.shape[1] == 1):
+            raise TypeError(
+                f"{name} must be a dense array, got a sparse one; {name}.toarray().ravel() makes "
+                "it."
+            )
         if isinstance(values, list) or getattr(values, "dtype", None) == np.dtype(object):
             refuse_big_integers(name, values)
+        # compare with the first index
         index = index_of(values)
         if index is None:
             continue
@@ -79,14 +85,6 @@ def index_of(values: Any) -> Any:
     """Return the index of a Series or data frame, None for anything else."""
     index = getattr(values, "index", None)
     return index if hasattr(index, "equals") else None
-
-
-def refuse_sparse_column(name: str, values: Any) -> None:
-    """Raise if a column is a sparse matrix, which is useful for several labels only."""
-    if issparse(values) and (values.ndim < 2 or values.shape[1] == 1):
-        raise TypeError(
-            f"{name} must be a dense array, got a sparse one; {name}.toarray().ravel() makes it."
-        )
 
 
 def refuse_big_integers(name: str, values: Any) -> None:
@@ -125,6 +123,7 @@ def explain_other_index(first: str, index: Any, name: str, other: Any) -> str:
             f"{name} must have its index in the order of {first}, got the labels of {first} in "
             f"another order; {name}.loc[{first}.index] matches the labels, and {by_position}."
         )
+    # name a label that only one of them has
     different = next((label for label in other if label not in index), other[0])
     return (
         f"{name} must have the index of {first}, in the same order, got another one, with "

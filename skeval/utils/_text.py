@@ -1,12 +1,15 @@
-"""Results as aligned text and as data frames.
+"""Results as aligned text and as data frames, and dates in columns of text.
 
 pandas is optional, and imported only to make a frame.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import fields
+from datetime import datetime
 from functools import partial
 from html import escape
 from textwrap import fill, shorten
@@ -35,6 +38,7 @@ def write_latex(frame: DataFrame, **options: Any) -> str:
     An option `columns` selects columns of the frame instead.
     """
     if "columns" not in options and {"value", "low", "high"} <= {*frame.columns}:
+        # names, estimates and intervals in one column each
         named = type(frame.index).__name__ != "RangeIndex"
         names = [] if named else [name for name in ("name", "a", "b") if name in frame.columns]
         ends = map(write_ends, frame["low"], frame["high"])
@@ -80,6 +84,7 @@ def _write_short(value: Any) -> str:
     """Return a short text for a value: its repr, or its type and size."""
     if isinstance(value, float):
         return f"{value:.6g}"
+    # short texts as they are, others by type and size
     text = str(value) if isinstance(value, ShownAsText) else repr(value)
     if len(text) <= MAX_VALUE_LENGTH and "\n" not in text:
         return text
@@ -166,6 +171,7 @@ def write_estimate(value: float, spread: float) -> str:
     """
     if not np.isfinite(value) or not (np.isfinite(spread) and spread > 0):
         return write_number(value)
+    # decimals of the second digit of the spread
     decimals = 1 - int(np.floor(np.log10(spread)))
     if decimals > 6:
         return f"{value:.4g}"
@@ -241,3 +247,54 @@ def align_rows(rows: Sequence[Sequence[str]], left: Container[int] = ()) -> list
         ).rstrip()
         for row in rows
     ]
+
+
+DATE = re.compile(
+    r"(?:(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?|(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}))"
+    r"(?:[ T]{1,3}(\d{1,2}):(\d{2})(?::(\d{2}))?(\.\d{1,9})?)?\s?(Z|UTC|[+-]\d{2}:?\d{2})?",
+    re.ASCII,
+)
+MISSING_DATES = {"", "na", "n/a", "nan", "nat", "none", "null", "<na>", "?", "-", "--", "\u2013"}
+"""Texts of a missing date, in lower case."""
+
+
+def read_times(column: Any) -> list[np.ndarray]:
+    """Return the possible readings of a column of dates or times, in seconds; nan if missing.
+
+    Ambiguous dates such as 3/4/2024 have two readings, first with the day first, then with the
+    month first; other dates have one, and columns with other texts have none.
+    """
+    values = np.asarray(column)
+    if values.dtype.kind == "M":
+        seconds = values.astype("datetime64[us]").astype(np.int64) / 1e6
+        return [np.where(np.isnat(values), np.nan, seconds)]
+    if values.dtype.kind not in "OUST":
+        return []
+    distinct, place = np.unique(values.astype(str), return_inverse=True)
+    matches: list[re.Match[str] | None] = []
+    for text in map(str.strip, distinct.tolist()):
+        missing = text.lower() in MISSING_DATES
+        match = None if missing else DATE.fullmatch(text)
+        if match is None and not missing:
+            return []
+        matches.append(match)
+    readings = []
+    for day_first in (True, False):
+        with suppress(ValueError):  # no month has the number 13
+            times = [_count_seconds(match, day_first) for match in matches]
+            readings.append(np.array(times)[place])
+    same = len(readings) == 2 and np.array_equal(readings[0], readings[1], equal_nan=True)
+    return [] if not any(matches) else readings[:1] if same else readings
+
+
+def _count_seconds(match: re.Match[str] | None, day_first: bool) -> float:
+    """Return the seconds since 1970 of a date; nan if it is missing."""
+    if match is None:
+        return np.nan
+    year, month, day, first, second, last, hour, minute, seconds, fraction, zone = match.groups()
+    if year is None:
+        year, month, day = (last, second, first) if day_first else (last, first, second)
+    text = f"{year}-{month:0>2}-{day or '1':0>2}T{hour or '0':0>2}:{minute or '00'}"
+    zone = "+00:00" if zone in (None, "Z", "UTC") else zone
+    moment = datetime.fromisoformat(f"{text}:{seconds or '00'}{zone}")
+    return moment.timestamp() + float(fraction or 0)

@@ -32,7 +32,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval._adapters import fits
-from skeval._resampling.fit_worker import FitWorker
+from skeval._resampling.fit_loop import FitWorker
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import (
     bootstrap_error,

@@ -11,14 +11,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
-from skeval._adapters.registry import find_solver
-from skeval._adapters.trials import try_solver
-from skeval._resampling.fit_params import weight_parameters
+from skeval._adapters.fits import find_solver, try_solver
+from skeval._resampling.fit_loop import make_worker
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.fit_worker import make_worker
-from skeval._resampling.inputs import Inputs
+from skeval._resampling.inputs import Inputs, weight_parameters
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
-from skeval._resampling.target import validate_data
+from skeval._resampling.sampling_units import validate_data
 
 KINDS = ("plain", "plain", "wide", "scales", "shifted", "huge column", "integers", "copies")
 TIGHT = 1e-6

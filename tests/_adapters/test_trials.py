@@ -16,18 +16,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._adapters import fits, trials
-from skeval._adapters.fits import fit_plan
-from skeval._adapters.registry import Solver
+from skeval._adapters import fits
+from skeval._adapters.fits import BlockSolver, Solver, fit_plan
 from skeval._adapters.svc import SVCSolver
-from skeval._adapters.trials import BlockSolver
-from skeval._resampling.fit_loop import NoFitLeftError
+from skeval._resampling.fit_loop import NoFitLeftError, make_worker
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.fit_worker import make_worker
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
-from skeval._resampling.target import validate_data
+from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import (
     bootstrap_error,
     error_interval,
@@ -221,7 +218,8 @@ def test_a_process_without_the_solver_says_so():
 def test_a_block_that_a_solver_leaves_is_done_by_the_estimator():
     inputs = validate_inputs(LogisticRegression(), *draw_with_time(np.random.default_rng(0)))
     worker = make_worker(inputs, whole_plan(300), FitRequest.for_scores(GaussianNB(), "accuracy"))
-    solver = BlockSolver.of_solver(Refusing(), worker)
+    solver = BlockSolver(worker)
+    solver.solver = Refusing()
     (block,) = whole_plan(300).blocks()
     assert solver.solve(block).scores == [None]
     assert solver(block).scores[0] >= 0.5
@@ -316,7 +314,7 @@ class Refusing(Solver):
 def test_a_solver_that_completes_no_fit(call, monkeypatch):
     values = []
     for solver in ("the loop", Refusing()):
-        monkeypatch.setattr(trials, "solver_of", lambda _, solver=solver: solver)
+        monkeypatch.setattr(fits, "solver_of", lambda _, solver=solver: solver)
         values.append(call(SVC(), *two_classes(60)))
     assert values[0] == values[1]
 

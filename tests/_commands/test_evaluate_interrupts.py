@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import skeval
 from skeval.__main__ import main
-from skeval._adapters.trials import BlockSolver
+from skeval._adapters.fits import BlockSolver
 
 N_FITS = 20 + 1 + 2
 """Four folds five times, the training error, two fits of the check whether the model learns from

@@ -7,7 +7,7 @@ from reference import judges as reference
 from scipy import stats
 from scipy.stats import norm
 
-from skeval._inference.judges import limits_of_mean, regress_on_judge, stratified_mean
+from skeval._inference.designs import limits_of_mean, regress_on_judge, stratified_mean
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,7 +7,7 @@ from scipy import stats
 from scipy.signal import lfilter
 
 from skeval._inference import errors
-from skeval._inference.ordered import (
+from skeval._inference.paired import (
     FALSE_ALARM,
     autocorrelation,
     blocks_test,

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from reference import readers as reference
 from scipy import stats
 
-from skeval._inference.readers import ReaderStudy
+from skeval._inference.designs import ReaderStudy
 
 # Van Dyke et al. (1993) as analyzed in the article on the R package MRMCaov: areas of five readers
 # with two modalities, and components of their covariance by DeLong.

@@ -7,8 +7,8 @@ from reference import sites as reference
 from scipy import stats
 from scipy.special import expit, logit
 
-from skeval._inference import sites
-from skeval._inference.sites import PooledRate, SiteCounts
+from skeval._inference import designs
+from skeval._inference.designs import PooledRate, SiteCounts
 
 
 @pytest.mark.parametrize("spread", [0.05, 0.5, 3.0])
@@ -24,7 +24,7 @@ def test_likelihood_equals_its_integral(spread):
 
 @pytest.mark.parametrize("errors", [[0, 0, 0, 0], [0, 1, 0, 2], [3, 8, 5, 7], [10, 30, 20, 40]])
 def test_equal_sites_have_the_limits_of_clopper_and_pearson(errors, monkeypatch):
-    monkeypatch.setattr(sites, "PRIOR_SCALE", 1e-4)
+    monkeypatch.setattr(designs, "PRIOR_SCALE", 1e-4)
     sizes = [10, 30, 20, 40]
     pooled = PooledRate(SiteCounts(np.array(errors, float), np.array(sizes, float)))
     expected = stats.binomtest(sum(errors), sum(sizes)).proportion_ci(method="exact")
@@ -39,7 +39,7 @@ def test_the_estimate_has_the_largest_likelihood():
     def value(rate, spread):
         return (
             reference.log_likelihood(errors, sizes, logit(rate), spread)
-            - spread**2 / 2 / sites.PRIOR_SCALE**2
+            - spread**2 / 2 / designs.PRIOR_SCALE**2
         )
 
     best = value(pooled.mean, np.sqrt(pooled.between))

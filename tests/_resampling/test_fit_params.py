@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval import model_selection as ms
-from skeval._resampling.fit_params import (
+from skeval._resampling.inputs import (
     check_takes_weights,
     count_effective,
     fit_arguments,

@@ -3,15 +3,14 @@
 import numpy as np
 from sklearn.model_selection import KFold
 
-from skeval._resampling.fold_plans import (
+from skeval._resampling.plans import (
     deal_folds,
     given_folds,
     repeated_folds,
     subsamples,
     subsamples_of_halves,
 )
-from skeval._resampling.sampling_units import units_of
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target, units_of
 from skeval.utils._checks import root_seed
 
 N = 26

@@ -14,8 +14,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._adapters import trials
-from skeval._adapters.trials import solver_of
+from skeval._adapters import fits
+from skeval._adapters.fits import solver_of
 from skeval._resampling import inputs as inputs_module
 from skeval._resampling.inputs import validate_inputs
 
@@ -60,11 +60,11 @@ def test_functions_that_fit_take_the_same_arguments():
 )
 def test_an_evaluation_validates_inputs_once_and_finds_one_solver(model, monkeypatch):
     read, asked = [], []
-    validate_data, find_solver = inputs_module.validate_data, trials.find_solver
+    validate_data, find_solver = inputs_module.validate_data, fits.find_solver
     monkeypatch.setattr(
         inputs_module, "validate_data", lambda *a, **k: read.append(a) or validate_data(*a, **k)
     )
-    monkeypatch.setattr(trials, "find_solver", lambda *a: asked.append(a) or find_solver(*a))
+    monkeypatch.setattr(fits, "find_solver", lambda *a: asked.append(a) or find_solver(*a))
     options = {"cv": 3, "n_bootstraps": 3, "n_permutations": 3, "n_perturbations": 5}
     skeval.evaluate(model, X, Y, include="all", random_state=0, **options)
     assert len(read) == 1
@@ -72,8 +72,8 @@ def test_an_evaluation_validates_inputs_once_and_finds_one_solver(model, monkeyp
 
 
 def test_settings_share_what_was_found_out_and_other_estimators_do_not(monkeypatch):
-    asked, find_solver = [], trials.find_solver
-    monkeypatch.setattr(trials, "find_solver", lambda *a: asked.append(a[0]) or find_solver(*a))
+    asked, find_solver = [], fits.find_solver
+    monkeypatch.setattr(fits, "find_solver", lambda *a: asked.append(a[0]) or find_solver(*a))
     inputs = validate_inputs(SVC(), X, Y)
     for each in (inputs.with_options(n_jobs=2), inputs, inputs.with_options(weight=W)):
         assert solver_of(each) is solver_of(inputs)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.losses import mean_of_tested, resolve_loss
-from skeval._resampling.target import Target
+from skeval._resampling.fit_outputs import FitOutput, mean_of_tested, resolve_loss
+from skeval._resampling.sampling_units import Target
 
 CLASSES = Target(np.array(["a", "b", "b"]), np.array(["a", "b"]), np.array([0, 1, 1]))
 NUMBERS = Target(np.array([1.0, 2.0, 4.0]), None, np.array([1.0, 2.0, 4.0]))

@@ -19,9 +19,9 @@ from helpers.long_runs import RUNS, Logged, X, fits, y
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.svm import SVC
 
-from skeval._adapters import trials
+from skeval._adapters.fits import BlockSolver
 from skeval._resampling import fit_loop as loop
-from skeval._resampling.memory import TaskHasher, cell_value, find_version
+from skeval._resampling.jobs import TaskHasher, cell_value, find_version
 from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
@@ -224,7 +224,7 @@ def test_solvers_resume_too(memory, monkeypatch):
 
     monkeypatch.setattr(loop, "SOLVED_ELEMENTS", 0)
     whole, calls = null(), []
-    monkeypatch.setattr(trials.BlockSolver, "solve", counted(trials.BlockSolver.solve, calls))
+    monkeypatch.setattr(BlockSolver, "solve", counted(BlockSolver.solve, calls))
     np.testing.assert_array_equal(null(memory=memory), whole)
     # Whole repetitions, at most 256 fits at once.
     assert calls == [255, 255, 90]
@@ -235,7 +235,7 @@ def test_solvers_resume_too(memory, monkeypatch):
 @pytest.mark.usefixtures("always_solve")
 def test_a_solver_behind_an_estimator(memory, monkeypatch):
     calls = []
-    monkeypatch.setattr(trials.BlockSolver, "solve", counted(trials.BlockSolver.solve, calls))
+    monkeypatch.setattr(BlockSolver, "solve", counted(BlockSolver.solve, calls))
     for _ in range(2):
         svc = PerturbationResamplingSVC(n_resamples=100, cv=5, random_state=0, memory=memory)
         _ = svc.fit(X[:, :4] / X[:, :4].std(axis=0), y).cv_error_
@@ -302,7 +302,7 @@ def test_every_kind_of_member(member):
 
 def test_another_process_finds_the_same_hash_under_another_hash_seed():
     program = (
-        "import functools\nfrom skeval._resampling.memory import TaskHasher\n"
+        "import functools\nfrom skeval._resampling.jobs import TaskHasher\n"
         "class Whole:\n names = {'one', 'two', 'three'}\n"
         " def f(self, a):\n  return a in {'one', 'two', 'three'}\n"
         "print(TaskHasher().hash(Whole))"

@@ -21,7 +21,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import get_tags
 
-from skeval._resampling.model_scores import ReplayedEstimator
+from skeval._resampling.fit_request import ReplayedEstimator
 from skeval.model_selection import (
     bootstrap_score,
     compare_classifiers,

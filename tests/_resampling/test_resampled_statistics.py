@@ -5,14 +5,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._resampling.resampled_statistics import (
+from skeval._resampling.sampling_units import (
+    drawing_units,
     leave_one_out_values,
     mean_held,
     values_of_draws,
     values_or_nan,
     warn_of_undefined,
 )
-from skeval._resampling.sampling_units import drawing_units
 from skeval.utils._checks import repetition_rng, root_seed
 
 VALUES = np.random.default_rng(0).normal(size=12)

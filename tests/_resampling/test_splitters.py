@@ -11,7 +11,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from skeval._resampling.splitters import (
+from skeval._resampling.plans import (
     KeptFolds,
     deals_at_random,
     default_folds,
@@ -23,7 +23,7 @@ from skeval._resampling.splitters import (
     part_repeats,
     seed_splitter,
 )
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.utils._checks import root_seed
 
 RNG = np.random.default_rng(0)

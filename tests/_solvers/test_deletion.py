@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 from skeval._solvers import neighbors as solver
 from skeval._solvers.least_squares import factor_columns, factor_kernel, standardize_all
 from skeval._solvers.moments import Columns, SplitMoments
-from skeval._solvers.neighbors import ScaledNeighbors, SortedNeighbors, nearest
+from skeval._solvers.neighbors import SortedNeighbors, nearest
 from skeval._solvers.splits import Products, Splits
 
 N, P, K = 36, 4, 3
@@ -78,8 +78,8 @@ def test_lists_in_the_scales_of_all_samples_miss_no_neighbor(kind, by_distance, 
         distances, indices = NearestNeighbors(n_neighbors=size).fit(columns).kneighbors(columns)
         return distances**2, indices
 
-    monkeypatch.setattr(ScaledNeighbors, "room", 1)
-    neighbors = ScaledNeighbors(columns, find, 3, 1e-13, by_distance)
+    monkeypatch.setattr(solver, "_ROOM", 1)
+    neighbors = SortedNeighbors(find, len(columns), 3, 1e-13, by_distance, columns)
     found = neighbors.vote(labels, splits, 3)
     assert sizes[0] < n
     monkeypatch.setattr(solver, "_MAX_KEPT", 0)  # so that no list is kept

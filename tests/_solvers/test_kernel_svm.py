@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from helpers.crossed import each_value
-from sklearn.metrics.pairwise import euclidean_distances, polynomial_kernel, rbf_kernel
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC
 
 from skeval._solvers import kernel_svm
-from skeval._solvers.kernel_svm import Kernels, KernelSVMBatch, is_positive
+from skeval._solvers.kernel_svm import Kernels, KernelSVMBatch
 
 
 def overlapping(seed, n=60, p=3):
@@ -98,13 +98,6 @@ def test_nothing_is_made_of_a_matrix_that_is_not_finite():
     )
     batch = KernelSVMBatch(np.full_like(K, np.nan), np.arange(60))
     assert not batch.solve(fixed(K, 2), y, np.ones((2, 60)), 60).converged.any()
-
-
-def test_a_matrix_may_be_positive_on_vectors_that_sum_to_zero():
-    _, X, _ = overlapping(5)
-    assert is_positive(rbf_kernel(X))
-    assert is_positive(-euclidean_distances(X, squared=True))
-    assert not is_positive(np.tanh(2.0 * X @ X.T - 1.0))
 
 
 def test_many_problems_are_abandoned_if_few_settle_at_the_first_attempt():

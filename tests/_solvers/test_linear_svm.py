@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval._solvers import linear_svm, optimum
-from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.linear_svm import LinearSVMBatch
+from skeval._solvers.splits import ColumnScales
 
 
 def iris(pair):

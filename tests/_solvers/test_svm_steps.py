@@ -9,18 +9,24 @@ from helpers.svm import solve_on_gram_matrix
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.svm import solve_dual
 
-from skeval._solvers.active_set import ActiveSets, SetSolution, active_set, room, strictly_free
-from skeval._solvers.interior_point import Start, interior_point, start_point
+from skeval._solvers.kernel_svm import Splitting
 from skeval._solvers.newton import Duals, FeatureSystem, GramSystem, divide
 from skeval._solvers.optimum import (
+    ActiveSets,
     BatchSolution,
+    SetSolution,
+    Start,
+    active_set,
     are_optimal,
     find_solvable,
+    interior_point,
+    room,
     solve_from_sets,
     solve_from_values,
+    start_point,
+    strictly_free,
     unit_of,
 )
-from skeval._solvers.splitting import Splitting
 
 B, N, P = 5, 30, 4
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import LabelBinarizer, Normalizer, StandardScaler
 from sklearn.svm import SVC, SVR
 
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
-from skeval.feature_selection._columns import ClassScores, prepare_selector, read_selection
+from skeval.feature_selection._cv2 import ClassScores, prepare_selector, read_selection
 
 EXTRACTIONS = [PCA(3, random_state=0), PLSRegression(2), LinearDiscriminantAnalysis()]
 BIAS = "ignore:(selecting|extracting) features on all samples"

@@ -9,8 +9,7 @@ from reference import selection as reference
 from sklearn.feature_selection import RFE, SelectKBest, VarianceThreshold
 from sklearn.linear_model import LogisticRegression
 
-from skeval.feature_selection._columns import feature_ranks
-from skeval.feature_selection._cv2 import consensus_support
+from skeval.feature_selection._cv2 import consensus_support, feature_ranks
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 7))
 

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._resampling.target import validate_data
+from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import error_interval
 
 RNG = np.random.default_rng(7)

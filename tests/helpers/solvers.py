@@ -10,13 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 from sklearn.svm import SVC
 
-from skeval._adapters.registry import find_solver
-from skeval._adapters.trials import choose_solver, try_solver
+from skeval._adapters.fits import choose_solver, find_solver, try_solver
+from skeval._resampling.fit_loop import make_worker
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.fit_worker import make_worker
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
-from skeval._resampling.target import validate_data
+from skeval._resampling.sampling_units import validate_data
 
 N = 48
 TIGHT = {

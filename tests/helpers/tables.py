@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._resampling.target import validate_data
+from skeval._resampling.sampling_units import validate_data
 from skeval.report._data_checks import write_data_warnings
 
 FEW = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}

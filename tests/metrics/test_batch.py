@@ -14,10 +14,9 @@ from sklearn.metrics import get_scorer, make_scorer
 from sklearn.utils import get_tags
 
 from skeval._resampling.fit_outputs import FitOutput, tie_values
-from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.model_scores import EachScorer, ReplayedEstimator, know_classes
+from skeval._resampling.fit_request import EachScorer, FitRequest, ReplayedEstimator, know_classes
 from skeval._resampling.plans import PlanBlock
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.metrics._scorers import find_batch
 from skeval.metrics._table import BatchPredictions
 

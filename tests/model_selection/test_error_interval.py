@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval._inference.intervals import DRAWN
-from skeval._resampling.fold_plans import deal_folds, subsamples
+from skeval._resampling.plans import deal_folds, subsamples
 from skeval._resampling.sampling_units import units_of
 from skeval.model_selection import (
     bootstrap_error,

@@ -19,8 +19,8 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._resampling.splitters import fold_plan, resolve_folds
-from skeval._resampling.target import validate_data
+from skeval._resampling.plans import fold_plan, resolve_folds
+from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import (
     compare_classifiers,
     compare_predictions,

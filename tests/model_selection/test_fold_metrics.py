@@ -12,8 +12,8 @@ from sklearn.linear_model import Ridge
 import skeval
 from skeval._adapters.fits import fit_each
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.fold_plans import repeated_folds
 from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.plans import repeated_folds
 from skeval._resampling.predictions import collect_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.utils._checks import root_seed

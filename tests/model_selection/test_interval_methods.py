@@ -24,14 +24,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from skeval._adapters.fits import fit_each
 from skeval._inference.errors import nested_errors
-from skeval._resampling.fold_plans import (
-    deal_folds,
-    repeated_folds,
-    subsamples,
-    subsamples_of_halves,
-)
+from skeval._resampling.fit_outputs import resolve_loss
 from skeval._resampling.inputs import Inputs
-from skeval._resampling.losses import resolve_loss
+from skeval._resampling.plans import deal_folds, repeated_folds, subsamples, subsamples_of_halves
 from skeval._resampling.sampling_units import units_of
 from skeval.model_selection import bootstrap_error, error_interval, perturbation_interval
 from skeval.model_selection._interval_methods import nested_losses

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from reference import judges as reference
 from statsmodels.stats.proportion import proportion_confint
 
-from skeval._inference.judges import stratified_mean
+from skeval._inference.designs import stratified_mean
 from skeval.model_selection import holdout_size, judge_assisted_interval, judge_sample_size
 
 

@@ -36,7 +36,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._inference.sequential import stop_after, stop_when_decided
+from skeval._inference.paired import stop_after, stop_when_decided
 from skeval.model_selection import cross_val_error, permutation_test
 from skeval.model_selection._permutation import draw_orders, permutation_result
 

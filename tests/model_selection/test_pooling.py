@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
-from skeval._inference.sites import PooledRate, SiteCounts
+from skeval._inference.designs import PooledRate, SiteCounts
 from skeval.metrics import sensitivity_score
 from skeval.model_selection import (
     Estimate,

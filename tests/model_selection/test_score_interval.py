@@ -22,9 +22,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from skeval._resampling.fold_plans import repeated_folds, subsamples, subsamples_of_halves
-from skeval._resampling.sampling_units import units_of
-from skeval._resampling.target import validate_data
+from skeval._resampling.plans import repeated_folds, subsamples, subsamples_of_halves
+from skeval._resampling.sampling_units import units_of, validate_data
 from skeval.metrics._scorers import range_of
 from skeval.model_selection import Estimate, error_interval, score_interval
 from skeval.model_selection._interval_methods import ERROR_METHODS, WITHOUT_HOLDOUT, WITHOUT_WEIGHTS

@@ -18,7 +18,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval import evaluate
 from skeval.metrics import error_rate
 from skeval.model_selection import (
     bootstrap_error,
@@ -35,6 +34,7 @@ from skeval.model_selection import (
     score_interval,
     tuning_bias,
 )
+from skeval.report._evaluate import evaluate
 
 ESTIMATES = [resubstitution_error, cross_val_error, bootstrap_error]
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
@@ -277,7 +277,8 @@ TEXT_CALLS += [(each, MODELS[2]) for each in (*ESTIMATES, permutation_test, eval
     ids=lambda each: getattr(each, "__name__", str(each)),
 )
 def test_texts_are_named(estimate, model, data, message):
-    with pytest.raises(ValueError, match=f"X must hold numbers for this estimator, got {message}"):
+    message = f"X must contain numbers for this estimator, got {message}"
+    with pytest.raises(ValueError, match=message):
         estimate(model, data, Y)
 
 

@@ -15,7 +15,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from skeval import evaluate
 from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,
@@ -25,6 +24,7 @@ from skeval.model_selection import (
     perturbation_interval,
     resubstitution_error,
 )
+from skeval.report._evaluate import evaluate
 
 RNG = np.random.default_rng(0)
 CODES = np.tile([0, 1], 20)

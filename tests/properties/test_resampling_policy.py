@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from skeval._resampling import plans as plan_module
-from skeval._resampling.splitters import fold_plan
+from skeval._resampling.plans import fold_plan
 from skeval.model_selection import bootstrap_error, cross_val_error, resubstitution_error
 
 

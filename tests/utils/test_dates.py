@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from skeval.utils._dates import read_times
+from skeval.utils._text import read_times
 
 
 def count_seconds(*date):

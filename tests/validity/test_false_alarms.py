@@ -16,7 +16,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
-from skeval._resampling.target import validate_data
+from skeval._resampling.sampling_units import validate_data
 from skeval.report._data_checks import write_data_warnings
 from skeval.report._data_checks.grouping import check_identifiers
 from skeval.report._data_checks.table import describe_table

@@ -29,6 +29,7 @@ from sklearn.utils import check_consistent_length
 from skeval._inference.estimate import Results
 from skeval.metrics._classification import CONSTRAINTS, f_weights
 from skeval.utils._checks import (
+    RandomModel,
     check_data,
     check_flag,
     check_no_clusterer,
@@ -45,7 +46,6 @@ from skeval.utils._compat import (
     validate_params,
     widest_float_dtype,
 )
-from skeval.utils._options import RandomModel
 
 MODELS = ("n_clusters", "all", "permutation")
 # pixels per block: counts stay exact in float32, and the converted copy stays small

@@ -53,9 +53,16 @@ from skeval.metrics.cluster._samples import (
     check_samples,
     measure,
 )
-from skeval.utils._checks import RandomStateLike, give_nan, small_seed, warn_undefined
+from skeval.utils._checks import (
+    CompactnessUnit,
+    Dispersion,
+    Noise,
+    RandomStateLike,
+    give_nan,
+    small_seed,
+    warn_undefined,
+)
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing, validate_params
-from skeval.utils._options import CompactnessUnit, Dispersion, Noise
 
 Table = dict[str, np.ndarray]
 """Columns by name."""

@@ -27,9 +27,8 @@ from skeval.metrics.cluster._samples import (
     measure,
     measure_without_pass,
 )
-from skeval.utils._checks import RandomStateLike, repetition_rng, root_seed, warn_undefined
+from skeval.utils._checks import Noise, RandomStateLike, repetition_rng, root_seed, warn_undefined
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._options import Noise
 
 ROWS = {row.name: row for row in INTERNAL if row.compute is not None}
 TABLES = (

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.grouping import NEARLY_CONSTANT, spread_target
 from skeval.report._data_checks.table import UNCHECKED, Finding, TableDescription
 from skeval.report._data_checks.traces import ROUNDING, get_rounding_error

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.duplicates import (
     check_copies,
     check_near_duplicates,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.report._sections import Caution
 
 UNCHECKED = "unchecked"

@@ -17,7 +17,7 @@ from scipy.stats import norm, rankdata
 from skeval._resampling.predictions import Predictions
 from skeval.report._data_checks.table import Finding
 from skeval.report._sections import Caution
-from skeval.utils._dates import read_times
+from skeval.utils._text import read_times
 
 MAX_P = 0.005
 """Maximum P-value, from shuffled rows, at which neighbors count as similar."""

@@ -8,7 +8,7 @@ from helpers.tables import FEW, warnings_of
 from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks import table, write_data_warnings
 
 

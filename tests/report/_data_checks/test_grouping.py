@@ -7,7 +7,7 @@ from helpers.tables import FEW, warnings_of
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._resampling.target import Target, validate_data
+from skeval._resampling.sampling_units import Target, validate_data
 from skeval.report._data_checks import write_data_warnings
 
 

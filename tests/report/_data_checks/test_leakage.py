@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks import write_data_warnings
 
 

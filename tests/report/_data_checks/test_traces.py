@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval._resampling.target import Target
+from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks import write_data_warnings
 
 

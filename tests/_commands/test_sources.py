@@ -2,7 +2,7 @@
 
 import pytest
 
-from skeval.utils._sources import BUNDLED, check_source
+from skeval._commands import BUNDLED, check_source
 
 
 def test_bundled_names_and_files_are_sources(tmp_path):
