@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import t as student
 
-from skeval._inference.estimate import Estimate, Limits, Results
+from skeval._inference.estimate import Estimate, Results
+from skeval._inference.intervals import normal_interval
 from skeval.metrics.cluster._indices import INTERNAL, Index
 from skeval.metrics.cluster._kernels.distance_pass import FROM_PAIRS, PRUNED, pass_over_rows
 from skeval.metrics.cluster._kernels.distances import Partition, Samples
@@ -161,7 +161,13 @@ def internal_indices(
     samples = check_samples(
         X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2, by_place=True
     )
-    partition, names = samples.partition, _check_indices(indices)
+    partition, valid = samples.partition, (*ROWS, *TABLES)
+    requested = valid if indices is None else np.asarray(indices, dtype=object).ravel().tolist()
+    unknown = [name for name in requested if not isinstance(name, str) or name not in valid]
+    if unknown or not requested:
+        got = repr(unknown[0]) if unknown else "none"
+        raise ValueError(f"indices must be None or names among {', '.join(valid)}; got {got}.")
+    names = set(requested)
     rng = repetition_rng(root_seed(random_state), 0)
     needs = {name: ROWS[name].needs if name in ROWS else {name} for name in names}
     if any("connectivity" in needed for needed in needs.values()):
@@ -170,18 +176,26 @@ def internal_indices(
     result: dict[str, Any] = {}
     if max_pairs is not None and partition.n_samples * (partition.n_samples - 1) // 2 > max_pairs:
         named = names if indices is not None else set()
-        _check_before_trees(named, needs, partition, max_pairs)
+        # before the search by trees: some results always need all pairs or a sample of rows
+        _split_beyond(needs, FROM_PAIRS - PRUNED, named, partition, max_pairs)
         quantities = set().union(*needs.values())
         max_visits = MAX_VISITS * max_pairs / partition.n_samples
         result = measure_without_pass(samples, quantities, n_neighbors, max_visits)
-        beyond = {name for name, needed in needs.items() if needed & FROM_PAIRS - set(result)}
-        rows = [ROWS[name] for name in sorted(beyond) if _is_estimable(name)]
-        _check_affordable(named & beyond - {row.name for row in rows}, max_pairs)
+        # results that trees and bounds did not find
+        left = FROM_PAIRS - set(result)
+        beyond, rows = _split_beyond(needs, left, named, partition, max_pairs)
         estimates = estimate_from_rows(samples, rows, n_neighbors, max_pairs, confidence_level, rng)
         needs = {name: needed for name, needed in needs.items() if name not in beyond}
     still = set().union(*needs.values()) - set(result)
     result |= measure(samples, still, n_neighbors)
-    values = {name: _compute(name, result) for name in needs} | estimates
+    values: dict[str, Any] = dict(estimates)
+    for name in needs:  # nan if the metric does not provide a quantity
+        lacks = any(result[need] is None for need in needs[name])
+        compute = ROWS[name].compute if name in ROWS else None
+        if compute is not None:
+            values[name] = np.nan if lacks else compute(result)
+        else:
+            values[name] = np.full((partition.n_clusters,) * 2, np.nan) if lacks else result[name]
     undefined = [
         name for name in ROWS if name in needs and name != "dunn" and np.isnan(values[name])
     ]
@@ -191,58 +205,29 @@ def internal_indices(
     return Results({name: values[name] for name in (*ROWS, *TABLES) if name in values} | clusters)
 
 
-def _is_estimable(name: str) -> bool:
-    """Return whether an index is a mean over rows; tables are not."""
-    return name in ROWS and ROWS[name].by_row is not None
+def _split_beyond(
+    needs: Mapping[str, Set[str]],
+    quantities: Set[str],
+    named: Set[str],
+    partition: Partition,
+    max_pairs: int,
+) -> tuple[set[str], list[Index]]:
+    """Return the results that need some quantities, and the indices among them that rows estimate.
 
-
-def _check_before_trees(
-    named: set[str], needs: Mapping[str, Set[str]], partition: Partition, max_pairs: int
-) -> None:
-    """Raise early if trees and bounds cannot reduce the number of pairs enough.
-
-    This concerns a requested index or table that always needs all pairs, and limits too low to
-    estimate an index from rows.
+    An index can be estimated if it is a mean over rows. Raise if a requested result cannot be, or
+    if `max_pairs` is too low to sample rows.
     """
-    unaided = {name for name, needed in needs.items() if needed & FROM_PAIRS - PRUNED}
-    estimable = {name for name in unaided if _is_estimable(name)}
-    _check_affordable(named & unaided - estimable, max_pairs)
-    if estimable:
-        allocate(partition, max_pairs)
-
-
-def _compute(name: str, result: dict[str, Any]) -> Any:
-    """Return an index or a table; nan if the metric does not provide a quantity that it needs."""
-    if name in ROWS:
-        compute, needs = ROWS[name].compute, ROWS[name].needs
-        if compute is None or any(result[need] is None for need in needs):
-            return np.nan
-        return compute(result)
-    if result[name] is None:
-        return np.full((len(result["sizes"]),) * 2, np.nan)
-    return result[name]
-
-
-def _check_indices(indices: Sequence[str] | None) -> set[str]:
-    """Return the validated names of indices and tables."""
-    valid = (*ROWS, *TABLES)
-    if indices is None:
-        return set(valid)
-    names = np.asarray(indices, dtype=object).ravel().tolist()
-    unknown = [name for name in names if not isinstance(name, str) or name not in valid]
-    if unknown or not names:
-        got = repr(unknown[0]) if unknown else "none"
-        raise ValueError(f"indices must be None or names among {', '.join(valid)}; got {got}.")
-    return set(names)
-
-
-def _check_affordable(missing: set[str], max_pairs: int) -> None:
-    """Raise if a requested index needs all pairs and there are too many."""
+    beyond = {name for name, needed in needs.items() if needed & quantities}
+    rows = [ROWS[name] for name in sorted(beyond & ROWS.keys()) if ROWS[name].by_row is not None]
+    missing = named & beyond - {row.name for row in rows}
     if missing:
         raise ValueError(
             f"max_pairs must be None or allow all pairs, which {', '.join(sorted(missing))} need; "
             f"got {max_pairs}."
         )
+    if rows:
+        allocate(partition, max_pairs)
+    return beyond, rows
 
 
 MIN_ROWS = 2  # of a cluster, for a variance
@@ -277,7 +262,7 @@ def estimate_from_rows(
     for index in indices:
         by_row = np.concatenate(values[index.name])
         value, error, dof = stratified_mean(by_row, counts, partition.sizes)
-        limits = partial(_t_limits, value, error, dof)
+        limits = partial(normal_interval, value, error, degrees_of_freedom=dof)
         estimates[index.name] = Estimate(
             name=index.name,
             value=value,
@@ -291,12 +276,6 @@ def estimate_from_rows(
             confidence_level=confidence_level,
         )
     return estimates
-
-
-def _t_limits(value: float, error: float, dof: float, confidence_level: float) -> Limits:
-    tail = confidence_level / 2
-    low, high = value + student.ppf([0.5 - tail, 0.5 + tail], dof) * error
-    return float(low), float(high)
 
 
 def allocate(partition: Partition, max_pairs: int) -> np.ndarray:

@@ -92,8 +92,12 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
             'noise, and are treated as one cluster; choose noise="cluster", "drop" or "singletons".'
         )
     names, number = number_values(values[kept])
-    if noise == "singletons":
-        names, number = _split_noise(names, number, noisy)
+    if noise == "singletons" and noisy.any():
+        # a cluster for each noise sample at the end, all named -1
+        n_noise, is_name = int(noisy.sum()), ~_is_noise(names)
+        number = (np.cumsum(is_name) - 1)[number]
+        number[noisy] = int(is_name.sum()) + np.arange(n_noise)
+        names = np.concatenate([names[is_name], np.repeat(names[~is_name][:1], n_noise)])
     return _sort_rows(names, number, kept, n_rows)
 
 
@@ -116,20 +120,6 @@ def _is_noise(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind in "OUST":
         return np.isin(values.astype(str), NOISE_AS_TEXT)
     return np.zeros(len(values), dtype=bool)  # unsigned integers and Booleans cannot be -1
-
-
-def _split_noise(
-    names: np.ndarray, number: np.ndarray, noisy: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Make each noise sample a separate cluster at the end, all named -1."""
-    n_noise = int(noisy.sum())
-    if not n_noise:
-        return names, number
-    is_name = ~_is_noise(names)
-    n_real = int(is_name.sum())
-    renumbered = (np.cumsum(is_name) - 1)[number]
-    renumbered[noisy] = n_real + np.arange(n_noise)
-    return np.concatenate([names[is_name], np.repeat(names[~is_name][:1], n_noise)]), renumbered
 
 
 def check_samples(
@@ -157,7 +147,11 @@ def check_samples(
         data = _check_matrix(X)
     else:
         data = check_data("X", X, ensure_all_finite=False, accept_sparse="csr", dtype=np.float64)
-        if not _is_moderate(data):
+        # a moderate sum of squares implies that all values are finite and of moderate size
+        values = data.data if issparse(data) else data.ravel(order="K")
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = float(np.dot(values, values))
+        if not len(values) * SMALLEST**2 <= total <= LARGEST**2:
             check_magnitude(check_data("X", data, accept_sparse="csr"))
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
     if partition.n_clusters < min_clusters:
@@ -184,14 +178,6 @@ def check_magnitude(data: Points) -> None:
             f"X must have its largest absolute value between {SMALLEST:g} and {LARGEST:g}, so that "
             f"squares of distances are finite and not 0, got {largest:g}; scale X."
         )
-
-
-def _is_moderate(data: Points) -> bool:
-    """Return whether the sum of squares implies that data are finite and of moderate size."""
-    values = data.data if issparse(data) else data.ravel(order="K")
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = float(np.dot(values, values))
-    return len(values) * SMALLEST**2 <= total <= LARGEST**2
 
 
 def _check_matrix(X: object) -> np.ndarray:

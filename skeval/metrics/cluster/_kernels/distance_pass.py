@@ -9,7 +9,7 @@ doc/derivations/distance_pass.rst.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -22,7 +22,6 @@ from skeval.metrics.cluster._kernels.distances import (
     Partition,
     Samples,
     Strip,
-    Tile,
     Tiles,
     left_operands,
     multiply,
@@ -115,35 +114,25 @@ def _ones(m: int) -> np.ndarray:
     return np.ones(m)
 
 
-class _Layout:
-    """Partition of the upper triangle into tiles."""
-
-    def __init__(self, starts: np.ndarray, n: int) -> None:
-        self.n_clusters = len(starts)
-        self.row_cuts = cut_points(starts, n, TILE_ROWS)
-        self.column_cuts = cut_points(starts, n, TILE_COLUMNS)
-        self.segments = lru_cache(maxsize=None)(partial(Segments, starts))
-
-    def strips(self) -> Iterator[slice]:
-        return map(slice, [0, *self.row_cuts[:-1]], self.row_cuts)
-
-    def later_columns(self, rows: slice) -> Iterator[slice]:
-        """Yield the columns after the strip."""
-        later = self.column_cuts[self.column_cuts > rows.stop]
-        yield from map(slice, [rows.stop, *later[:-1]], later)
-
-
 class _Strip:
     """Reductions of a strip of r rows in m clusters, over the columns from its first row on.
 
     row_sums (r, K) and column_sums (m, c): the two halves of eq. 6. largest (m,), smallest (m, K)
     and nearest: eq. 2 to 4 over the pairs of this strip. Column 0 is the first row of the strip.
+    `cut` returns the segments of some rows.
     """
 
-    def __init__(self, layout: _Layout, rows: slice, stop: int, nearest: Nearest | None) -> None:
-        self.layout, self.rows = layout, rows
-        self.segments = layout.segments(rows.start, rows.stop)
-        n_rows, n_runs, K = rows.stop - rows.start, len(self.segments.runs), layout.n_clusters
+    def __init__(
+        self,
+        cut: Callable[[int, int], Segments],
+        K: int,
+        rows: slice,
+        stop: int,
+        nearest: Nearest | None,
+    ) -> None:
+        self.cut, self.rows = cut, rows
+        self.segments = cut(rows.start, rows.stop)
+        n_rows, n_runs = rows.stop - rows.start, len(self.segments.runs)
         self.row_sums = np.zeros((n_rows, K))
         self.column_sums = np.zeros((n_runs, stop - rows.start))  # the strip's own columns stay 0
         self.largest = np.zeros(n_runs)
@@ -153,60 +142,43 @@ class _Strip:
     def reduce(
         self, strip: Strip, columns: Iterable[slice], *, sums: bool, extremes: bool
     ) -> _Strip:
+        """Reduce the tiles of the strip in some columns."""
+        own, first = self.segments, self.rows.start
+        rows = slice(0, self.rows.stop - first)
         for part in columns:
-            tile, others = strip(part), self.layout.segments(part.start, part.stop)
+            tile, others, diagonal = strip(part), self.cut(part.start, part.stop), part == self.rows
+            block, here = tile.distances, slice(part.start - first, part.stop - first)  # (r, c)
+            common = list(own.common(others)) if extremes else []
             if sums:
-                self._add(tile.distances, part, others)
-            if extremes:
-                self._update_largest(tile.distances, others)
+                self.row_sums[:, others.clusters] += others.sum_columns(block)  # eq. 6, left
+            if sums and not diagonal:  # the diagonal tile contains each pair twice
+                for total, run in zip(self.column_sums, own.runs, strict=True):  # eq. 6, right
+                    np.matmul(_ones(run.stop - run.start), block[run], out=total[here])
+            for k, run, other_run in common:  # eq. 2
+                k -= own.clusters.start
+                self.largest[k] = max(self.largest[k], block[run, other_run].max())
             if self.nearest is not None:
-                self._update_nearest(self.nearest, tile, part)
-            if extremes:
-                self._update_smallest(tile, others)
+                lowest = tile.lowest
+                if diagonal:
+                    np.fill_diagonal(block, np.inf)
+                self.nearest.look(block, rows, here, lowest)
+                if not diagonal and lowest.min() <= self.nearest.reach[here].max():  # eq. 7
+                    self.nearest.look(block, here, rows, block.min(axis=0), axis=1)
+            # the nearest pairs come last, because they overwrite the block
+            if not extremes or (own.clusters == others.clusters and len(own.runs) == 1):
+                continue  # or all pairs of the tile are in one cluster
+            nearest = self.smallest[:, others.clusters]  # (m, runs)
+            if tile.lowest.min() >= nearest.max():  # eq. 7
+                continue
+            if len(own.runs) == len(others.runs) == 1:
+                np.minimum(nearest, block.min(), out=nearest)  # eq. 3
+                continue
+            for _, run, other_run in common:
+                block[run, other_run] = np.inf
+            by_column = np.stack([block[run].min(axis=0) for run in own.runs])  # (m, c)
+            minima = np.minimum.reduceat(by_column, others.offsets, axis=1)  # eq. 3
+            np.minimum(nearest, minima, out=nearest)
         return self
-
-    def _local(self, columns: slice) -> slice:
-        return slice(columns.start - self.rows.start, columns.stop - self.rows.start)
-
-    def _add(self, block: np.ndarray, columns: slice, others: Segments) -> None:
-        self.row_sums[:, others.clusters] += others.sum_columns(block)  # eq. 6, left
-        if columns == self.rows:  # this tile contains each pair twice, so the row sums are complete
-            return
-        for total, run in zip(self.column_sums, self.segments.runs, strict=True):  # eq. 6, right
-            np.matmul(_ones(run.stop - run.start), block[run], out=total[self._local(columns)])
-
-    def _update_largest(self, block: np.ndarray, others: Segments) -> None:
-        for k, run, other_run in self.segments.common(others):  # eq. 2
-            here = k - self.segments.clusters.start
-            self.largest[here] = max(self.largest[here], block[run, other_run].max())
-
-    def _update_nearest(self, nearest: Nearest, tile: Tile, columns: slice) -> None:
-        rows, others = self._local(self.rows), self._local(columns)
-        block, lowest = tile.distances, tile.lowest
-        if columns == self.rows:
-            np.fill_diagonal(block, np.inf)
-        nearest.look(block, rows, others, lowest)
-        if columns != self.rows and lowest.min() <= nearest.reach[others].max():  # eq. 7
-            nearest.look(block, others, rows, block.min(axis=0), axis=1)
-
-    def _update_smallest(self, tile: Tile, others: Segments) -> None:
-        """Update the nearest pairs between clusters, if the tile can change them (eq. 7).
-
-        The tile is overwritten, so this must be its last use.
-        """
-        if self.segments.clusters == others.clusters and len(self.segments.runs) == 1:
-            return  # all pairs of the tile are in one cluster
-        nearest, block = self.smallest[:, others.clusters], tile.distances  # (m, runs), (r, c)
-        if tile.lowest.min() >= nearest.max():  # eq. 7
-            return
-        if len(self.segments.runs) == len(others.runs) == 1:
-            np.minimum(nearest, block.min(), out=nearest)  # eq. 3
-            return
-        for _, run, other_run in self.segments.common(others):
-            block[run, other_run] = np.inf
-        by_column = np.stack([block[run].min(axis=0) for run in self.segments.runs])  # (m, c)
-        minima = np.minimum.reduceat(by_column, others.offsets, axis=1)  # eq. 3
-        np.minimum(nearest, minima, out=nearest)
 
 
 def distance_pass(
@@ -237,21 +209,22 @@ def distance_pass(
     )
     if not (sums or extremes or nearest is not None):
         return result
-    layout = _Layout(starts, n)
+    cut = lru_cache(maxsize=None)(partial(Segments, starts))
+    row_cuts, column_cuts = (cut_points(starts, n, size) for size in (TILE_ROWS, TILE_COLUMNS))
 
-    def reduce_own(rows: slice) -> _Strip:
-        strip = _Strip(layout, rows, rows.stop, nearest)
-        return strip.reduce(tiles(rows), [rows], sums=sums, extremes=extremes)
-
-    def reduce_later(rows: slice) -> _Strip:
-        strip = _Strip(layout, rows, n, nearest)
-        columns = layout.later_columns(rows)
+    def reduce(rows: slice, later: bool) -> _Strip:
+        """Reduce the tile of a strip on the diagonal, or the tiles after it."""
+        columns: Iterable[slice] = [rows]
+        if later:
+            ends = column_cuts[column_cuts > rows.stop]
+            columns = map(slice, [rows.stop, *ends[:-1]], ends)
+        strip = _Strip(cut, K, rows, n if later else rows.stop, nearest)
         return strip.reduce(tiles(rows), columns, sums=sums, extremes=extremes)
 
     parallel = Parallel(n_jobs, require="sharedmem", return_as="generator")
-    *followed, last = layout.strips()
-    for reduce_strip, some in ((reduce_own, [*followed, last]), (reduce_later, followed)):
-        for strip in parallel(delayed(reduce_strip)(rows) for rows in some):
+    strips = list(map(slice, [0, *row_cuts[:-1]], row_cuts))
+    for later, some in ((False, strips), (True, strips[:-1])):
+        for strip in parallel(delayed(reduce)(rows, later) for rows in some):
             result.gather(strip)
     np.minimum(result.smallest, result.smallest.T, out=result.smallest)
     return result
@@ -329,23 +302,21 @@ def within_pass(
 
     They are half of the totals of eq. 5 and the diameters of eq. 2.
     """
-    by_cluster = Parallel(n_jobs, require="sharedmem")(
-        delayed(_reduce_cluster)(tiles, rows) for rows in members
-    )
-    totals, largest = np.array(by_cluster, dtype=float).T
+
+    def reduce(rows_of_cluster: slice) -> tuple[float, float]:
+        total = largest = 0.0
+        for rows in slices(rows_of_cluster.stop, TILE_ROWS, start=rows_of_cluster.start):
+            strip = tiles(rows)
+            block = strip(rows).distances
+            total, largest = total + block.sum() / 2, max(largest, block.max())
+            for columns in slices(rows_of_cluster.stop, TILE_COLUMNS, start=rows.stop):
+                block = strip(columns).distances
+                total, largest = total + block.sum(), max(largest, block.max())
+        return total, largest
+
+    parallel = Parallel(n_jobs, require="sharedmem")
+    totals, largest = np.array(parallel(delayed(reduce)(rows) for rows in members), dtype=float).T
     return totals, largest
-
-
-def _reduce_cluster(tiles: Tiles, members: slice) -> tuple[float, float]:
-    total = largest = 0.0
-    for rows in slices(members.stop, TILE_ROWS, start=members.start):
-        strip = tiles(rows)
-        block = strip(rows).distances
-        total, largest = total + block.sum() / 2, max(largest, block.max())
-        for columns in slices(members.stop, TILE_COLUMNS, start=rows.stop):
-            block = strip(columns).distances
-            total, largest = total + block.sum(), max(largest, block.max())
-    return total, largest
 
 
 def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict[str, Any]:
@@ -456,7 +427,7 @@ def pass_over_rows(
 
 
 # Nearest neighbors; ties share the weights 1, 1/2, ..., 1/L of their ranks. They come from tiles of
-# all distances, or from a k-d tree of the distinct rows if it avoids enough distances. Numbers in
+# all distances, or from a k-d tree if it avoids enough distances. Numbers in
 # parentheses are the equations of doc/derivations/neighbors.rst.
 
 TIED = 1e-10  # relative tolerance of equal distances (eq. 3)
@@ -464,7 +435,7 @@ NEXT_TO_EACH_OTHER = 64  # number of rows below which the order is arbitrary
 MAX_WAITING = 4096  # maximum number of buffered distances
 WEIGHTS_AT_ONCE = 2**17  # neighbors weighted per block
 TREE_NUMBERS = 2**21  # tree distances stored at a time
-LEAF = 100  # maximum number of places in a leaf of a k-d tree
+LEAF = 100  # maximum number of points in a leaf of a k-d tree
 PILOT = 64  # maximum number of pilot searches that estimate the cost of a tree
 VISIT_COST = 4  # cost of a visited point, in units of a pair of rows in the pass
 
@@ -515,31 +486,25 @@ class Nearest:
         near, hit = near.T if axis else near, rows.start + hit
         if self.has_zero:
             near[near <= self.zero[hit, None]] = 0.0
-        within = near <= self._reach(near, hit)[:, None]
+        # without bounds from the own cluster, the L-th distance of the block is a bound
+        reach, L = self.reach[hit], self.marked.shape[1]
+        if not self.is_bounded and near.shape[1] > L:
+            nearest = np.partition(near, L - 1, axis=1)[:, L - 1]
+            reach = np.minimum(reach, np.maximum(nearest * (1 + TIED), self.zero[hit]))
+        within = near <= reach[:, None]
         at, column = np.divmod(within.ravel().nonzero()[0], near.shape[1])
         row, values = hit[at], near[at, column]
         nearer = values < self.last[row]
-        if not nearer.all():
-            self._count_ties(hit, within & (near >= self.last[hit, None]), self.other[others])
+        if not nearer.all():  # count the ties with the last neighbor
+            tied = within & (near >= self.last[hit, None])
+            foreign = tied & (self.cluster[hit, None] != self.other[others])
+            counts = np.column_stack([tied.sum(axis=1), foreign.sum(axis=1)])
+            self._merge(hit, np.empty((len(hit), 0)), counts, self.last[hit])
             row, values, column = row[nearer], values[nearer], column[nearer]
         self.waiting.append((row, values, others.start + column))
         self.n_waiting += len(row)
         if self.n_waiting > MAX_WAITING:
             self.settle()
-
-    def _reach(self, near: np.ndarray, hit: np.ndarray) -> np.ndarray:
-        """Return the (q,) reach of some rows, bounded by the (q, c) distances if necessary."""
-        reach, L = self.reach[hit], self.marked.shape[1]
-        if self.is_bounded or near.shape[1] <= L:
-            return reach
-        nearest = np.partition(near, L - 1, axis=1)[:, L - 1]
-        return np.minimum(reach, np.maximum(nearest * (1 + TIED), self.zero[hit]))
-
-    def _count_ties(self, rows: np.ndarray, tied: np.ndarray, other: np.ndarray) -> None:
-        """Count the samples `other` (c,) that tie with the last neighbor of some rows (q,)."""
-        foreign = tied & (self.cluster[rows, None] != other)
-        counts = np.column_stack([tied.sum(axis=1), foreign.sum(axis=1)])
-        self._merge(rows, np.empty((len(rows), 0)), counts, self.last[rows])
 
     def settle(self) -> None:
         """Merge the buffered distances."""
@@ -550,7 +515,10 @@ class Nearest:
             row = row[order]
             new = np.append(True, row[1:] != row[:-1])
             rows, at = row[new], np.cumsum(new) - 1
-            table = fill_table(at, values[order], len(rows))
+            # a row of the table for each row that has distances, padded with inf
+            counts = np.bincount(at)
+            table = np.full((len(rows), counts.max()), np.inf)
+            table[at, np.arange(len(at)) - (np.cumsum(counts) - counts)[at]] = values[order]
             self._merge(rows, table, np.zeros((len(rows), 2), np.intp), self.last[rows])
         self.waiting, self.n_waiting = [], 0
 
@@ -631,14 +599,6 @@ def unmark(marked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (bits & -2).view(np.float64), (bits & 1).astype(bool)
 
 
-def fill_table(row: np.ndarray, values: np.ndarray, q: int) -> np.ndarray:
-    """Return the (q, k) table of values by sorted rows, padded with inf."""
-    counts = np.bincount(row, minlength=q)
-    table = np.full((q, counts.max(initial=0)), np.inf)
-    table[row, np.arange(len(row)) - (np.cumsum(counts) - counts)[row]] = values
-    return table
-
-
 def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L: int) -> np.ndarray:
     """Return the (m,) weights of m neighbors, shared among ties (eq. 2).
 
@@ -663,80 +623,6 @@ def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L:
     return shared
 
 
-class PlaceTree:
-    """K-d tree of the m distinct rows (places), with the samples at each place.
-
-    places (m, p). copies (m,): the samples at each place. keys, n_samples_of_key: the keys that
-    occur, place and cluster as one number, place * K + cluster, sorted, and the number of samples
-    of each.
-    """
-
-    def __init__(self, points: np.ndarray, cluster: np.ndarray, *, n_jobs: int) -> None:
-        self.places, place = _distinct(points)
-        self.tree = cKDTree(self.places, leafsize=LEAF)
-        self.n_clusters, self.n_jobs = int(cluster.max()) + 1, n_jobs
-        self.copies = np.bincount(place)
-        key = place * self.n_clusters + cluster
-        self.keys, self.n_samples_of_key = np.unique(key, return_counts=True)
-
-    def count_visits(self, L: int) -> float:
-        """Return the mean number of points that a search visits, from a sample (eq. 9)."""
-        m = len(self.places)
-        some = self.places[:: -(-m // PILOT)]
-        k = min(L + 1, m)
-        radius = np.reshape(self.tree.query(some, [k])[0], -1)
-        return points_visited(self.tree, some, radius)
-
-    def foreign_weight(self, L: int) -> float:
-        """Sum the weights of those L nearest neighbors that lie in another cluster (eq. 1).
-
-        The tree is queried once per place and cluster, with increasing k until the neighbors
-        suffice (eq. 8).
-        """
-        # first query: the place itself, L others and one beyond
-        k, left, total = L + 2, np.arange(len(self.keys)), 0.0
-        while len(left):
-            k = min(k, len(self.places))
-            incomplete = []
-            for chunk in slices(len(left), max(1, TREE_NUMBERS // k)):
-                batch = left[chunk]
-                row, weight, complete = self._foreign_weights(self.keys[batch], k, L)
-                total += float(np.sum(weight * self.n_samples_of_key[batch][row]))
-                incomplete.append(batch[~complete])
-            left, k = np.concatenate(incomplete), 2 * k
-        return total
-
-    def _foreign_weights(
-        self, keys: np.ndarray, k: int, L: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return, for b keys, the weights of neighbors among the k nearest places.
-
-        Each entry is a place within reach, with the number of its key, 0 to b - 1, and the weight
-        of its samples in another cluster. The third array (b,) marks the keys for which k places
-        suffice; the others have no entries.
-        """
-        at, cluster = np.divmod(keys, self.n_clusters)
-        parts = self.tree.query(self.places[at], k, workers=self.n_jobs)
-        distance, neighbor = (np.reshape(part, (len(keys), k)) for part in parts)  # (b, k)
-        others = self.copies[neighbor] - (neighbor == at[:, None])  # eq. 7, left
-        count = others.cumsum(axis=1)
-        last = np.minimum((count < L).sum(axis=1), k - 1)  # place of the L-th neighbor
-        reach = distance[np.arange(len(keys)), last] * (1 + TIED)
-        complete = (count[:, -1] >= L) & (distance[:, -1] > reach)  # eq. 8
-        complete |= k == len(self.places)
-        i, j = np.nonzero((distance <= reach[:, None]) & (others > 0) & complete[:, None])
-        there = neighbor[i, j]
-        foreign = self.copies[there] - self._count_key(
-            there * self.n_clusters + cluster[i]
-        )  # eq. 7
-        return i, shared_weights(i, distance[i, j], others[i, j], L) * foreign, complete
-
-    def _count_key(self, key: np.ndarray) -> np.ndarray:
-        """Return the number of samples that have each key."""
-        position = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
-        return np.where(self.keys[position] == key, self.n_samples_of_key[position], 0)
-
-
 def connectivity_by_tree(
     samples: Samples, n_neighbors: int, max_visits: float = np.inf
 ) -> float | None:
@@ -746,22 +632,33 @@ def connectivity_by_tree(
     """
     if not samples.is_dense_euclidean:
         return None
-    workers = effective_n_jobs(samples.n_jobs)
-    tree = PlaceTree(samples.points, samples.partition.cluster, n_jobs=workers)
-    affordable = min(samples.partition.n_samples / VISIT_COST, max_visits)
-    return (
-        tree.foreign_weight(n_neighbors) if tree.count_visits(n_neighbors) <= affordable else None
-    )
-
-
-def _distinct(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the m distinct rows (m, p), and the index (n,) of each row among them."""
-    order = np.lexsort(points.T)
-    ordered = points[order]
-    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
-    place = np.empty(len(points), dtype=np.intp)
-    place[order] = np.cumsum(new) - 1
-    return ordered[new], place
+    points, cluster, L = samples.points, samples.partition.cluster, n_neighbors
+    n, tree = len(points), cKDTree(points, leafsize=LEAF)
+    # the mean number of points that a search visits, from a sample (eq. 8)
+    some = points[:: -(-n // PILOT)]
+    radius = np.reshape(tree.query(some, [L + 1])[0], -1)
+    if points_visited(tree, some, radius) > min(n / VISIT_COST, max_visits):
+        return None
+    # the sample itself, L others and one beyond; more where the last one ties with the L-th
+    k, left, total = L + 2, np.arange(n), 0.0
+    while len(left):
+        k, incomplete = min(k, n), []
+        for chunk in slices(len(left), max(1, TREE_NUMBERS // k)):
+            rows = left[chunk]
+            parts = tree.query(points[rows], k, workers=effective_n_jobs(samples.n_jobs))
+            distance, neighbor = (np.reshape(part, (len(rows), k)) for part in parts)  # (q, k)
+            others = neighbor != rows[:, None]
+            count = others.cumsum(axis=1)
+            last = np.minimum((count < L).sum(axis=1), k - 1)  # place of the L-th neighbor
+            reach = distance[np.arange(len(rows)), last] * (1 + TIED)
+            complete = ((count[:, -1] >= L) & (distance[:, -1] > reach)) | (k == n)  # eq. 7
+            i, j = np.nonzero((distance <= reach[:, None]) & others & complete[:, None])
+            foreign = cluster[neighbor[i, j]] != cluster[rows[i]]
+            weights = shared_weights(i, distance[i, j], np.ones(len(i), np.intp), L)
+            total += float(weights @ foreign)  # eq. 1
+            incomplete.append(rows[~complete])
+        left, k = np.concatenate(incomplete), 2 * k
+    return total
 
 
 def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | float) -> float:

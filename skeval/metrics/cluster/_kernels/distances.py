@@ -124,14 +124,27 @@ class Samples:
             return matrix_tiles(self.points, self.partition.order)
         points = self.points
         if self.metric in EUCLIDEAN and issparse(points):
-            if not _is_cheaper_dense(*points.shape):
+            n, p = points.shape
+            if n * p > (MAX_NUMBERS if p <= MAX_DENSE_FEATURES else MAX_SMALL_BLOCK):
                 return sparse_tiles(points)
             points = points.toarray()
         if self.has_few_features:
             return point_tiles(partial(cdist, metric="euclidean"), points)
         if self.metric in EUCLIDEAN:
             return euclidean_tiles(points, self.partition.starts)
-        return point_tiles(distance_function(self.metric, points), points, self._check)
+
+        def check(block: np.ndarray, rows: slice, columns: slice) -> None:
+            first, second = self.partition.order[rows], self.partition.order[columns]
+            check_distances(
+                block, self.metric, lambda i, j: f"rows {first[i]} and {second[j]} of X"
+            )
+
+        # distances of validated samples are finite
+        return point_tiles(
+            distance_function(self.metric, points),
+            points,
+            None if self.metric in (*EUCLIDEAN, "sqeuclidean") else check,
+        )
 
     @cached_property
     def zero(self) -> np.ndarray:
@@ -148,12 +161,6 @@ class Samples:
         some = self.points[:: -(-n // SCALE_SAMPLE)]
         parts = [distance(self.points[rows], some) for rows in gen_batches(n, SCALE_ROWS)]
         return ROUNDING * np.concatenate([part.max(axis=1) for part in parts])
-
-    def _check(self, block: np.ndarray, rows: slice, columns: slice) -> None:
-        if self.metric in (*EUCLIDEAN, "sqeuclidean"):
-            return  # finite, because the samples are validated
-        first, second = self.partition.order[rows], self.partition.order[columns]
-        check_distances(block, self.metric, lambda i, j: f"rows {first[i]} and {second[j]} of X")
 
 
 def euclidean(a: Points, b: Points) -> np.ndarray:
@@ -236,37 +243,22 @@ def mend(
         return np.square(gaps) * (1 - ROUNDED)
     lowest = squared.min(axis=1)
     rows = np.flatnonzero(lowest < CLOSE * (aa + bb.max()))  # rows that may have close pairs
-    if len(rows):
-        _compute_close_pairs(squared, rows, *take(), aa, bb, halvings=halvings)
-        lowest[rows] = squared[rows].min(axis=1)
-    return lowest
-
-
-def _compute_close_pairs(
-    squared: np.ndarray,
-    rows: np.ndarray,
-    a: Points,
-    b: Points,
-    aa: np.ndarray,
-    bb: np.ndarray,
-    *,
-    halvings: int,
-) -> None:
-    """Recompute the close pairs of some rows in place."""
+    if not len(rows):
+        return lowest
+    a, b = take()
     close = squared[rows] < CLOSE * (aa[rows, None] + bb)  # eq. 10
-    if ONE_BY_ONE * np.count_nonzero(close) > squared.size and _fits_dense(a, b):
+    fits = not issparse(a) or (a.shape[0] + b.shape[0]) * a.shape[1] <= DENSE_NUMBERS
+    if ONE_BY_ONE * np.count_nonzero(close) > squared.size and fits:
         squared[rows] = _by_halves(a[rows], b, halvings=halvings)
-        return
-    i, j = np.nonzero(close)
-    i = rows[i]
-    step = max(1, NUMBERS_AT_ONCE // a.shape[1])
-    for start in range(0, len(i), step):
-        pairs = i[start : start + step], j[start : start + step]
-        squared[pairs] = squared_norms(a[pairs[0]] - b[pairs[1]])
-
-
-def _fits_dense(a: Points, b: Points) -> bool:
-    return not issparse(a) or (a.shape[0] + b.shape[0]) * a.shape[1] <= DENSE_NUMBERS
+    else:  # pair by pair from differences, some at a time
+        i, j = np.nonzero(close)
+        i = rows[i]
+        step = max(1, NUMBERS_AT_ONCE // a.shape[1])
+        for start in range(0, len(i), step):
+            pairs = i[start : start + step], j[start : start + step]
+            squared[pairs] = squared_norms(a[pairs[0]] - b[pairs[1]])
+    lowest[rows] = squared[rows].min(axis=1)
+    return lowest
 
 
 def _by_halves(a: Points, b: Points, *, halvings: int) -> np.ndarray:
@@ -339,43 +331,29 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
         return squared_euclidean
     if metric in PAIRWISE_BOOLEAN_FUNCTIONS:
         return lambda a, b: pairwise_distances(a.astype(bool), b.astype(bool), metric=metric)
-    if callable(metric) and not issparse(points):
+    if issparse(points):
+        return partial(pairwise_distances, metric=metric)
+    if callable(metric):
         return partial(_pair_by_pair, metric)
-    if metric == "cosine" and not issparse(points):
-        return _cosine
-    options = _scale(metric, points)
-    if metric in ("cityblock", "l1", "manhattan") and not issparse(points):
+    if metric == "cosine":
+        # scikit-learn treats dense rows that are shorter than 2e-15 as zeros
+        return lambda a, b: pairwise_distances(_enlarge(a), _enlarge(b), metric=metric)
+    if metric in ("cityblock", "l1", "manhattan"):
         return partial(cdist, metric="cityblock")
-    if metric == "correlation" and not issparse(points):
-        return _correlation
+    if metric == "correlation":
+        # the mean of a constant row may differ from it by rounding; this makes the row exactly 0
+        return lambda a, b: cdist(a - a[:, :1], b - b[:, :1], metric=metric)
+    options = _scale(metric, points)
     # scikit-learn would call SciPy for a metric that it does not implement
-    if metric not in distance_metrics() and not issparse(points):
+    if metric not in distance_metrics():
         return partial(cdist, metric=metric, **options)
     return partial(pairwise_distances, metric=metric, **options)
-
-
-def _cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the cosine distance of rows of any length.
-
-    scikit-learn treats dense rows that are shorter than 2e-15 as zeros.
-    """
-    return pairwise_distances(_enlarge(a), _enlarge(b), metric="cosine")
 
 
 def _enlarge(points: np.ndarray) -> np.ndarray:
     """Multiply each row by a power of two, so that its largest entry is near 1."""
     exponents = np.frexp(np.abs(points).max(axis=1))[1]
     return np.ldexp(points, -exponents[:, None])
-
-
-def _correlation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the correlation distance, nan for constant rows.
-
-    The mean of equal numbers may differ from them by rounding, so that a constant row would not be
-    0 after centering. Subtracting the first number of each row does not change correlations, and
-    makes constant rows exactly 0.
-    """
-    return cdist(a - a[:, :1], b - b[:, :1], metric="correlation")
 
 
 def _pair_by_pair(metric: Callable, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -406,9 +384,9 @@ def check_distances(
 
 def _scale(metric: str | Callable, points: Points) -> dict[str, np.ndarray]:
     """Return the parameters of the metric that depend on all points, not on a block."""
-    if metric == "seuclidean" and not issparse(points):
+    if metric == "seuclidean":
         return {"V": np.var(points, axis=0, ddof=1)}
-    if metric == "mahalanobis" and not issparse(points):
+    if metric == "mahalanobis":
         covariance = np.atleast_2d(np.cov(points.T))
         scale = np.sqrt(np.diagonal(covariance))
         if not scale.all() or np.linalg.matrix_rank(covariance / scale / scale[:, None]) < len(
@@ -532,10 +510,6 @@ def _fill_diagonal(
     return block
 
 
-def _is_cheaper_dense(n: int, p: int) -> bool:
-    return n * p <= (MAX_NUMBERS if p <= MAX_DENSE_FEATURES else MAX_SMALL_BLOCK)
-
-
 def has_centroids(metric: str | Callable) -> bool:
     """Return whether the metric is defined for means of rows, unlike metrics of Booleans."""
     return metric != "precomputed" and metric not in PAIRWISE_BOOLEAN_FUNCTIONS
@@ -566,7 +540,12 @@ def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
         distances = np.sqrt(squared) if euclidean_rows else to_centroids(points, partition, metric)
         result["mean_to_centroid"] = np.add.reduceat(distances, partition.starts) / partition.sizes
     if "centroid_between" in needs:
-        between = _between_means(means, np.maximum.reduceat(within, partition.starts))
+        between = euclidean(means, means)
+        np.fill_diagonal(between, 0.0)
+        # 0 if means differ by rounding, at a scale for each pair: one distant cluster has no effect
+        radii = np.maximum.reduceat(within, partition.starts)
+        scale = np.sqrt(radii) + np.sqrt(squared_norms(means))
+        between[between <= COINCIDENT * np.maximum.outer(scale, scale)] = 0.0
         if metric not in EUCLIDEAN:
             between = between_centroids(points, partition, metric, between == 0)
         result["centroid_between"] = between
@@ -582,13 +561,16 @@ def to_centroids(points: Points, partition: Partition, metric: str | Callable) -
     result = np.empty(points.shape[0])
     for rows, name in zip(partition.members, partition.names, strict=True):
         block = distance(_mean(points[rows]), points[rows])
-        check_distances(block, metric, partial(_row_and_centroid, partition.order[rows], name))
+        order = partition.order[rows]
+        check_distances(
+            block,
+            metric,
+            lambda _, j, order=order, name=name: (  # type: ignore[misc]
+                f"row {order[j]} of X and the centroid of cluster {name!s}"
+            ),
+        )
         result[rows] = block[0]
     return result
-
-
-def _row_and_centroid(rows: np.ndarray, name: object, _: int, j: int) -> str:
-    return f"row {rows[j]} of X and the centroid of cluster {name!s}"
 
 
 def between_centroids(
@@ -628,19 +610,6 @@ def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray,
         squared[rows] = np.square(deviations, out=deviations) @ np.ones(len(mean))
         mean += first
     return squared, means
-
-
-def _between_means(means: Points, within: np.ndarray) -> np.ndarray:
-    """Return the Euclidean distances (K, K) between means; 0 if they may be rounding errors.
-
-    `within` (K,) is the largest squared norm of the rows of each cluster, centered if dense.
-    """
-    between = euclidean(means, means)
-    np.fill_diagonal(between, 0.0)
-    # a scale for each pair, so that one distant cluster does not make others coincide
-    scale = np.sqrt(within) + np.sqrt(squared_norms(means))
-    between[between <= COINCIDENT * np.maximum.outer(scale, scale)] = 0.0
-    return between
 
 
 def _stack(means: list[Any]) -> Points:
