@@ -92,6 +92,14 @@ class Measured(NamedTuple):
         base = self.reference.mean(axis=1)
         return base + SHARE * (1 - base)
 
+    @property
+    def prediction_limit(self) -> Array:
+        """Simultaneous upper prediction limits for one more draw of the reference."""
+        n_candidates, n_draws = self.reference.shape
+        quantile = t.isf(LEVEL / n_candidates, n_draws - 1)
+        spread = self.reference.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
+        return self.reference.mean(axis=1) + quantile * spread
+
     def near_the_best(self, limits: Array) -> Array:
         """Raise the limits of all but the best candidate to one standard error below its value.
 
@@ -105,27 +113,6 @@ class Measured(NamedTuple):
         raised = np.maximum(limits, self.values[best] - self.errors[best])
         raised[best] = limits[best]
         return raised
-
-
-def limit_strength(measured: Measured) -> Array:
-    """Return the required prediction strength of each candidate."""
-    return np.maximum(measured.share_of_the_way, measured.threshold)
-
-
-def limit_agreement(measured: Measured) -> Array:
-    """Return the required agreement of halves of each candidate, near the best."""
-    return measured.near_the_best(measured.share_of_the_way)
-
-
-def limit_silhouette(measured: Measured) -> Array:
-    """Return the required silhouette of each candidate, near the best.
-
-    It is the simultaneous upper prediction limit for one more draw of the reference.
-    """
-    n_candidates, n_draws = measured.reference.shape
-    quantile = t.isf(LEVEL / n_candidates, n_draws - 1)
-    spread = measured.reference.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
-    return measured.near_the_best(measured.reference.mean(axis=1) + quantile * spread)
 
 
 class Rule(NamedTuple):
@@ -156,20 +143,20 @@ _LEAST = "at least 2/3 of the way from the reference to 1, else 1"
 RULES = {
     name: Rule(
         partial(_stability.agree_both_ways, agreement),
-        limit_agreement,
+        lambda measured: measured.near_the_best(measured.share_of_the_way),
         f"largest k within one standard error of the best and {_LEAST}",
     )
     for name, agreement in AGREEMENTS.items()
 } | {
     PREDICTION_STRENGTH: Rule(
         partial(_stability.agree_both_ways, AGREEMENTS[PREDICTION_STRENGTH]),
-        limit_strength,
+        lambda measured: np.maximum(measured.share_of_the_way, measured.threshold),
         f"largest k with strength >= {{threshold:g}} and {_LEAST}",
         takes_one=True,
     ),
     SILHOUETTE: Rule(
         _stability.mean_silhouette,
-        limit_silhouette,
+        lambda measured: measured.near_the_best(measured.prediction_limit),
         "smallest k within one standard error of the best and above the reference, else 1",
         takes_largest=False,
     ),

@@ -282,7 +282,7 @@ def compute_internal(
     X: Any, partitions: Mapping[str, Any], names: list[str], options: dict[str, Any]
 ) -> np.ndarray:
     """Return the requested internal indices of every partition."""
-    rows = []
+    rows, metric = [], options["metric"]
     shared = [name for name in names if name in SHARED]
     for partition, labels in partitions.items():
         result: dict[str, Any] = {}
@@ -292,21 +292,16 @@ def compute_internal(
                     partition, internal_indices, X, labels, indices=shared, **options
                 )
             for name in set(names) - SHARED:
-                result[name] = call_alone(name, partition, X, labels, options)
+                own = {key: value for key, value in options.items() if key != "n_neighbors"}
+                if own["noise"] is None:  # the density-based index has another default
+                    del own["noise"]
+                if name == "within_cluster_variance":
+                    own["metric"] = "sqeuclidean" if metric == "euclidean" else metric
+                    del own["n_jobs"]
+                function = BY_NAME[name].function
+                result[name] = float(call_index(partition, function, X, labels, **own))
         rows.append([result[name] for name in names])
     return np.array(rows, dtype=np.float64)
-
-
-def call_alone(name: str, partition: str, X: Any, labels: Any, options: dict[str, Any]) -> float:
-    """Return an index that is computed separately from the others."""
-    keywords = {key: value for key, value in options.items() if key not in ("n_neighbors", "noise")}
-    if options["noise"] is not None:  # the density-based index has another default
-        keywords["noise"] = options["noise"]
-    if name == "within_cluster_variance":
-        del keywords["n_jobs"]
-        if keywords["metric"] == "euclidean":
-            keywords["metric"] = "sqeuclidean"
-    return float(call_index(partition, BY_NAME[name].function, X, labels, **keywords))
 
 
 def call_index(partition: str, function: Callable, X: Any, labels: Any, **options: Any) -> Any:

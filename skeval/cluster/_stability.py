@@ -105,12 +105,6 @@ def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
     return float(np.min(kept / (sizes * (sizes - 1))))
 
 
-def has_clusters(labels: np.ndarray, n_clusters: int) -> bool:
-    """Return whether there are `n_clusters` clusters of at least `SMALLEST` samples."""
-    sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
-    return int(np.sum(sizes >= SMALLEST)) >= n_clusters
-
-
 # compare the labels of a half with the labels transferred from the other half
 AGREEMENTS: dict[str, Agreement] = {
     "adjusted_rand": adjusted_rand_agreement,
@@ -385,7 +379,8 @@ def compare_halves(
         pairs = zip(seeded, halves.parts, strict=True)
         # cluster each half by itself; a half with too few clusters has no agreement
         labels = [fit_labels(models.pop(n_clusters), half) for models, half in pairs]
-        is_complete = all(has_clusters(own, n_clusters) for own in labels)
+        sizes = [np.unique(own[own != NOISE], return_counts=True)[1] for own in labels]
+        is_complete = all(np.sum(size >= SMALLEST) >= n_clusters for size in sizes)
         values.append([measure(halves, labels) if is_complete else 0.0 for measure in measures])
     return values
 
@@ -413,10 +408,8 @@ def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
 Resample = tuple[Any, np.ndarray, np.ndarray]
 """Data to cluster, the original rows that they contain, and the positions of these rows."""
 
-Resamples = Callable[[Generator], Resample]
-RESAMPLES = ("bootstrap", "subset", "noise", "jitter")
+RESAMPLES = ("bootstrap", "subset", "noise")
 NOISE_SHARE, NOISE_REACH = 0.05, 4.0  # share of the samples; in standard deviations
-JITTER_QUANTILE = 0.05
 DISSOLVED, RECOVERED = 0.5, 0.75
 VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
 """Minimum mean Jaccard coefficient of each verdict; up to the last one it is "dissolved"."""
@@ -439,7 +432,7 @@ class ClusterStability(Result):
         Coefficient in each resample.
     partition : ndarray of shape (n_samples,)
         Cluster of each sample; -1 is noise.
-    method : {"bootstrap", "subset", "noise", "jitter"}
+    method : {"bootstrap", "subset", "noise"}
         Type of resamples.
     """
 
@@ -537,13 +530,11 @@ def cluster_stability(
         between resamples.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The data.
-    method : {"bootstrap", "subset", "noise", "jitter"}, default="bootstrap"
+    method : {"bootstrap", "subset", "noise"}, default="bootstrap"
         The resamples: the distinct samples of a bootstrap ("bootstrap"), half of the samples
-        ("subset"), all samples, each replaced with probability 0.05 by a uniform point in the box
-        of 4 standard deviations on either side of the mean along the principal axes ("noise"), or
-        all samples with added normal noise, whose standard deviation along each principal axis is
-        the 0.05 quantile of the distances between adjacent projections ("jitter"). The last two
-        need dense X.
+        ("subset"), or all samples, each replaced with probability 0.05 by a uniform point in the
+        box of 4 standard deviations on either side of the mean along the principal axes ("noise",
+        which needs dense X).
     n_resamples : int, default=100
         Number of resamples, at least 2.
     random_state : int, RandomState, Generator or None, default=None
@@ -566,7 +557,7 @@ def cluster_stability(
     ------
     ValueError
         If X has fewer than 4 samples, is not finite or of a size whose squares are not, is sparse
-        with "noise" or "jitter", or if the clusterer labels all samples as noise; if the clusterer
+        with "noise", or if the clusterer labels all samples as noise; if the clusterer
         takes precomputed distances, or a parameter is out of range.
 
     See Also
@@ -608,7 +599,7 @@ def cluster_stability(
     ('highly stable', 'highly stable', 'highly stable')
     """
     X = check_points(clusterer, X)
-    if method in ("noise", "jitter") and issparse(X):
+    if method == "noise" and issparse(X):
         raise ValueError(f"method={method!r} needs dense X, got sparse X: use 'bootstrap'.")
     root = root_seed(random_state)
     # the clusters of the data, whose stability is measured
@@ -618,7 +609,7 @@ def cluster_stability(
     if not labels.size:
         raise ValueError("clusterer must find a cluster in X, got noise (-1) alone.")
     # one coefficient for each cluster and resample
-    compare = partial(compare_resample, clusterer, make_resamples(X, method), partition, labels)
+    compare = partial(compare_resample, clusterer, X, method, partition, labels)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     coefficients = run_draws(compare, [(root.spawn(1)[0], n_resamples)], **options)
     replicates = np.stack(coefficients, axis=1)
@@ -634,10 +625,10 @@ def cluster_stability(
 
 
 def compare_resample(
-    clusterer: Any, resamples: Resamples, partition: np.ndarray, labels: np.ndarray, draw: Draw
+    clusterer: Any, X: Any, method: str, partition: np.ndarray, labels: np.ndarray, draw: Draw
 ) -> np.ndarray:
     """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
-    data, rows, own = resamples(draw.rng)
+    data, rows, own = draw_resample(X, method, draw.rng)
     predicted = fit_labels(seed_clusterer(clusterer, draw.rng), data)
     return cluster_jaccards(labels, partition[rows], predicted[own])
 
@@ -657,50 +648,20 @@ def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarra
     return (common / either).max(axis=1)
 
 
-def make_resamples(X: Any, method: str) -> Resamples:
-    """Return a function that draws resamples of X."""
-    if method in ("bootstrap", "subset"):
-        return partial(draw_rows, X, method)
-    points = np.asarray(X, dtype=np.float64)
-    # noise is drawn along the principal axes, so that it follows the shape of the data
+def draw_resample(X: Any, method: str, rng: Generator) -> Resample:
+    """Draw half of the rows, the distinct rows of a bootstrap, or all rows with some replaced."""
+    n = X.shape[0]
+    if method != "noise":
+        drawn = rng.permutation(n)[: n // 2] if method == "subset" else rng.integers(0, n, size=n)
+        rows = np.unique(drawn)  # ascending
+        return safe_indexing(X, rows), rows, np.arange(len(rows))
+    # a box along the principal axes, so that the noise follows the shape of the data
+    points = np.array(X, dtype=np.float64)
     center = points.mean(axis=0)
     axes = np.linalg.svd(points - center, full_matrices=False)[2]
-    scores = (points - center) @ axes.T
-    if method == "noise":
-        reach = NOISE_REACH * scores.std(axis=0, ddof=1)
-        return partial(replace_rows, X, points, center, axes, reach)
-    # standard deviation of the noise: a low quantile of the positive steps between projections
-    steps = [np.diff(np.unique(column)) for column in scores.T]
-    scales = [np.quantile(step, JITTER_QUANTILE) if step.size else 0.0 for step in steps]
-    return partial(move_rows, X, points, axes, np.array(scales))
-
-
-def draw_rows(X: Any, method: str, rng: Generator) -> Resample:
-    """Draw half of the rows, or the distinct rows of a bootstrap."""
-    n = X.shape[0]
-    drawn = rng.permutation(n)[: n // 2] if method == "subset" else rng.integers(0, n, size=n)
-    rows = np.unique(drawn)  # ascending
-    return safe_indexing(X, rows), rows, np.arange(len(rows))
-
-
-def replace_rows(
-    X: Any, points: np.ndarray, center: np.ndarray, axes: np.ndarray, reach: np.ndarray,
-    rng: Generator,
-) -> Resample:  # fmt: skip
-    """Replace some rows by points uniform in a box along the axes."""
-    # only rows that are kept are compared with their clusters
-    replaced = rng.random(len(points)) < NOISE_SHARE
-    noise = center + rng.uniform(-reach, reach, size=(replaced.sum(), len(reach))) @ axes
-    data = points.copy()
-    data[replaced] = noise
+    reach = NOISE_REACH * ((points - center) @ axes.T).std(axis=0, ddof=1)
+    # points uniform in the box; only rows that are kept are compared with their clusters
+    replaced = rng.random(n) < NOISE_SHARE
+    points[replaced] = center + rng.uniform(-reach, reach, size=(replaced.sum(), len(reach))) @ axes
     rows = np.flatnonzero(~replaced)
-    return rebuild(X, data), rows, rows
-
-
-def move_rows(
-    X: Any, points: np.ndarray, axes: np.ndarray, scales: np.ndarray, rng: Generator
-) -> Resample:
-    """Add normal noise to all rows, with the standard deviations `scales` along the axes."""
-    data = points + rng.normal(scale=scales, size=(len(points), len(scales))) @ axes
-    rows = np.arange(len(points))
-    return rebuild(X, data), rows, rows
+    return rebuild(X, points), rows, rows

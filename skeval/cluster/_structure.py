@@ -34,7 +34,12 @@ def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) ->
     """Cluster a draw of reference data and return the index, nan if undefined."""
     data = reference(draw.rng)
     labels = _stability.fit_labels(_stability.seed_clusterer(clusterer, draw.rng), data)
-    return value_or_nan(index, data, labels)
+    with ignored_warnings(UndefinedMetricWarning):
+        try:
+            value = float(index(data, labels))
+        except ValueError:
+            return np.nan
+    return value if np.isfinite(value) else np.nan
 
 
 @_checks.in_order(clusterer=_checks.is_no_table, X=None)
@@ -158,11 +163,15 @@ def structure_test(
     root = _checks.root_seed(random_state)
     first = _stability.seed_clusterer(clusterer, _checks.repetition_rng(root, 0))
     labels = _stability.fit_labels(first, X)
-    statistic = check_index_value(index, X, labels)
+    statistic = float(index(X, labels))
+    if not np.isfinite(statistic):
+        raise ValueError(f"index must have a finite value on the data, got {statistic}.")
+    # the same clusterer and index in draws of the reference
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     measure = partial(index_of_draw, clusterer, draws, index)
     seeds = [(root.spawn(1)[0], n_references)]
     null = np.array(_stability.run_draws(measure, seeds, **options))
+    # a draw with an undefined index counts as at least as good
     sign = 1 if greater_is_better else -1
     count = int(exceedances(sign * statistic, sign * null).sum())
     cautions = []
@@ -189,21 +198,3 @@ def structure_test(
 
 Index = Callable[[Any, Any], float]
 """Function of data and labels."""
-
-
-def check_index_value(index: Index, *arguments: Any) -> float:
-    """Return the index of all samples; raise if it is undefined."""
-    value = float(index(*arguments))
-    if not np.isfinite(value):
-        raise ValueError(f"index must have a finite value on the data, got {value}.")
-    return value
-
-
-def value_or_nan(index: Index, *arguments: Any) -> float:
-    """Return the index; nan if it is not finite or raises `ValueError`."""
-    with ignored_warnings(UndefinedMetricWarning):
-        try:
-            value = float(index(*arguments))
-        except ValueError:
-            return np.nan
-    return value if np.isfinite(value) else np.nan

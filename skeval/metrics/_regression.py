@@ -429,9 +429,15 @@ def _sampler(distribution: Any) -> Callable[[int, Generator], Floats]:
     if isinstance(distribution, list | tuple):
         if not distribution or not all(hasattr(d, "ppf") for d in distribution):
             raise TypeError("distribution must list frozen univariate distributions.")
-        return lambda n, rng: np.column_stack(
-            [d.ppf(u) for d, u in zip(distribution, _sobol(n, len(distribution), rng), strict=True)]
-        )
+
+        def draw(n: int, rng: Generator) -> Floats:
+            # scrambled Sobol points of the open unit cube, through the quantile functions
+            sampler = stats.qmc.Sobol(len(distribution), seed=rng)
+            cube = np.clip(_draw_points(sampler, n), 2.0**-32, 1 - 2.0**-32)
+            pairs = zip(distribution, cube.T, strict=True)
+            return np.column_stack([part.ppf(u) for part, u in pairs])
+
+        return draw
     if hasattr(distribution, "cov_object"):
         return lambda n, rng: _draw_points(
             stats.qmc.MultivariateNormalQMC(distribution.mean, distribution.cov, seed=rng), n
@@ -439,12 +445,6 @@ def _sampler(distribution: Any) -> Callable[[int, Generator], Floats]:
     if hasattr(distribution, "ppf") or hasattr(distribution, "pmf"):
         raise TypeError(f"distribution must be continuous, got {distribution!r}.")
     return lambda n, rng: np.reshape(distribution.rvs(n, random_state=rng), (n, -1))
-
-
-def _sobol(n: int, dimensions: int, rng: Generator) -> Floats:
-    """Return n scrambled Sobol points of the open unit cube, shape (dimensions, n)."""
-    points = _draw_points(stats.qmc.Sobol(dimensions, seed=rng), n)
-    return np.clip(points, 2.0**-32, 1 - 2.0**-32).T
 
 
 def _draw_points(sampler: Any, n: int) -> Floats:

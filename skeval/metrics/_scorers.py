@@ -388,11 +388,22 @@ class ClusteringScorer(RoutedScorer):
 
     def __call__(self, estimator: Any, X: ArrayLike, y: object = None, **metadata: Any) -> float:
         """Return the score of the estimator's partition of `X`."""
-        fitted, labels = _partition(estimator, X)
+        # methods that cannot predict new samples are fitted to X
+        if hasattr(estimator, "predict"):
+            labels = np.asarray(estimator.predict(X))
+        else:
+            estimator = clone(estimator)
+            fits = hasattr(estimator, "fit_predict")
+            labels = np.asarray(estimator.fit_predict(X) if fits else estimator.fit(X).labels_)
         sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
         if len(sizes) < 2:
             return self._no_value(f"the partition must have two clusters, got {len(sizes)}.")
-        points = _clustered_space(fitted, X) if self.space == "transformed" else X
+        # X as transformed for the last step of a pipeline
+        points: Any = X
+        while self.space == "transformed" and isinstance(estimator, Pipeline):
+            if len(estimator) > 1:
+                points = estimator[:-1].transform(points)
+            estimator = estimator[-1]
         try:
             value = float(self.index(points, labels, **self.kwargs | metadata))
         except ValueError as error:
@@ -417,22 +428,3 @@ class ClusteringScorer(RoutedScorer):
             f"make_clustering_scorer({name}, greater_is_better={self.greater_is_better}, "
             f"undefined={self.undefined!r}, space={self.space!r}{options})"
         )
-
-
-def _partition(estimator: Any, X: ArrayLike) -> tuple[Any, np.ndarray]:
-    """Return a fitted clusterer and its labels of the rows of X."""
-    if hasattr(estimator, "predict"):
-        return estimator, np.asarray(estimator.predict(X))
-    fresh = clone(estimator)
-    if hasattr(fresh, "fit_predict"):
-        return fresh, np.asarray(fresh.fit_predict(X))
-    return fresh, np.asarray(fresh.fit(X).labels_)
-
-
-def _clustered_space(estimator: Any, X: Any) -> Any:
-    """Return X as transformed for the last step of a fitted pipeline."""
-    while isinstance(estimator, Pipeline):
-        if len(estimator) > 1:
-            X = estimator[:-1].transform(X)
-        estimator = estimator[-1]
-    return X

@@ -8,7 +8,7 @@ n-grams are counted by sorting integers. All counts are exact.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, count, islice
 from numbers import Integral, Real
@@ -350,7 +350,10 @@ def bleu_statistics(
 ) -> Ints:
     """Return the BLEU statistics of each sentence: c, r, matches and totals of each order.
 
-    For any selection or resample of sentences, log BLEU is `log_bleu` of the sum of their rows.
+    `c` is the length of the hypothesis, `r` the closest reference length (ties: the shorter), a
+    total the number of n-grams of the hypothesis. Matches of an n-gram are clipped at its largest
+    count in a single reference. For any selection or resample of sentences, log BLEU is `log_bleu`
+    of the sum of their rows.
     """
     for name, sentences in (("references", references), ("hypotheses", hypotheses)):
         if isinstance(sentences, str) or not is_sized(sentences):
@@ -358,11 +361,6 @@ def bleu_statistics(
                 f"{name} must hold one entry per sentence, got {type(sentences).__name__}; "
                 "sentence_bleu_score is for a single sentence."
             )
-    _check_lengths(references, hypotheses)
-    return ngram_statistics(_tokenize(references, hypotheses, tokenize or str.split), max_order)
-
-
-def _check_lengths(references: Sequence[Any], hypotheses: Sequence[Any]) -> None:
     n = len(hypotheses)
     if len(references) != n:
         transposed = all(not isinstance(s, str) and is_sized(s) and len(s) == n for s in references)
@@ -373,6 +371,17 @@ def _check_lengths(references: Sequence[Any], hypotheses: Sequence[Any]) -> None
         )
     if n == 0:
         raise ValueError("hypotheses must hold at least one sentence, got none.")
+    # count the n-grams of a block of sentences at a time
+    pairs, blocks = _tokenize(references, hypotheses, tokenize or str.split), []
+    while batch := list(islice(pairs, _BLOCK)):
+        length = [
+            [len(segment) for segment in (hypothesis, *others)] for hypothesis, others in batch
+        ]
+        closest = [min((abs(r - c), r) for r in others)[1] for c, *others in length]
+        c = np.array([own for own, *_ in length])
+        totals = np.maximum(c[:, None] - np.arange(max_order), 0)
+        blocks.append(np.column_stack([c, closest, _count_matches(batch, max_order), totals]))
+    return np.concatenate(blocks)
 
 
 def _tokenize(
@@ -420,26 +429,6 @@ def _is_tokenized(segment: Any) -> bool:
 
 
 _BLOCK = 128  # sentences per block; their arrays fit into the cache
-
-
-def ngram_statistics(pairs: Iterable[tuple[Tokens, list[Tokens]]], max_order: int) -> Ints:
-    """Return a row per (hypothesis, references): c, r, matches of order 1..N, totals of order 1..N.
-
-    `c` is the length of the hypothesis, `r` the closest reference length (ties: the shorter), a
-    total the number of n-grams of the hypothesis. Matches of an n-gram are clipped at its largest
-    count in a single reference.
-    """
-    remaining = iter(pairs)
-    blocks = []
-    while batch := list(islice(remaining, _BLOCK)):
-        length = [
-            [len(segment) for segment in (hypothesis, *others)] for hypothesis, others in batch
-        ]
-        closest = [min((abs(r - c), r) for r in others)[1] for c, *others in length]
-        c = np.array([own for own, *_ in length])
-        totals = np.maximum(c[:, None] - np.arange(max_order), 0)
-        blocks.append(np.column_stack([c, closest, _count_matches(batch, max_order), totals]))
-    return np.concatenate(blocks)
 
 
 def _count_matches(batch: list[tuple[Tokens, list[Tokens]]], max_order: int) -> Ints:

@@ -584,6 +584,7 @@ def _invert(
     """
     tail, observed = (1 - confidence_level) / 2, float(_summarize(ray.measure(1.0), share))
 
+    # whether a distance as large, or as small, as the observed one is likely for this curve
     def reaches(place: float) -> bool:
         return bool(np.mean(_summarize(ray.draw(place), share) >= observed) >= tail)
 
@@ -591,6 +592,7 @@ def _invert(
         most = max(observed, chance)
         return bool(np.mean(_summarize(ray.draw(place), share) <= most) >= tail)
 
+    # positions of the limits on the line of curves, then their distances on all samples
     low, high = 0.0, 1.0
     if not reaches(0.0):
         low = _bisect(reaches, 0.0, 1.0)
@@ -764,6 +766,7 @@ def validation_size(
     n_samples          2135
     n_events           919
     """
+    # standard errors from the target widths
     targets = dict(WIDTHS)
     for name, width in (widths or {}).items():
         if name not in WIDTHS or not isinstance(width, Real) or not width > 0:
@@ -775,7 +778,23 @@ def validation_size(
     z = intervals.normal_quantile(confidence_level)
     error = np.arcsinh(targets["observed_expected"] / 2) / z
     sizes = {"observed_expected": (1 - prevalence) / (prevalence * error**2)}
-    odds = _read_distribution(y_proba, log_odds, beta)
+    # quantiles of the log-odds, for the slope
+    if sum(value is not None for value in (y_proba, log_odds, beta)) > 1:
+        raise ValueError("at most one of y_proba, log_odds and beta must be given.")
+    odds: Floats | None = None
+    if y_proba is not None:
+        p = read_column("y_proba", y_proba)
+        if not len(p) or not (np.isfinite(p).all() and p.min() > 0 and p.max() < 1):
+            raise ValueError("y_proba must hold probabilities strictly between 0 and 1.")
+        odds = logit(p)
+    for name, pair, law in (("log_odds", log_odds, stats.norm), ("beta", beta, stats.beta)):
+        if pair is None:
+            continue
+        first, second = pair if len(pair) == 2 else (np.nan, np.nan)
+        if not second > 0 or (name == "beta" and not first > 0) or not np.isfinite(first):
+            raise ValueError(f"{name} must hold two numbers, the second > 0, got {pair!r}.")
+        odds = law.ppf((np.arange(N_QUANTILES) + 0.5) / N_QUANTILES, first, second)
+        odds = odds if name == "log_odds" else logit(odds)
     if odds is not None:
         variance = expit(odds) * expit(-odds)
         a, ab, b = (float(np.mean(odds**power * variance)) for power in range(3))
@@ -800,6 +819,7 @@ def validation_size(
         spread += cost**2 * specificity * (1 - specificity) / (1 - prevalence)
         spread += cost**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
         sizes["net_benefit"] = spread / (targets["net_benefit"] / 2 / z) ** 2
+    # dependent samples are worth less
     design = intervals.read_design(group_size, intraclass_correlation)
     sizes = {
         name: int(np.ceil(size)) if design is None else design.needed(size, confidence_level)
@@ -820,29 +840,6 @@ WIDTHS = {"observed_expected": 0.2, "slope": 0.2, "roc_auc": 0.1, "net_benefit":
 N_QUANTILES = 20_000
 MIN_VARIANCE = 1e-12
 """Smallest variance of log-odds, relative to their mean square, that is not rounding error."""
-
-
-def _read_distribution(y_proba: Any, log_odds: Any, beta: Any) -> Floats | None:
-    """Return quantiles of the log-odds."""
-    distributions = [value for value in (y_proba, log_odds, beta) if value is not None]
-    if len(distributions) > 1:
-        raise ValueError("at most one of y_proba, log_odds and beta must be given.")
-    if y_proba is not None:
-        p = read_column("y_proba", y_proba)
-        if not len(p) or not (np.isfinite(p).all() and p.min() > 0 and p.max() < 1):
-            raise ValueError("y_proba must hold probabilities strictly between 0 and 1.")
-        odds: Floats = logit(p)
-        return odds
-    shares = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
-    for name, pair, law in (("log_odds", log_odds, stats.norm), ("beta", beta, stats.beta)):
-        if pair is None:
-            continue
-        first, second = pair if len(pair) == 2 else (np.nan, np.nan)
-        if not second > 0 or (name == "beta" and not first > 0) or not np.isfinite(first):
-            raise ValueError(f"{name} must hold two numbers, the second > 0, got {pair!r}.")
-        quantiles: Floats = law.ppf(shares, first, second)
-        return quantiles if name == "log_odds" else logit(quantiles)
-    return None
 
 
 def _size_of_area(area: float, prevalence: float, error: float) -> int:
