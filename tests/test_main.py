@@ -96,7 +96,8 @@ def test_words_are_read_before_anything_slow_is_imported(arguments, status):
         "slow = {'numpy', 'sklearn', 'scipy', 'pandas', 'joblib'} & set(sys.modules)\n"
         "assert not slow, slow\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 LEAST = ["--cv", "2", "--include", "cross_validation"]

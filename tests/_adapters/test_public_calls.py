@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.solvers import make_labels, make_samples
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+from sklearn.exceptions import FitFailedWarning
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import hinge_loss, make_scorer
@@ -225,37 +224,6 @@ def test_fits_that_fail_are_left_out():
         compare_classifiers(pair, X3, Y2, cv=folds, method="mcnemar", error_score=np.nan)
 
 
-def test_errors_are_those_of_the_estimator():
-    X = X3.copy()
-    X[5, 2] = np.nan
-    for model, y in ((Ridge(), Z), (KNeighborsClassifier(), Y2), (LINEAR, Y2)):
-        with pytest.raises(ValueError, match=r"NaN|missing values"):
-            permutation_test(model, X, y, cv=KFold(4), n_permutations=19)
-    folds = [(np.flatnonzero(Y2 == "a"), np.flatnonzero(Y2 == "b"))]
-    with pytest.raises(ValueError, match="number of classes has to be greater than one"):
-        cross_val_error(LINEAR, X3, Y2, cv=folds)
-
-
-def test_memory_blocks_and_workers_do_not_matter(tmp_path):
-    """The first block of a sequential test is small, the others double."""
-    options = {"cv": KFold(3), "n_permutations": 60, "random_state": 0}
-    for model in (RidgeClassifier(), LogisticRegression()):
-        whole = permutation_test(model, X3, Y2, **options)
-        kept = [permutation_test(model, X3, Y2, memory=tmp_path, **options) for _ in range(2)]
-        for test in kept:
-            assert_array_equal(test.null_distribution, whole.null_distribution)
-        parts = permutation_test(model, X3, Y2, max_exceedances=50, **options)
-        first = whole.null_distribution[: parts.n_resamples]
-        assert_allclose(parts.null_distribution, first, atol=1e-12)
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(300, 10)), rng.integers(0, 2, 300)
-    one, two = (
-        bootstrap_error(LogisticRegression(), X, y, n_resamples=300, random_state=0, n_jobs=n_jobs)
-        for n_jobs in (1, 2)
-    )
-    assert_array_equal(one.replicates, two.replicates)
-
-
 # Numbers that are hard to compute
 
 
@@ -309,16 +277,6 @@ def test_an_unpenalized_logistic_regression_with_an_outlying_row(loop):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert call().value == pytest.approx(loop(call).value, abs=1e-2)
-
-
-def test_fits_that_max_iter_ends_are_done_by_the_estimator(capsys, loop):
-    """Raw columns: lbfgs stops after 100 steps, and warns; so does the loop here."""
-    X, y = load_breast_cancer(return_X_y=True)
-    call = partial(cross_val_error, LogisticRegression(), X, y, cv=StratifiedKFold(5))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        assert call(verbose=1).value == loop(call).value
-    assert "one by one" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e-3])

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from helpers.cases import every_other
 from helpers.outcomes import without_progress
-from joblib import parallel_config
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.preprocessing import StandardScaler
@@ -51,22 +50,6 @@ def test_it_says_what_it_did(bundled):
     assert [line.split()[0] for line in lines[first + 1 : first + 3]] == ["2", "3"]
     assert "for orientation only" in out
     assert without_progress(err) == ""
-
-
-def test_row_numbers_of_pandas_are_left_out_and_told(capsys, tmp_path, iris):
-    iris.drop(columns="target").to_csv(tmp_path / "idx.csv")
-    text = printed(capsys, tmp_path / "idx.csv", *QUICK)
-    assert text.startswith("idx.csv: 150 samples, 4 features, no labels")
-    assert text.count("note: the first column has no name") == 1
-
-
-def test_a_feature_that_counts_the_rows_is_noted(capsys, tmp_path, iris):
-    frame = iris.drop(columns="target").assign(name="a")
-    frame.insert(2, "patient id", np.arange(1, 151))
-    frame.to_csv(tmp_path / "ids.csv", index=False)
-    assert "[row-number]" in printed(capsys, tmp_path / "ids.csv", *QUICK)
-    dropped = printed(capsys, tmp_path / "ids.csv", *QUICK, "--drop", "patient id")
-    assert "[row-number]" not in dropped
 
 
 def test_numbers_are_those_of_evaluate_clusterer(capsys, tmp_path, iris):
@@ -152,11 +135,6 @@ def test_few_samples_are_one_cluster_and_errors_name_the_option(n, tmp_path, cap
     assert_one_line(["cluster", str(path), "--k", f"2:{n // 2 + 1}"], message, capsys)
 
 
-def test_jobs_do_not_change_the_numbers(capsys, bundled):
-    with parallel_config(backend="threading"):
-        assert printed(capsys, "iris", "--jobs", 2, *QUICK) == bundled[0]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"), [("2:8", range(2, 9)), ("3", range(3, 4)), ("5:5", range(5, 6))]
 )
@@ -189,19 +167,6 @@ def assert_one_line(arguments, message, capsys):
     assert captured.err.startswith("skeval: error: ")
     assert message in captured.err
     assert captured.err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("change", "arguments", "message"),
-    [
-        ({"target": np.linspace(0, 1, 150)}, [], "must hold classes, it holds 150 distinct"),
-        ({}, ["--target", "kind"], "has no column 'kind' for --target; its columns are"),
-    ],
-)
-def test_bad_files(change, arguments, message, tmp_path, capsys, iris):
-    path = tmp_path / "bad.csv"
-    iris.assign(**change).to_csv(path, index=False)
-    assert_one_line(["cluster", str(path), *arguments], message, capsys)
 
 
 @pytest.mark.parametrize(

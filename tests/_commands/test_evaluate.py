@@ -217,17 +217,6 @@ def test_outputs_are_tried_before_the_work(files, message, tmp_path, capsys, mon
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_what_was_found_is_printed_even_if_it_cannot_be_written(tmp_path, capsys, monkeypatch):
-    def full(self, path):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(skeval.report.Report, "to_json", full)
-    assert main(["evaluate", "iris", "--json", str(tmp_path / "out.json"), *QUICK]) == 2
-    captured = capsys.readouterr()
-    assert ".632+" in captured.out
-    assert "No space left on device" in captured.err
-
-
 def test_a_process_whose_terminal_cannot_show_every_name(tmp_path):
     frame = load_iris(as_frame=True).frame
     names = np.array(["été", "a\nb", "c"])[frame.target]
@@ -251,12 +240,6 @@ def test_a_process_whose_terminal_cannot_show_every_name(tmp_path):
     )
     assert rb"\xe9t\xe9: 50" in first
     assert (tmp_path / "ü.json").is_file()
-
-
-def test_every_seed_is_one_of_every_estimator(capsys, small_forests):
-    words = ["iris", "--estimator", "forest", "--seed", str(2**40), "--select", "2", *QUICK]
-    assert main(["evaluate", *words, "--bootstraps", "2"]) == 0
-    assert f"seed {2**40}" in capsys.readouterr().out
 
 
 def write_walks(path, n=120, form="{:%Y-%m-%d}"):

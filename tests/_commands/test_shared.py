@@ -134,11 +134,6 @@ def test_what_is_wrong_is_said_in_one_line(people, words, message, capsys):
     assert re.search(message, captured.err)
 
 
-def test_a_sorted_number_of_the_rows_is_suspected(people, capsys):
-    assert main(["evaluate", people, "--target", "Survived", "--drop", "Name", *LEAST]) == 0
-    assert "Feature 'No' counts the samples" in capsys.readouterr().out
-
-
 def test_whole_numbers_by_the_score_are_predicted_as_numbers(tmp_path, capsys):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "price": rng.integers(0, 500, 60)})
@@ -213,11 +208,6 @@ def test_a_stop_is_one_line_that_says_how_to_go_on(capsys, monkeypatch, tmp_path
     assert error.startswith("\nskeval: interrupted; there is nothing to report yet; with --memory ")
     assert main(["evaluate", "iris", "--memory", str(tmp_path), *QUICK]) == 130
     assert "the same command again goes on where it stopped" in capsys.readouterr().err
-
-
-def test_a_misspelled_file_is_named_whatever_is_asked_of_it(capsys):
-    assert main(["evaluate", "absent.csv", "--groups", "g"]) == 2
-    assert "no file 'absent.csv'" in capsys.readouterr().err
 
 
 def test_a_summary_says_what_to_do_about_an_error_that_must_not_be_quoted(tmp_path, capsys):

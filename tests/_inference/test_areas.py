@@ -34,17 +34,6 @@ def spread(positive, scores, weight, group=None):
     return spread_of_areas(influence, positive, weight, group)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_delong_equals_the_u_statistic(seed):
-    rng = np.random.default_rng(seed)
-    positive = rng.permutation(np.repeat([True, False], [7, 11]))
-    scores = rng.integers(0, 8, size=(3, 18)).astype(float)  # ties within and between classes
-    covariance = spread(positive, scores, np.ones(18)).covariance
-    expected = metric_intervals.delong(scores[:, positive].tolist(), scores[:, ~positive].tolist())
-    assert_allclose(covariance, expected[1], rtol=1e-10, atol=1e-15)
-    assert_allclose(expected[0], [roc_auc_score(positive, s) for s in scores])
-
-
 def coverage_of_delong(n_data_sets, n_each=100, shift=1.0):
     truth = norm.cdf(shift / np.sqrt(2))
     y = np.repeat([0, 1], n_each)

@@ -63,12 +63,6 @@ def test_relative_overfitting(apparent, oob, gamma, overfitting, error):
     assert plus.error == pytest.approx(error)
 
 
-def test_a_tiny_gap():
-    plus = combine(".632+", 0.0, 1e-200, 2e-200)
-    assert plus.relative_overfitting == 0.5
-    assert np.isfinite(plus.gradient).all()
-
-
 @each_value
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(

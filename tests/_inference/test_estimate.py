@@ -1,6 +1,5 @@
 """How results print, and which intervals they offer."""
 
-import json
 import pickle
 from functools import partial
 
@@ -142,19 +141,6 @@ def test_a_one_sided_interval_has_a_limit_of_the_two_sided_one(method):
         result.confidence_interval(0.4, method, "less")
     with pytest.raises(ValueError, match="alternative must be one of"):
         result.confidence_interval(0.95, method, "lower")
-
-
-def test_bad_method():
-    with pytest.raises(ValueError, match=r"method must be one of 'wilson', .*; got 'bayes'"):
-        holdout_error([0, 1], [0, 1]).confidence_interval(method="bayes")
-    with pytest.raises(ValueError, match=r"method must be one of .*'normal'; got 'wilson'"):
-        holdout_error([0, 1], [0, 1], priors=[0.5, 0.5]).confidence_interval(method="wilson")
-
-
-def test_to_dict_is_json():
-    values = json.loads(json.dumps(holdout_error([0, 1], [0, 0]).to_dict()))
-    assert values["value"] == 0.5
-    assert values["n_samples"] == 2
 
 
 RNG = np.random.default_rng(0)

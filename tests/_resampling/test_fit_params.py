@@ -3,54 +3,19 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn import config_context
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectKBest
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval import model_selection as ms
-from skeval._resampling.inputs import (
-    check_takes_weights,
-    count_effective,
-    fit_arguments,
-    group_parameters,
-    params_of_part,
-    weight_parameters,
-)
+from skeval._resampling.inputs import count_effective
 from skeval.feature_selection import selection_bias
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
 W = RNG.uniform(0.5, 2.0, 60)
-
-
-def test_weights_reach_every_step_that_takes_them():
-    pipeline = make_pipeline(StandardScaler(), SelectKBest(k=1), GaussianNB())
-    arguments = weight_parameters(pipeline, W)
-    assert set(arguments) == {"standardscaler__sample_weight", "gaussiannb__sample_weight"}
-    search = GridSearchCV(pipeline, {"selectkbest__k": [1, 2]})
-    assert set(weight_parameters(search, W)) == set(arguments)
-    assert weight_parameters(GaussianNB(), None) == {}
-
-
-def test_arguments_of_a_fit_are_those_of_its_rows():
-    rows = np.array([3, 1, 3])
-    arguments = fit_arguments(GaussianNB(), X, {"sample_weight": W}, None, None, rows)
-    assert_array_equal(arguments["sample_weight"], W[rows])
-    # the user's weights override those of the plan
-    arguments = fit_arguments(GaussianNB(), X, {"sample_weight": W}, np.ones(3), None, rows)
-    assert_array_equal(arguments["sample_weight"], W[rows])
-
-
-def test_an_estimator_without_weights_is_named():
-    pipeline = make_pipeline(GaussianNB(), StandardScaler(), SelectKBest())
-    with pytest.raises(TypeError, match="the last step 'selectkbest' of the pipeline"):
-        check_takes_weights(pipeline)
 
 
 def test_equal_weights_are_worth_all_samples():
@@ -120,32 +85,3 @@ def test_weights_that_an_estimator_does_not_take_are_refused_by_its_name():
 def test_perturbed_weights_are_not_given_twice():
     with pytest.raises(ValueError, match="params must not hold 'sample_weight'"):
         ms.perturbation_interval(GaussianNB(), X, Y, params={"sample_weight": W}, n_resamples=50)
-
-
-def test_arguments_of_one_part_of_a_pipeline():
-    head = make_pipeline(StandardScaler(), DecisionTreeClassifier())
-    weights = {"standardscaler__sample_weight": W, "decisiontreeclassifier__sample_weight": W}
-    assert params_of_part(head, {"sample_weight": W}) == weights
-    assert params_of_part(head, {"groups": Y}) == {}
-    assert params_of_part(head, {"svc__sample_weight": W, **weights}) == weights
-
-
-def test_arguments_of_a_part_under_metadata_routing():
-    with config_context(enable_metadata_routing=True):
-        head = make_pipeline(GaussianNB().set_fit_request(sample_weight=True))
-        assert params_of_part(head, {"sample_weight": W, "groups": Y}) == {"sample_weight": W}
-
-
-class TakesGroups(BaseEstimator):
-    """An estimator that splits by groups in its fit."""
-
-    def __init__(self, cv=None):
-        self.cv = cv
-
-    def fit(self, X, y, groups=None):
-        return self
-
-
-def test_groups_reach_what_splits_by_them():
-    assert_array_equal(group_parameters(TakesGroups(GroupKFold(2)), Y)["groups"], Y)
-    assert group_parameters(TakesGroups(KFold(2)), Y) == {}

@@ -20,21 +20,21 @@ ARRAYS = {
 }
 
 
-def same(first, second):
+def assert_same(first, second):
     np.testing.assert_array_equal(first, second)
     assert first.dtype == second.dtype
 
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_arrays_arrive_as_they_were(name):
-    same(pickle.loads(pickle.dumps(squeeze(ARRAYS[name]))), ARRAYS[name])
+    assert_same(pickle.loads(pickle.dumps(squeeze(ARRAYS[name]))), ARRAYS[name])
 
 
 @pytest.mark.parametrize("name", ["booleans", "zeros and ones", "counts", "large counts"])
 def test_repeated_rows_arrive_as_they_were(name):
     rows = np.repeat(ARRAYS[name], [1, 3, 2, 1, 1, 4, 1], axis=0)
     squeezed = squeeze_rows(rows)
-    same(pickle.loads(pickle.dumps(squeezed)), rows)
+    assert_same(pickle.loads(pickle.dumps(squeezed)), rows)
     assert squeezed.content.nbytes <= ARRAYS[name].nbytes
 
 
@@ -48,7 +48,7 @@ def test_blocks_arrive_as_they_were():
     block = make_block()
     found = pickle.loads(pickle.dumps(block))
     for name in ("train", "test", "order"):
-        same(getattr(found, name), getattr(block, name))
+        assert_same(getattr(found, name), getattr(block, name))
     assert found.n_redrawn == 3
 
 
@@ -62,8 +62,8 @@ def test_fits_arrive_as_they_were(order):
     counts = RNG.poisson(1.0, 1000)
     fit = Fit(counts, counts == 0, order)
     found = pickle.loads(pickle.dumps(fit))
-    same(found.train, fit.train)
-    same(found.test, fit.test)
+    assert_same(found.train, fit.train)
+    assert_same(found.test, fit.test)
     assert found.order is None if order is None else np.array_equal(found.order, order)
     assert len(pickle.dumps(fit)) < 1000 + 1000 / 8 + (0 if order is None else 2000) + 1000
 

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
-from skeval._resampling.progress import Progress, TqdmBar, show_estimate, show_progress
+from skeval._resampling.progress import Progress, show_estimate, show_progress
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import bootstrap_error, permutation_test, perturbation_interval
 from skeval.svm import PerturbationResamplingSVC
@@ -285,28 +285,3 @@ def test_a_fit_that_fails_is_torn_down(callback):
         estimator.fit(SAMPLES, y)
     assert listener.open == 0
     assert clone(estimator).set_params(statistic="resubstitution").fit(SAMPLES, y)
-
-
-@pytest.mark.parametrize("name", FITS)
-def test_without_callbacks(name, monkeypatch):
-    """As with a scikit-learn that has none."""
-    estimator = clone(FITS[name][0])
-    expected = clone(estimator).fit(SAMPLES, y).predict(SAMPLES)
-
-    def missing(self):
-        raise AttributeError("_init_callback_context")
-
-    name_of_method = "_init_callback_context"
-    monkeypatch.setattr(type(estimator), name_of_method, property(missing), raising=False)
-    np.testing.assert_array_equal(estimator.fit(SAMPLES, y).predict(SAMPLES), expected)
-
-
-def test_a_bar_that_fails_is_silent_from_then_on():
-    class Broken:
-        def update(self, n_more):
-            raise OSError("closed")
-
-    bar = TqdmBar(Broken())
-    bar.update(1)
-    assert bar.bar is None
-    bar.update(1)

@@ -14,9 +14,7 @@ from sklearn.model_selection import (
 from skeval._resampling.plans import (
     KeptFolds,
     deals_at_random,
-    default_folds,
     draws_anew,
-    fold_plan,
     keeps_order,
     make_dealer,
     number_kept_together,
@@ -66,14 +64,6 @@ def test_kept_folds_are_small_and_come_back():
     assert_array_equal(KeptFolds(N, [(train, [N - 1])])[0][0], train)
 
 
-def test_default_number_of_folds():
-    assert default_folds(TARGET, None) == 10
-    groups = np.arange(N) // 6
-    assert default_folds(TARGET, groups) == 5
-    pure = Target(np.repeat([0, 1], 5), np.arange(2), np.repeat([0, 1], 5))
-    assert default_folds(pure, None) == 5
-
-
 def test_order_in_time():
     assert keeps_order(TimeSeriesSplit(3), [])
     assert keeps_order(None, list(TimeSeriesSplit(3).split(CODES)))
@@ -101,13 +91,3 @@ def test_repeats_and_units_of_given_folds():
     assert part_repeats([*folds, others[0]], N) is None
     assert len(np.unique(number_kept_together([folds], N))) == 3
     assert len(np.unique(number_kept_together(repeats, N))) > 3
-
-
-def test_a_splitter_must_make_folds():
-    with pytest.raises(ValueError, match="at least one pair"):
-        fold_plan(N, [])
-
-
-def test_folds_that_are_no_indices_have_no_order():
-    assert not keeps_order(None, [(np.array([]), np.array([1]))] * 2)
-    assert not keeps_order(None, [(np.array(["a"]), np.array([1]))] * 2)

@@ -116,15 +116,6 @@ def test_like_svc(data, weights):
     check_all(X, y, box, LinearSVMBatch(X).solve(y, box))
 
 
-@pytest.mark.parametrize("data", ["iris 1 2", "80 x 6", "50 x 120"])
-def test_like_svc_with_labels_of_their_own(data):
-    X, y = DATA[data]()
-    rng = np.random.default_rng(2)
-    signs = np.stack([rng.permutation(y) for _ in range(6)])
-    box = 0.1 * folds(rng, 6, len(y))
-    check_all(X, signs, box, LinearSVMBatch(X).solve(signs, box))
-
-
 @each_value
 @pytest.mark.parametrize("weights", ["exponential", "counts", "folds"])
 @pytest.mark.parametrize("data", ["breast cancer, standardized", "80 x 6"])
@@ -191,17 +182,6 @@ def test_intercept_where_it_is_not_unique(p):
     np.testing.assert_allclose(solution.decision[0], svc.decision_function(X), atol=1e-8)
 
 
-@pytest.mark.parametrize(("p", "scaled"), [(4, False), (4, True), (40, False)])
-def test_constant_and_duplicate_columns(p, scaled):
-    X, y = simulated(50, p + 2)
-    rng = np.random.default_rng(7)
-    X = np.column_stack([X, X[:, 0], np.full(50, 3.0), X[:, 1] * 1e-9, X[:, 2] + 1e3])
-    box = counts(rng, 5, 50)
-    scale_weights = box if scaled else None
-    solution = LinearSVMBatch(X).solve(y, box, scales=scales_of(X, scale_weights))
-    check_all(X, y, box, solution, scale_weights)
-
-
 def test_no_column_varies():
     box = np.array([[1.0, 1.0, 1.0, 1.0, 1.0]])
     y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
@@ -236,17 +216,6 @@ def test_too_few_iterations_are_flagged(p, monkeypatch):
     assert np.array_equal(np.isnan(solution.decision).all(axis=1), ~solution.converged)
     for b in np.flatnonzero(solution.converged):
         check_optimal(X, y, box[b], solution.alpha[b], solution.decision[b])
-
-
-@pytest.mark.parametrize("p", [4, 40])
-def test_read_only_inputs_are_left_alone(p):
-    X, y = simulated(40, p + 1)
-    box = counts(np.random.default_rng(11), 3, 40)
-    for array in (X, y, box):
-        array.setflags(write=False)
-    batch = LinearSVMBatch(X)
-    scales = scales_of(X, box) if batch.uses_features else None
-    assert batch.solve(y, box, scales=scales).converged.all()
 
 
 sizes = st.sampled_from([(20, 3), (20, 14), (20, 30)])

@@ -9,24 +9,22 @@ from helpers.svm import solve_on_gram_matrix
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.svm import solve_dual
 
-from skeval._solvers.kernel_svm import Splitting
-from skeval._solvers.newton import Duals, FeatureSystem, GramSystem, divide
 from skeval._solvers.optimum import (
     ActiveSets,
-    BatchSolution,
-    SetSolution,
-    Start,
     active_set,
-    are_optimal,
-    find_solvable,
-    interior_point,
     room,
+    strictly_free,
+)
+from skeval._solvers.optimum import Start, interior_point, start_point
+from skeval._solvers.newton import Duals, FeatureSystem, GramSystem
+from skeval._solvers.optimum import (
+    BatchSolution,
+    are_optimal,
     solve_from_sets,
     solve_from_values,
-    start_point,
-    strictly_free,
     unit_of,
 )
+from skeval._solvers.kernel_svm import Splitting
 
 B, N, P = 5, 30, 4
 
@@ -89,15 +87,6 @@ def test_units_of_fractions_and_of_kernels():
     assert np.all((scales[1:] / units[1:] >= 0.5) & (scales[1:] / units[1:] < 1.0))
 
 
-def test_rows_of_problems_are_copies():
-    unsettled = SetSolution.unsettled(some_problems()[2])
-    part = unsettled.take(np.array([1]))
-    part.fraction[:] = 1.0
-    assert not unsettled.fraction.any()
-    unsettled.put(np.array([2]), part)
-    assert unsettled.fraction.sum(axis=1).tolist() == [0, 0, N, 0, 0]
-
-
 SPOILT = {
     "alpha below 0": lambda found: replace(found, fraction=found.fraction - 1e-3),
     "another intercept": lambda found: replace(found, intercept=found.intercept + 1e-3),
@@ -125,13 +114,6 @@ def test_what_is_not_optimal_is_not_stored():
     assert solution.converged.tolist() == [False, True, True, False, True, True]
     assert_array_equal(np.isnan(solution.decision).all(axis=1), ~solution.converged)
     assert_allclose(solution.decision[1], duals.signs[0] * (found.margin[0] + 1.0))
-
-
-def test_problems_of_one_class_are_not_solvable():
-    signs = np.tile([-1.0, 1.0, 1.0], (3, 1))
-    box = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0]])
-    assert find_solvable(signs, box).tolist() == [0]
-    assert [part.tolist() for part in divide(np.arange(5), 2)] == [[0, 1], [2, 3], [4]]
 
 
 def test_steps_keep_the_margins_and_shrink_the_residuals():

@@ -194,36 +194,6 @@ def test_a_clusterer_that_refuses_the_reference_is_told_of_the_other():
     assert choice.values.shape == (2,)
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"n_clusters": 3}, TypeError, "n_clusters must be an iterable of integers, got 3"),
-        ({"n_clusters": []}, ValueError, "n_clusters must hold integers .* got no candidate"),
-        ({"n_clusters": [0]}, ValueError, "n_clusters must hold integers >= 1 .* got 0"),
-        ({"n_clusters": [1]}, ValueError, "n_clusters must hold integers >= 2 .* got no candidate"),
-        ({"n_clusters": [150]}, ValueError, "must be less than the 150 samples"),
-        ({"n_references": 19}, ValueError, "'n_references' parameter"),
-        ({"n_clusters": [True, 2]}, ValueError, "n_clusters must hold integers .* got True"),
-        ({"n_clusters": [2.5]}, ValueError, "n_clusters must hold integers >= 1 .* got 2.5"),
-        (
-            {"n_clusters": [1, 2], "method": "adjusted_rand"},
-            ValueError,
-            "n_clusters must hold integers >= 2 for method='adjusted_rand', got 1",
-        ),
-        ({"method": "ward"}, ValueError, "'method' parameter"),
-        ({"method": []}, ValueError, "method must hold at least one name, got none"),
-        ({"method": ["gap", "ward"]}, ValueError, "method must be one of .* got 'ward'"),
-        ({"method": "gap", "n_clusters": [200]}, ValueError, "must be less than the 150 samples"),
-        ({"threshold": 1.2}, ValueError, "'threshold' parameter"),
-        ({"reference": "gap"}, ValueError, "'reference' parameter"),
-        ({"param_name": "k"}, ValueError, "param_name must be a parameter of KMeans, got 'k'"),
-    ],
-)
-def test_bad_input(change, error, message):
-    with pytest.raises(error, match=message):
-        choose_n_clusters(KMEANS, three(), **change)
-
-
 def test_result_and_display():
     options = {"n_clusters": range(1, 5), "n_repeats": 2, "random_state": 0}
     choice = choose_n_clusters(KMEANS, three(), method="prediction_strength", **options)

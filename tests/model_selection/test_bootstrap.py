@@ -172,12 +172,6 @@ def test_groups_are_never_split(cancer):
     assert alone.standard_error == pytest.approx(samples.standard_error)
 
 
-def test_first_hundred_of_two_hundred_are_the_hundred(cancer):
-    few = bootstrap_error(GaussianNB(), *cancer, n_resamples=30, random_state=7)
-    many = bootstrap_error(GaussianNB(), *cancer, n_resamples=60, random_state=7)
-    np.testing.assert_array_equal(many.replicates[:30], few.replicates)
-
-
 def test_degenerate_resamples_are_drawn_again_and_counted():
     X, y = np.arange(5.0)[:, None], np.array([0, 0, 0, 1, 1])
     result = bootstrap_error(

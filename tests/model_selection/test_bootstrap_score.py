@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.metrics import accuracy_score, get_scorer, make_scorer, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -288,16 +288,6 @@ def test_blocks_of_the_jackknife_hardly_matter(two_classes, monkeypatch):
     assert blocks == pytest.approx(each, rel=0.25)
 
 
-def test_groups_are_drawn_whole(two_classes):
-    X, y = two_classes
-    groups = np.repeat(np.arange(30), 3)
-    result = bootstrap_score(
-        GaussianNB(), X, y, scoring="roc_auc", groups=groups, n_resamples=20, random_state=0
-    )
-    assert result.n_groups == 30
-    assert result.extra.degrees_of_freedom == 29
-
-
 def test_sparse_samples_and_failed_fits(two_classes):
     X, y = two_classes
     options = {"scoring": "f1", "n_resamples": 10, "random_state": 0}
@@ -349,12 +339,6 @@ def test_errors_name_the_argument(two_classes, options, error, message):
     options = {"estimator": GaussianNB()} | options
     with pytest.raises(error, match=message):
         bootstrap_score(X=X, y=y, **options)
-
-
-def test_regressors_have_no_calibration():
-    X, y = load_diabetes(return_X_y=True)
-    with pytest.raises(ValueError, match="needs two classes"):
-        bootstrap_score(Ridge(), X[:50], y[:50], scoring="calibration_slope")
 
 
 def test_a_function_that_takes_labels_is_no_mean_loss(two_classes):

@@ -1,6 +1,5 @@
 """Many systems on the same samples: covariance, seeds, ranks, and the size of the comparison."""
 
-import time
 import tracemalloc
 from functools import partial
 from itertools import combinations
@@ -222,16 +221,6 @@ def test_a_broken_rule_is_named(change, message):
         compare(**options)
 
 
-def test_a_comparison_of_many_is_short_in_text():
-    right = (RNG.random((12, 200)) < np.linspace(0.4, 0.9, 12)[:, None]).astype(float)
-    found = compare(None, {f"s{k}": each for k, each in enumerate(right)})
-    assert "66 pairs, see to_frame()" in str(found)
-    assert "rank 1 to" in str(found)
-    assert found.plot().names[0] == found.best[0]
-    lows, highs = found.lows, found.highs
-    assert ((lows <= found.values) & (found.values <= highs)).all()
-
-
 def draw_equal(rng, k, n, size):
     """Return right answers of equal systems; groups of `size` samples are alike, in a way each."""
     n_groups = n // size
@@ -322,14 +311,6 @@ def test_draws_of_many_pairs_take_little_memory():
     assert peak < 60e6
 
 
-@pytest.mark.slow
-def test_hundreds_of_systems_are_ranked_in_seconds():
-    scores = RNG.normal(size=(332, 41)) + np.linspace(0, 3, 332)[:, None]
-    start = time.perf_counter()
-    assert "rank" in str(compare_predictions(None, list(scores), random_state=0))
-    assert time.perf_counter() - start < 30
-
-
 @pytest.mark.parametrize("metric", [None, mean_absolute_error])
 def test_pvalue_alone_is_that_of_the_alternative(metric):
     rng = np.random.default_rng(0)
@@ -344,37 +325,6 @@ def test_pvalue_alone_is_that_of_the_alternative(metric):
         pvalues.append(one.pvalue)
     assert both.extra.pvalue_alone == both.pvalue
     assert 2 * min(pvalues) == pytest.approx(both.pvalue, rel=0.05)
-
-
-PARITY = np.arange(40) % 2
-MOSTLY = np.where(np.arange(40) % 7 == 0, 1 - PARITY, PARITY)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (
-            (PARITY, MOSTLY, MOSTLY),
-            {},
-            r"order of arguments is compare_predictions\(y_true, predictions",
-        ),
-        ((f1_score, PARITY, [PARITY, MOSTLY]), {}, r"order of arguments is compare_predictions"),
-        (
-            ([PARITY, MOSTLY], PARITY),
-            {},
-            r"got ndarray of shape \(40,\); the order of arguments is",
-        ),
-        ((None, [PARITY, MOSTLY]), {"metric": f1_score}, "metric must be None .* got f1_score"),
-        (
-            (PARITY, [PARITY + 0.5, np.where(PARITY == 1, np.inf, 0.5)]),
-            {"metric": roc_auc_score},
-            r"predictions\[1\] must contain finite scores .*, got inf at position 1",
-        ),
-    ],
-)
-def test_errors_name_the_order_and_the_argument(arguments, options, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        compare_predictions(*arguments, **options)
 
 
 def test_areas_of_two_systems_are_compared_by_delong():

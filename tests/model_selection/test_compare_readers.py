@@ -9,12 +9,7 @@ from reference import readers as reference
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
-from skeval.model_selection import (
-    compare_predictions,
-    compare_readers,
-    comparison_power,
-    reader_study_size,
-)
+from skeval.model_selection import compare_predictions, compare_readers, reader_study_size
 
 
 def draw_scores(n_readers=4, n_cases=40, n_systems=2, seed=0, gain=0.5, ties=True):
@@ -188,18 +183,6 @@ def test_perfect_readers_have_no_interval():
     with pytest.warns(UndefinedMetricWarning, match="do not vary around 1"):
         comparison = compare_readers(truth, {"a": perfect, "b": perfect})
     assert "without any variance" in comparison.conclusion
-
-
-def test_power_without_readers_is_refused():
-    with pytest.raises(ValueError, match="reader_study_size plans readers and cases"):
-        comparison_power(compare_readers(*draw_scores()))
-
-
-def test_one_sided():
-    truth, scores = draw_scores(gain=1.0)
-    less = compare_readers(truth, scores, alternative="less").difference
-    two_sided = compare_readers(truth, scores).difference
-    assert_allclose(less.pvalue, two_sided.pvalue / 2)
 
 
 def test_study_size():

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from scipy import stats
 from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
@@ -15,16 +14,6 @@ from skeval.model_selection import compare_scores
 RNG = np.random.default_rng(0)
 A = RNG.normal(0.8, 0.03, 10)
 B = A - 0.02 + RNG.normal(scale=0.01, size=10)
-
-
-def test_splits_have_the_corrected_t_test():
-    found = compare_scores({"a": A, "b": B}, test_train_ratio=1 / 9).difference
-    d = A - B
-    error = np.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))
-    assert_allclose(found.pvalue, 2 * stats.t.sf(abs(d.mean() / error), 9))
-    assert_allclose(
-        list(found.interval), d.mean() + np.array([-1, 1]) * stats.t.ppf(0.975, 9) * error
-    )
 
 
 def test_results_of_cross_validate_have_their_ratio():

@@ -82,14 +82,6 @@ def test_runs_of_systems_are_averaged():
         assert_allclose(of_long.values[of_long.names.index(name)], value)
 
 
-def test_ranks_come_first_in_the_text():
-    text = str(compare_items(dict(zip(NAMES, draw().T, strict=True)), random_state=0))
-    first, second, *_, last = text.splitlines()[:4]
-    assert first == "120 items: ranks, mean scores (95 % simultaneous intervals)"
-    assert second.split()[1:5] == ["rank", "1", "to", "2"]
-    assert last.split()[:5] == ["small", "rank", "3", "to", "3"]
-
-
 @pytest.mark.parametrize(
     ("name", "values"),
     [
@@ -146,8 +138,3 @@ def test_bad_tables_are_named():
         compare_items({1: np.ones(5), "1": np.zeros(5)})
     with pytest.raises(ValueError, match="scores"):
         compare_items("scores.csv")
-
-
-def test_comparison_over_data_sets_points_items_here():
-    with pytest.warns(UserWarning, match="over='items' ranks systems"):
-        compare_scores(draw(40), over="datasets", random_state=0)

@@ -418,16 +418,6 @@ def test_labels_that_can_never_be_equal_are_refused(method, y_true, a, b, messag
         compare_predictions(y_true, [a, b], method=method, n_resamples=5)
 
 
-@pytest.mark.parametrize(
-    ("y_true", "predicted"),
-    [(TEXT[Y], A), (Y, TEXT[A]), (Y, SCORES_A), (Y, A.astype(float) * np.nan)],
-)
-def test_cochran_refuses_labels_that_can_never_be_equal(y_true, predicted):
-    right = TEXT[A] if y_true.dtype.kind == "U" else A
-    with pytest.raises(ValueError, match=r"predictions\['b'\]"):
-        compare_predictions(y_true, {"a": right, "b": predicted}, method="cochran_q")
-
-
 @pytest.mark.parametrize("read", [list, TEXT.__getitem__, lambda y: y.astype(float), np.bool_])
 def test_labels_count_by_what_they_say_and_not_by_their_type(read):
     truth, a, b = read(Y), read(A), np.array(read(B)).astype(object)

@@ -6,10 +6,6 @@ import pytest
 from helpers.published_scores import demsar_areas
 from numpy.testing import assert_allclose
 from scipy import stats
-from sklearn.datasets import load_iris, load_wine
-from sklearn.model_selection import cross_validate
-from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.multitest import multipletests
 
 from skeval._inference.ranks import signed_rank_pvalue
@@ -185,21 +181,6 @@ def test_rows_that_cannot_be_paired_are_refused(scores, message):
         compare_scores(scores, over="datasets")
 
 
-def test_results_of_cross_validate():
-    scores = {
-        name: {
-            "bayes": cross_validate(GaussianNB(), *data, cv=3),
-            "tree": cross_validate(DecisionTreeClassifier(random_state=0), *data, cv=3),
-        }
-        for name, data in (
-            ("iris", load_iris(return_X_y=True)),
-            ("wine", load_wine(return_X_y=True)),
-        )
-    }
-    found = compare_scores(scores, over="datasets")
-    assert_allclose(found.scores[1, 0], scores["wine"]["bayes"]["test_score"].mean())
-
-
 def test_missing_scores():
     gaps = FRAME.copy()
     gaps.loc["cmc", "C4.5+m"] = np.nan
@@ -252,15 +233,6 @@ def test_a_test_against_the_order_of_mean_ranks_is_reported():
     assert "level 5 %)" in found.conclusion
     clear = compare_scores(0.7 + np.c_[np.full(20, 0.1), np.zeros(20)], over="datasets")
     assert "contradicts" not in clear.conclusion
-
-
-def test_uncorrected_pairs_are_said_to_be_uncorrected():
-    scores = np.random.default_rng(0).random((20, 4))
-    alone = compare_scores(scores, over="datasets", random_state=0, correction="none")
-    assert "level 5 % for each of 6 pairs, not corrected for their number" in alone.conclusion
-    assert "not corrected" in alone.to_methods()
-    holm = compare_scores(scores, over="datasets", random_state=0)
-    assert "level 5 % for all of 6 pairs" in holm.conclusion
 
 
 def test_equal_systems_of_two_seeds_rarely_differ():

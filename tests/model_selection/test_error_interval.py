@@ -21,7 +21,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval._inference.intervals import DRAWN
@@ -79,20 +78,6 @@ def test_names_and_containers_change_nothing(method):
     frame = pd.DataFrame(X, columns=list("abc"), index=range(100, 100 + N))
     for data in ((X, backwards), (frame, pd.Series(backwards, index=frame.index))):
         assert numbers(error_interval(BAYES, *data, **options)) == expected
-
-
-@every_method
-def test_solvers_change_nothing(method):
-    """A subclass has no solver, and goes the way of any estimator."""
-
-    class Plain(SVC):
-        pass
-
-    rows = Y < 2
-    options = {"method": method, "random_state": 3, **SMALL[method]}
-    svm, plain = SVC(kernel="linear", tol=1e-8), Plain(kernel="linear", tol=1e-8)
-    found = numbers(error_interval(svm, X[rows], Y[rows], **options))
-    assert found == numbers(error_interval(plain, X[rows], Y[rows], **options))
 
 
 @every_method
@@ -167,14 +152,6 @@ def test_no_information_of_probabilities():
     shares = BAYES.fit(X, Y).predict_proba(X)
     pairs = [-np.log(shares[j, Y[i]]) for i in range(N) for j in range(N)]
     assert found.extra.no_information == pytest.approx(np.mean(pairs))
-
-
-def test_losses_of_probabilities_need_some():
-    for loss in ("log_loss", "brier"):
-        with pytest.raises(ValueError, match=f"loss='{loss}' needs .* predict_proba, which SVC"):
-            error_interval(SVC(), X, Y, loss=loss)
-        with pytest.raises(ValueError, match=f"loss='{loss}' needs a classifier"):
-            error_interval(Ridge(), X, NUMBERS, loss=loss)
 
 
 @every_method

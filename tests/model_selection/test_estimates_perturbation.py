@@ -142,15 +142,6 @@ def test_forms_are_their_formulas(data):
     assert (first.low, first.high) == (result.interval.low, result.interval.high)
 
 
-def test_three_classes_and_read_only_input():
-    X, y = load_iris(return_X_y=True)
-    X.setflags(write=False)
-    y.setflags(write=False)
-    result = interval(GaussianNB(), X, y, n_resamples=40, random_state=0)
-    assert 0 <= result.interval.low < result.value < result.interval.high <= 1
-    assert len(result.extra.statistics) == 40
-
-
 def test_regression():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
@@ -172,47 +163,6 @@ def test_warning_when_the_fit_separates_the_classes():
         warnings.simplefilter("error")
         default = perturbation_interval(SVM, X, y, n_resamples=20, random_state=0)
     assert default.extra.statistic == "cross_validation"
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"weights": -np.ones((2, 40))}, ValueError, "weights must be >= 0, got -1"),
-        (
-            {"weights": np.zeros((2, 40))},
-            ValueError,
-            "weights must hold a weight > 0, got only zeros in row 0",
-        ),
-        ({"weights": np.ones((2, 39))}, ValueError, r"shape \(n_resamples, 40\), got \(2, 39\)"),
-        ({"weights": np.full((2, 40), np.nan)}, ValueError, "weights contains NaN"),
-        ({"sample_weight": np.ones(3)}, ValueError, r"sample_weight must have shape \(40,\)"),
-        (
-            {"confidence_level": 1.0},
-            ValueError,
-            "confidence_level must fulfill 0 < confidence_level < 1, got 1.0",
-        ),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be an integer >= 1, got 0"),
-        (
-            {"weights": np.ones((3, 40)), "n_resamples": 1000},
-            ValueError,
-            "n_resamples must be the number of rows of weights, 3, or None; got 1000",
-        ),
-        ({"n_resamples": 1}, ValueError, "n_resamples must be >= 2 for the interval 'wilson'"),
-        (
-            {"n_resamples": 39, "interval": "pivotal"},
-            ValueError,
-            "n_resamples must be >= 40 for the interval 'pivotal' at confidence_level 0.95, got 39",
-        ),
-        ({"statistic": "oob"}, ValueError, "statistic must be one of .*got 'oob'"),
-        ({"interval": "bca"}, ValueError, "interval of 'zero_one' loss must be one of .*got 'bca'"),
-        ({"interval": "log"}, ValueError, "interval of 'zero_one' loss must be one of .*got 'log'"),
-        ({"cv": 99}, ValueError, "cv=99 folds need a class of at least 99 members"),
-    ],
-)
-def test_bad_arguments(data, options, error, message):
-    X, y, _ = data
-    with pytest.raises(error, match=message):
-        perturbation_interval(SVM, X, y, **options)
 
 
 def test_estimators_without_weights_are_named(data):

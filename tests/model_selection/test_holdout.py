@@ -63,12 +63,6 @@ def test_reduction_under_proportional_allocation():
     assert result.extra.variance_reduction > 0
 
 
-def test_reduction_of_two_classes():
-    y_true, y_pred = np.repeat([0, 1], [30, 70]), np.repeat([0, 1, 1, 0], [21, 9, 56, 14])
-    result = holdout_error(y_true, y_pred, priors=[0.3, 0.7])
-    assert result.extra.variance_reduction == pytest.approx(0.3 * 0.7 * (0.3 - 0.2) ** 2 / 100)
-
-
 @pytest.mark.simulated
 def test_variance_against_simulation():
     sizes = {"a": 40, "b": 60, "c": 20}

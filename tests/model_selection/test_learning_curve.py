@@ -210,11 +210,6 @@ def test_scores_have_the_names_that_all_others_take():
     np.testing.assert_allclose(error.y[measured], accuracy.y[measured] - 1)
 
 
-def test_both_loss_and_scoring_are_refused():
-    with pytest.raises(ValueError, match="loss must be None"):
-        learning_curve_band(GaussianNB(), X, Y, loss="zero_one", scoring="accuracy")
-
-
 # Mean error of LDA over 300 training sets of 20, 27, ... 200 samples, each tested on 20,000.
 SIZES = [20, 27, 37, 49, 67, 90, 100, 200]
 TRUTH = np.array([0.3560, 0.3245, 0.3032, 0.2820, 0.2674, 0.2576, 0.2529, 0.2402])

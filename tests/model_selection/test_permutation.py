@@ -79,17 +79,6 @@ def test_against_scikit_learn_and_a_plain_loop(cv):
     assert ours.pvalue == reference.pvalue(score, loop)
 
 
-def test_given_folds_stay():
-    X, y = some_data()
-    folds = list(StratifiedKFold(5).split(X, y))
-    ours = permutation_test(GaussianNB(), X, y, cv=folds, permutations=some_orders(30, 10))
-    score, null, _ = permutation_test_score(
-        GaussianNB(), X, y, cv=folds, n_permutations=10, random_state=1
-    )
-    assert ours.statistic == score
-    assert ours.null_distribution.tolist() == null.tolist()
-
-
 @pytest.mark.parametrize(
     "scoring", ["roc_auc", "neg_log_loss", make_scorer(f1_score, pos_label="b")]
 )
@@ -366,23 +355,6 @@ def test_bad_input(options, message):
     X, y = some_data()
     with pytest.raises(ValueError, match=message):
         permutation_test(GaussianNB(), X, y, **options)
-
-
-def test_bad_data_and_estimators():
-    X, y = some_data()
-    with pytest.raises(ValueError, match="y must hold at least two classes, got one"):
-        permutation_test(GaussianNB(), X, np.zeros(30))
-    with pytest.raises(ValueError, match=r"inconsistent|same length"):
-        permutation_test(GaussianNB(), X, y[1:])
-    with pytest.raises(TypeError, match="methods fit, predict and get_params, got SelectKBest"):
-        permutation_test(SelectKBest(), X, y)
-
-
-def test_a_fit_that_fails_says_why():
-    X, y = some_data()
-    X[0] = np.nan
-    with pytest.raises(ValueError, match="missing values"):
-        permutation_test(make_pipeline(SelectKBest(k=3), GaussianNB()), X, y, n_permutations=1)
 
 
 near_ties = st.lists(st.sampled_from([0.1, 0.3, 0.3 * (1 + 1e-14), 0.5]), min_size=1, max_size=30)

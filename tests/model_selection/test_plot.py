@@ -65,16 +65,6 @@ def test_perturbation_draws_the_draws_on_the_scale_of_the_error(interval):
     assert display.ax_.lines[1].get_xdata()[0] == interval.extra.resubstitution
 
 
-def test_perturbation_says_what_is_drawn(interval):
-    display = PerturbationDisplay.from_result(interval)
-    assert display.ax_.get_xlabel() == "error rate"
-    assert display.ax_.get_ylabel() == "perturbations"
-    assert display.ax_.get_title() == "perturbed statistic: cross-validation"
-    low, high = f"{interval.interval.low:.4f}", f"{interval.interval.high:.4f}"
-    assert f"95 % interval {low} to {high} (wilson)" in legend(display.ax_)
-    assert f"cross-validated error {interval.value:.3f}" in legend(display.ax_)
-
-
 def test_displays_draw_where_they_are_told_and_pass_options_on(interval):
     figure, ax = plt.subplots()
     display = PerturbationDisplay.from_result(interval, ax=ax)
@@ -85,7 +75,7 @@ def test_displays_draw_where_they_are_told_and_pass_options_on(interval):
 
 
 @pytest.fixture(scope="module")
-def tests():
+def permuted():
     X, y = load_iris(return_X_y=True)
     scoring = ["accuracy", "balanced_accuracy"]
     return permutation_test(
@@ -93,12 +83,12 @@ def tests():
     )
 
 
-def test_permutation_draws_a_panel_for_each_metric(tests):
-    display = NullDistributionDisplay.from_result(tests)
+def test_permutation_draws_a_panel_for_each_metric(permuted):
+    display = NullDistributionDisplay.from_result(permuted)
     assert display.axes_.shape == (2,)
     assert display.ax_ is display.axes_[0]
     for ax, bars, line, test in zip(
-        display.axes_, display.histograms_, display.lines_, tests.values(), strict=True
+        display.axes_, display.histograms_, display.lines_, permuted.values(), strict=True
     ):
         heights = [bar.get_height() for bar in bars]
         left = np.array([bar.get_x() for bar in bars])
@@ -131,19 +121,19 @@ def test_scores_without_a_step_have_bins_of_one_width():
     np.testing.assert_array_equal(choose_edges(values), np.histogram_bin_edges(values, 40))
 
 
-def test_legend_stands_above_the_bars(tests):
-    display = NullDistributionDisplay.from_result(tests["accuracy"])
+def test_legend_stands_above_the_bars(permuted):
+    display = NullDistributionDisplay.from_result(permuted["accuracy"])
     display.figure_.draw_without_rendering()
     legend_box = display.ax_.get_legend().get_window_extent()
     assert legend_box.y0 >= max(bar.get_window_extent().y1 for bar in display.histograms_[0])
     assert legend_box.y1 <= display.ax_.get_window_extent().y1
 
 
-def test_permutation_of_one_metric_on_given_axes(tests):
+def test_permutation_of_one_metric_on_given_axes(permuted):
     _, ax = plt.subplots()
-    assert NullDistributionDisplay.from_result(tests["accuracy"], ax=ax).ax_ is ax
+    assert NullDistributionDisplay.from_result(permuted["accuracy"], ax=ax).ax_ is ax
     with pytest.raises(ValueError, match="axes for each of accuracy, balanced_accuracy; got 1"):
-        NullDistributionDisplay.from_result(tests, ax=ax)
+        NullDistributionDisplay.from_result(permuted, ax=ax)
 
 
 def test_permutation_counts_undefined_scores_and_shows_equal_ones():
@@ -201,10 +191,10 @@ def test_intervals_of_scores_and_of_one_result():
         EstimatesDisplay.from_result([3])
 
 
-def test_axes_that_are_shared_or_drawn_on_before_are_drawn_on(tests):
+def test_axes_that_are_shared_or_drawn_on_before_are_drawn_on(permuted):
     _, axes = plt.subplots(1, 2, sharex=True, sharey=True)
     for ax in (*axes, axes[0]):
-        assert NullDistributionDisplay.from_result(tests["accuracy"], ax=ax).ax_ is ax
+        assert NullDistributionDisplay.from_result(permuted["accuracy"], ax=ax).ax_ is ax
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,6 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 from sklearn.naive_bayes import GaussianNB
-from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from skeval._resampling.plans import repeated_folds, subsamples, subsamples_of_halves
@@ -151,31 +150,6 @@ def test_several_scores_take_the_fits_of_one(options):
         assert (alone.value, alone.interval) == (results[name].value, results[name].interval)
 
 
-@pytest.mark.parametrize("method", ["repeated_cv", "corrected_t"])
-def test_solvers_change_nothing(method):
-    class Plain(SVC):
-        pass
-
-    found = [
-        score_interval(
-            kind(kernel="linear", tol=1e-8),
-            scale(X),
-            Y,
-            scoring=["roc_auc", "f1"],
-            method=method,
-            random_state=1,
-            n_repeats=8,
-        )
-        for kind in (SVC, Plain)
-    ]
-    for name in ("roc_auc", "f1"):
-        one, other = found[0][name], found[1][name]
-        assert_allclose(one.replicates, other.replicates, rtol=1e-12)
-        ends = [(each.interval.low, each.interval.high) for each in (one, other)]
-        assert_allclose(one.value, other.value, rtol=1e-12)
-        assert_allclose(*ends, rtol=1e-12)
-
-
 def test_default_scores():
     assert score_interval(BAYES, X, Y, n_repeats=3, random_state=0).name == "accuracy"
     result = score_interval(Ridge(), X_NUMBERS, NUMBERS, method="corrected_t", random_state=0)
@@ -291,34 +265,6 @@ def test_the_positive_class_is_that_of_the_scorer(labels):
             assert found.value != second.value
         else:
             assert (found.value, found.interval) == (second.value, second.interval)
-
-
-@pytest.mark.parametrize("method", ["nested_cv", "holdout", "cv_wald"])
-def test_methods_of_single_losses_refuse_other_scores(method):
-    with pytest.raises(
-        ValueError,
-        match=f"scoring must be 'accuracy', 'neg_brier_score', 'neg_log_loss', 'neg_mean_absolute_"
-        f"error', 'neg_mean_squared_error' for method='{method}', which needs losses of single "
-        "samples, got 'roc_auc'; methods for any score are 'repeated_cv', 'corrected_t', ",
-    ):
-        score_interval(BAYES, X, Y, scoring=["accuracy", "roc_auc"], method=method)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"method": ".632+"}, "method must be one of 'holdout', .*; got '.632\\+'"),
-        ({"scoring": "goodness"}, "scoring.*goodness"),
-        (
-            {"method": "corrected_t", "n_folds": 3},
-            "n_folds is no parameter of method='corrected_t', which takes n_repeats",
-        ),
-        ({"confidence_level": 2}, "confidence_level must fulfill"),
-    ],
-)
-def test_bad_options(options, message):
-    with pytest.raises(ValueError, match=message):
-        score_interval(BAYES, X, Y, **options)
 
 
 def test_undefined_scores_are_told():

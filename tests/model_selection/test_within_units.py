@@ -161,11 +161,6 @@ def test_options_that_do_not_apply_are_refused(options):
         metric_interval(roc_auc_score, Y, SCORE, within=SUBJECT, **options)
 
 
-def test_weights_are_a_dict():
-    with pytest.raises(TypeError, match="unit_weights must be a dict"):
-        metric_interval(roc_auc_score, Y, SCORE, within=SUBJECT, unit_weights=[1.0] * 8)
-
-
 @pytest.mark.parametrize("n_units", [5, 20])
 def test_intervals_cover_the_mean_over_all_units(n_units):
     rng, covered = np.random.default_rng(n_units), 0

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from helpers import jobs
 from helpers.crossed import each_value
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -15,7 +14,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval.metrics import error_rate
@@ -24,7 +22,6 @@ from skeval.model_selection import (
     compare_classifiers,
     cross_val_error,
     error_interval,
-    holdout_error,
     metric_interval,
     permutation_test,
     refit_one_se,
@@ -66,46 +63,6 @@ X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
 def test_data(estimate, X, y, message):
     with pytest.raises(ValueError, match=message):
         estimate(GaussianNB(), X, y)
-
-
-@each_value
-@pytest.mark.parametrize("estimate", ESTIMATES)
-@pytest.mark.parametrize(
-    ("estimator", "error", "message"),
-    [
-        (
-            StandardScaler(),
-            TypeError,
-            "must have the methods fit, predict and get_params, got StandardScaler",
-        ),
-        ("svc", TypeError, "estimator must have the methods fit, predict and get_params, got str"),
-        (GaussianNB, TypeError, "must be an instance, got the class GaussianNB"),
-        (KNeighborsClassifier(-1), ValueError, "n_neighbors.* Got -1"),
-    ],
-)
-def test_estimator(estimate, estimator, error, message):
-    with pytest.raises(error, match=message):
-        estimate(estimator, X, Y)
-
-
-class Oracle(ClassifierMixin, BaseEstimator):
-    def __init__(self, answer=None):
-        self.answer = answer
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return np.array([self.answer] * len(X))
-
-
-@pytest.mark.parametrize("estimate", ESTIMATES)
-def test_predictions_that_are_no_labels(estimate):
-    with pytest.raises(ValueError, match="must predict labels that are in y, got 7"):
-        estimate(Oracle(7), X, Y)
-    with pytest.raises(ValueError, match=r"one value for each sample, .* shape \(\d+, 2\)"):
-        estimate(Oracle([0, 1]), X, Y)
 
 
 @each_value
@@ -204,53 +161,6 @@ def test_folds(options, message, kind):
     y = np.array(["rare"] * 4 + ["common"] * 26, dtype=kind)
     with pytest.raises(ValueError, match=message):
         cross_val_error(GaussianNB(), X, y, **options)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (([0, 1], [0]), {}, "y_true and y_pred must have the same length, got 2 and 1"),
-        (([], []), {}, r"Found array with 0 sample\(s\)"),
-        (([0, np.nan], [0, 1]), {}, "Input y_true contains NaN"),
-        (([0, 1], [0.2, 0.9]), {}, r"y_pred must hold class labels, got the number 0\.2"),
-        (([0.5, 1], [0, 1]), {}, r"y_true must hold class labels, got the number 0\.5"),
-        ((["a", "b"], [0, 1]), {}, "both hold numbers or both hold strings, got 'a' and 0"),
-        (
-            (np.array(["a", "b"], object), [0, 1]),
-            {},
-            "both hold numbers or both hold strings, got 'a' and 0",
-        ),
-        (([0, 1], [0, 1]), {"priors": [0.5, 0.6]}, r"priors must sum to 1, got 1\.1"),
-        (([0, 1], [0, 1]), {"priors": [1.5, -0.5]}, r"priors must be >= 0, got -0\.5"),
-        (([0, 1], [0, 1]), {"priors": [np.nan, 1]}, "priors must be >= 0, got nan"),
-        (
-            ([0, 1], [0, 1]),
-            {"priors": [1.0]},
-            r"for each of the 2 classes \[0, 1\], got shape \(1,\)",
-        ),
-        (
-            (["a", "b"], ["a", "b"]),
-            {"priors": {"a": 1.0}},
-            r"priors must name exactly the classes of y_true, \['a', 'b'\]; got \['a'\]",
-        ),
-        (
-            (["a", "b"], ["a", "c"]),
-            {"priors": {"a": 0.5, "b": 0.3, "c": 0.2}},
-            r"priors must name exactly the classes of y_true, \['a', 'b'\]; got \['a', 'b', 'c'\]",
-        ),
-        (([0, 1], [0, 1]), {"sample_weight": [1.0]}, r"must have shape \(2,\), got \(1,\)"),
-        (([0, 1], [0, 1]), {"sample_weight": [1, -1]}, "sample_weight must be >= 0, got -1"),
-        (([0, 1], [0, 1]), {"sample_weight": [1, np.nan]}, "Input sample_weight contains NaN"),
-        (
-            (["a", "b"], ["a", "b"]),
-            {"sample_weight": [1, 0]},
-            "sample_weight must be positive .* it is 0 throughout class 'b'",
-        ),
-    ],
-)
-def test_holdout(arguments, options, message):
-    with pytest.raises(ValueError, match=message):
-        holdout_error(*arguments, **options)
 
 
 MODELS = [SVC(kernel="linear"), SVC(), LogisticRegression(), KNeighborsClassifier(), GaussianNB()]

@@ -15,10 +15,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 from skeval._inference.errors import error_estimate
-from skeval._inference.intervals import effective_size, jeffreys_interval, wilson_interval
+from skeval._inference.intervals import effective_size
 from skeval.feature_selection import selection_bias
 from skeval.metrics import break_even_point, error_norm, error_rate, ranking_loss
 from skeval.metrics._scorers import range_of
@@ -59,31 +59,6 @@ ESTIMATES = {
         for statistic in ("cross_validation", "resubstitution")
     },
 }
-
-
-@each_value
-@pytest.mark.parametrize("name", ESTIMATES)
-@pytest.mark.parametrize("wrong", [False, True], ids=["never wrong", "always wrong"])
-def test_no_error_seen_is_no_certainty(name, wrong):
-    """No spread: the interval of 60 samples, or of half. (.632+ puts 0.684 if all are wrong.)"""
-    model = Contrary() if wrong else DecisionTreeClassifier(max_depth=1, random_state=0)
-    estimate = ESTIMATES[name](model, APART, CLASSES)
-    found = estimate.confidence_interval()
-    assert estimate.value == (0.368 + 0.632 * 0.5 if wrong and name == ".632+" else wrong)
-    expected = wilson_interval(60 * estimate.value, 60, 0.95)
-    if name == "cross_validation":
-        expected = jeffreys_interval(30 * estimate.value, 30, 0.95)
-    assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
-
-
-class Contrary(LinearDiscriminantAnalysis):
-    """Wrong wherever the rule that it has learned is right."""
-
-    def fit(self, X, y, sample_weight=None):
-        return super().fit(X, y)
-
-    def predict(self, X):
-        return self.classes_[1 - np.searchsorted(self.classes_, super().predict(X))]
 
 
 @pytest.mark.parametrize("form", ["normal", "pivotal", "symmetric", "quantile"])

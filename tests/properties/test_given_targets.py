@@ -6,14 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cases import every_other
-from helpers.crossed import each_value
-from sklearn.base import clone
 from sklearn.linear_model import Ridge
-from sklearn.metrics import accuracy_score, make_scorer, roc_auc_score
-from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC
 
 from skeval.model_selection import (
     bootstrap_error,
@@ -134,71 +129,3 @@ def test_reports(model, monkeypatch):
     assert [e.value for e in report.estimates.values()] == [
         e.value for e in plain.estimates.values()
     ]
-
-
-WEIGHTS = RNG.exponential(size=40)
-
-
-class Weighed(GaussianNB):
-    """Refuses weights that are not those of its rows."""
-
-    def fit(self, X, y, sample_weight=None):
-        assert sample_weight is not None
-        expected = pd.Series(WEIGHTS, INDEX)[X.index]
-        np.testing.assert_array_equal(sample_weight, expected)
-        return super().fit(X, y, sample_weight)
-
-
-@pytest.mark.parametrize("weights", [WEIGHTS, WEIGHTS.tolist(), pd.Series(WEIGHTS, INDEX)])
-def test_every_fit_is_given_its_weights(weights):
-    params = {"sample_weight": weights}
-    for model in (Weighed(), clone(Weighed())):
-        resubstitution_error(model, X, NAMES, params=params)
-        bootstrap_error(model, X, NAMES, params=params, n_resamples=5, random_state=0)
-        permutation_test(model, X, NAMES, params=params, cv=3, n_permutations=2, random_state=0)
-    cv = StratifiedKFold(4)
-    ours = cross_val_error(Weighed(), X, NAMES, params=params, cv=cv)
-    theirs = cross_validate(Weighed(), X, NAMES, params=params, cv=cv)["test_score"]
-    np.testing.assert_allclose(ours.replicates, 1 - theirs)
-
-
-@pytest.mark.parametrize(
-    ("params", "error", "message"),
-    [
-        ([1], TypeError, r"params must be None or a dict of arguments of fit, got \[1\]"),
-        ({1: 2}, TypeError, "params must be None or a dict"),
-        ({"sample_weight": [1.0]}, ValueError, "one weight for each of the 40 samples, got 1"),
-        ({"a__sample_weight": [1.0]}, ValueError, "one weight for each of the 40 samples, got 1"),
-        ({"sample_weight": 1.0}, TypeError, "params"),
-    ],
-)
-def test_bad_params(params, error, message):
-    functions = [resubstitution_error, cross_val_error, bootstrap_error, permutation_test]
-    for function in functions:
-        with pytest.raises(error, match=message):
-            function(GaussianNB(), X, NAMES, params=params)
-
-
-RESPONSES = ["predict", "decision_function", "predict_proba"]
-
-
-@each_value
-@pytest.mark.parametrize("first", RESPONSES)
-@pytest.mark.parametrize("second", RESPONSES)
-def test_scorers_find_the_responses_of_the_estimator(first, second):
-    """Of several responses a scorer takes the first there is: the same with a batch solver."""
-
-    class Own(SVC):  # served by no batch solver
-        pass
-
-    metric = accuracy_score if first == "predict" else roc_auc_score
-    scorer = make_scorer(metric, response_method=list(dict.fromkeys([first, second, "predict"])))
-    if first == "predict_proba" and second == "predict":
-        metric = accuracy_score  # there are no probabilities
-        scorer = make_scorer(metric, response_method=[first, second])
-    y = RNG.permutation(CODES)
-    options = {"cv": 3, "scoring": scorer, "n_permutations": 4, "random_state": 0}
-    ours = permutation_test(SVC(kernel="linear"), X, y, **options)
-    loop = permutation_test(Own(kernel="linear"), X, y, **options)
-    assert ours.statistic == pytest.approx(loop.statistic, abs=1e-12)
-    assert ours.null_distribution == pytest.approx(loop.null_distribution, abs=1e-12)

@@ -7,14 +7,12 @@ from helpers.splits import FirstRows
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
-    GridSearchCV,
     KFold,
     ShuffleSplit,
     StratifiedShuffleSplit,
     cross_val_score,
     permutation_test_score,
 )
-from sklearn.svm import SVR
 
 from skeval.model_selection import (
     bootstrap_error,
@@ -78,12 +76,3 @@ def test_bootstrap_trains_on_the_rows_of_a_resample():
         FirstRows(), X, Y, indices=indices, method="oob", average="bootstraps", random_state=0
     )
     assert result.value == pytest.approx(np.nanmean(errors, axis=1).mean())
-
-
-def test_inner_splits_of_a_sorted_table():
-    x = np.sort(RNG.uniform(0, 10, 120))
-    y = np.sin(x) + x + 0.3 * RNG.normal(size=120)
-    search = GridSearchCV(SVR(), {"gamma": [0.01, 1, 10], "C": [0.1, 10]}, cv=3)
-    cv = ShuffleSplit(5, test_size=0.3, random_state=0)
-    scores = cross_val_score(search, x[:, None], y, cv=cv, scoring="neg_mean_squared_error")
-    assert cross_val_error(search, x[:, None], y, cv=cv).value == pytest.approx(-scores.mean())

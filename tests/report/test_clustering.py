@@ -141,25 +141,6 @@ def test_infinite_indices_can_be_read_back_from_json():
     assert "inf" in str(report)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_clusters": [1, 2]}, "n_clusters must lie between 2 and 30, .* got 1"),
-        ({"n_clusters": [2, 31]}, "n_clusters must lie between 2 and 30, .* got 31"),
-        ({"n_clusters": []}, "n_clusters must hold integers .* got no candidate"),
-        ({"labels_true": [0, 1]}, "X and labels_true must have the same length, got 60 and 2"),
-        ({"labels_true": np.linspace(0, 1, 60)}, "labels_true must be discrete labels"),
-        ({"indices": ["gap"]}, "indices must be among .*; got 'gap'"),
-        ({"reference": "gap"}, "reference must be one of .* got 'gap'"),
-        ({"stability": "gap"}, "stability must be one of .* got 'gap'"),
-        ({"param_name": "clusters"}, "param_name must be a parameter of KMeans, got 'clusters'"),
-    ],
-)
-def test_bad_input(options, message):
-    with pytest.raises(ValueError, match=message):
-        evaluate_clusterer(KMEANS, BLOBS, **options)
-
-
 @pytest.mark.parametrize("kind", ["year", "slow", "copies", "row number", "constant", None])
 def test_the_table_is_checked_without_a_target(kind):
     rng = np.random.default_rng(0)

@@ -108,23 +108,6 @@ def test_no_warning_without_a_reason():
     assert report.warnings == ()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"confidence_level": 1}, "confidence_level must fulfill 0 < confidence_level < 1, got 1"),
-        ({"include": ["jackknife"]}, "include must be 'auto', 'all' or some of .*got 'jackknife'"),
-        ({"budget": 0}, "budget must be None or a number of seconds above 0, got 0"),
-        ({"n_bootstraps": 0}, "n_bootstraps must be an integer >= 1, got 0"),
-        ({"cv": 60}, "cv=60 folds need a class of at least 60 members, the largest has 50"),
-        ({"loss": "hinge"}, "loss must be None, a callable or one of .*got 'hinge'"),
-        ({"error_score": 0}, "error_score must be 'raise' or numpy.nan, got 0"),
-    ],
-)
-def test_bad_arguments(iris, change, message):
-    with pytest.raises(ValueError, match=message):
-        evaluate(GaussianNB(), *iris, **change)
-
-
 def test_an_ensemble_behind_a_selection():
     """An unfitted ensemble has a length that raises: `classifier or default` asked for it."""
     rng = np.random.default_rng(0)

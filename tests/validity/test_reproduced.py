@@ -14,7 +14,7 @@ reproduced = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(reproduced)
 
 
-def check(name, full):
+def assert_agrees_with_page(name, full):
     """Hold rows to those of the file: equal, but for what random draws explain."""
     if name == "colon" and not (reproduced.DATA / "colon.npz").exists():
         pytest.skip("SKEVAL_DATA names no folder with colon.npz")
@@ -35,7 +35,7 @@ def check(name, full):
 @pytest.mark.filterwarnings("ignore:The gap still increases")
 @pytest.mark.parametrize("name", reproduced.TABLES)
 def test_the_short_form_agrees_with_the_page(name):
-    check(name, full=False)
+    assert_agrees_with_page(name, full=False)
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_the_short_form_agrees_with_the_page(name):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as in the study
 @pytest.mark.parametrize("name", reproduced.TABLES)
 def test_the_full_form_agrees_with_the_page(name):
-    check(name, full=True)
+    assert_agrees_with_page(name, full=True)
 
 
 def test_each_table_is_on_a_page_and_each_page_in_the_list():
