@@ -16,7 +16,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.preprocessing import StandardScaler
 
 from skeval.__main__ import main
-from skeval._commands.cluster import ALGORITHMS, parse_range
+from skeval._commands.cluster import ALGORITHMS
 from skeval.report import evaluate_clusterer
 
 QUICK = ["--quick", "--k", "2:3", "--repeats", "2"]
@@ -133,13 +133,6 @@ def test_few_samples_are_one_cluster_and_errors_name_the_option(n, tmp_path, cap
     assert "vidence of clusters" in printed(capsys, path, "--quick")
     message = f"--k must end at {n // 2} or lower, half of the {n} samples"
     assert_one_line(["cluster", str(path), "--k", f"2:{n // 2 + 1}"], message, capsys)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("2:8", range(2, 9)), ("3", range(3, 4)), ("5:5", range(5, 6))]
-)
-def test_range_includes_both_ends(text, expected):
-    assert parse_range(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from skeval._inference.areas import (
     curve_distances,
     curve_limits,
     find_area,
-    independent_size,
     rank_terms,
     spread_of_areas,
 )
@@ -52,13 +51,6 @@ def test_delong_coverage():
     assert consistent_with(coverage_of_delong(130), 130)
 
 
-@pytest.mark.slow
-def test_delong_coverage_long():
-    hits = coverage_of_delong(3000)
-    print(f"DeLong: {hits / 3000:.4f}")
-    assert consistent_with(hits, 3000)
-
-
 RNG = np.random.default_rng(0)
 POSITIVE = np.arange(80) % 4 == 0
 SCORE = RNG.normal(size=80).round(1) + POSITIVE
@@ -74,36 +66,12 @@ def test_the_error_of_an_area_is_delongs():
     assert_allclose(spread(~POSITIVE, -SCORE[None], ONES, None).error, expected)
 
 
-def test_groups_of_one_are_samples():
-    found = spread(POSITIVE, SCORE[None], ONES, np.arange(80)).error
-    assert_allclose(found, spread(POSITIVE, SCORE[None], ONES, None).error)
-    assert_allclose(class_size(SCORE, ONES, np.arange(80)), 79, rtol=1e-9)
-    assert class_size(SCORE, ONES, None) == 80
-
-
-@pytest.mark.parametrize("copies", [2, 5])
-def test_copies_in_a_group_say_nothing_new(copies):
-    positive, score, groups = (np.repeat(v, copies) for v in (POSITIVE, SCORE, np.arange(80)))
-    ones = np.ones(80 * copies)
-    expected = spread(POSITIVE, SCORE[None], ONES, np.arange(80)).error
-    assert_allclose(spread(positive, score[None], ones, groups).error, expected)
-    assert_allclose(class_size(score, ones, groups), 79, rtol=0.03)
-
-
 def test_groups_that_hold_every_score_are_worth_their_samples():
     """Where each group holds the same scores nothing varies between groups."""
     score = np.tile(np.arange(4.0), 10)
     assert class_size(score, np.ones(40), np.repeat(np.arange(10), 4)) == 40
     assert class_size(score, np.ones(40), np.zeros(40, dtype=int)) == 1
     assert class_size(np.zeros(40), np.ones(40), np.repeat(np.arange(10), 4)) == 10
-
-
-def test_weights_count_by_their_ratios():
-    weight = RNG.random(80)
-    assert_allclose(independent_size(weight), weight.sum() ** 2 / (weight**2).sum())
-    assert_allclose(independent_size(weight), independent_size(7 * weight))
-    half = np.r_[np.ones(40), np.zeros(40) + 1e-9]
-    assert_allclose(independent_size(half), 40)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -46,39 +46,6 @@ def test_regression_and_brute_force(seed):
     assert result.used
 
 
-def test_groups_of_one_sample():
-    rng = np.random.default_rng(0)
-    judged = rng.normal(size=2000)
-    y = judged[:200] + rng.normal(size=200)
-    alone = regress_on_judge(y, judged, None)
-    result = regress_on_judge(y, judged, np.arange(2000))
-    assert_allclose(result.value, alone.value)
-    assert_allclose(result.error, alone.error, rtol=0.02)
-    assert result.n_groups == 200
-
-
-def test_repeated_samples_say_no_more():
-    rng = np.random.default_rng(0)
-    judged = rng.normal(size=1000)
-    y = judged[:100] + rng.normal(size=100)
-    three = np.tile(np.arange(100), 3), np.tile(np.arange(100, 1000), 3)
-    repeated = np.concatenate(three)
-    result = regress_on_judge(np.tile(y, 3), judged[repeated], repeated)
-    assert_allclose(result.error, regress_on_judge(y, judged, None).error, rtol=0.03)
-
-
-@pytest.mark.parametrize(
-    ("judged", "why"),
-    [(np.arange(10.0), "no others"), (np.r_[np.ones(10), np.arange(90.0)], "constant")],
-)
-def test_labels_alone(judged, why):
-    y = np.arange(10.0) ** 2
-    result = regress_on_judge(y, judged, None)
-    assert not result.used, why
-    assert_allclose(result.value, y.mean())
-    assert_allclose(result.error, y.std(ddof=1) / np.sqrt(10))
-
-
 def test_means_that_may_be_negative_have_a_normal_interval():
     rng = np.random.default_rng(0)
     judge = rng.normal(size=100)

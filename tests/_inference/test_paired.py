@@ -14,8 +14,6 @@ from skeval._inference.paired import (
     draw_contrasts,
     exceedances,
     grouped_cochran,
-    mcnemar,
-    paired_bootstrap,
     significance_level,
     simultaneous_level,
     step_down,
@@ -58,22 +56,6 @@ def test_tails_equal_scipy(alternative, degrees):
         "less": stats.t.cdf(1.3, degrees),
     }
     assert tail_probability(1.3, alternative, degrees) == pytest.approx(tails[alternative])
-
-
-@pytest.mark.parametrize(("only_a", "only_b"), [(3, 9), (40, 60)])
-def test_mcnemar_equals_the_binomial_or_chi_squared_test(only_a, only_b):
-    test, form = mcnemar(only_a, only_b, 300)
-    if form == "exact":
-        expected = stats.binomtest(only_a, only_a + only_b).pvalue
-    else:
-        expected = stats.chi2.sf((abs(only_a - only_b) - 1) ** 2 / (only_a + only_b), 1)
-    assert test.pvalue == pytest.approx(expected)
-
-
-def test_bootstrap_pvalue_uses_the_deviations():
-    replicates = np.linspace(0.1, 0.5, 99)
-    found = paired_bootstrap(0.3, replicates)
-    assert found.pvalue == pytest.approx((1 + np.sum(np.abs(replicates - 0.3) >= 0.3)) / 100)
 
 
 def test_step_down_pvalues_equal_a_loop():

@@ -1,7 +1,6 @@
 """Obuchowski and Rockette's analysis of readers: published numbers, brute force, power."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 from reference import readers as reference
 from scipy import stats
@@ -61,28 +60,11 @@ def test_published_analysis_of_van_dyke_with_fixed_readers():
     assert degrees == np.inf
 
 
-@pytest.mark.parametrize(("n_systems", "n_readers"), [(2, 2), (2, 7), (3, 4)])
-def test_brute_force(n_systems, n_readers):
-    study = draw_study(n_systems, n_readers)
-    assert_allclose(study.components, reference.components(study.covariance, n_systems, n_readers))
-    expected = reference.analyze(study.values, study.covariance, 0, n_systems - 1)
-    assert_allclose(study.of_difference(0, n_systems - 1), expected[1:3])
-    block = study.covariance[:n_readers, :n_readers]
-    expected = reference.analyze_system(study.values[0], block)
-    assert_allclose(study.of_system(0), expected[1:])
-
-
 def test_fixed_readers():
     study = draw_study(2, 6, random_readers=False)
     expected = reference.analyze_fixed(study.values, study.covariance)[1]
     assert_allclose(study.of_difference(0, 1).error, expected)
     assert_allclose(study.of_system(1).error ** 2, study.covariance[6:, 6:].mean())
-
-
-def test_one_fixed_reader():
-    study = draw_study(2, 1, random_readers=False)
-    (a, c), (_, b) = study.covariance
-    assert_allclose(study.of_difference(0, 1).error, np.sqrt(a + b - 2 * c))
 
 
 def test_readers_without_differences_have_the_error_of_the_cases():

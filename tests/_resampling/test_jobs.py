@@ -306,16 +306,6 @@ def test_batches_in_the_order_given(backend):
     assert found == [(batch, [number**2 for number in batch]) for batch in batches]
 
 
-def test_one_call_for_all_batches(monkeypatch):
-    calls, call = [], joblib.Parallel.__call__
-    monkeypatch.setattr(
-        joblib.Parallel, "__call__", lambda self, jobs: calls.append(1) or call(self, jobs)
-    )
-    with open_jobs(square, total=90) as run:
-        assert len(list(run.stream([range(30)] * 3))) == 3
-    assert len(calls) == 1
-
-
 def test_batches_that_are_kept_are_handed_out_one_by_one(tmp_path):
     made = []
 

@@ -4,38 +4,15 @@ import pickle
 
 import joblib
 import numpy as np
-import pytest
 
-from skeval._resampling.plans import Fit, PlanBlock, concatenate_blocks, squeeze, squeeze_rows
+from skeval._resampling.plans import Fit, PlanBlock, concatenate_blocks
 
 RNG = np.random.default_rng(0)
-ARRAYS = {
-    "booleans": RNG.random((7, 13)) < 0.5,
-    "zeros and ones": RNG.integers(0, 2, (7, 13)),
-    "counts": RNG.integers(0, 5, (7, 13)),
-    "large counts": RNG.integers(0, 1000, (7, 13)),
-    "weights": RNG.exponential(size=(7, 13)),
-    "a row": RNG.integers(0, 2, 13),
-    "nothing": np.zeros((0, 13), dtype=np.intp),
-}
 
 
 def assert_same(first, second):
     np.testing.assert_array_equal(first, second)
     assert first.dtype == second.dtype
-
-
-@pytest.mark.parametrize("name", ARRAYS)
-def test_arrays_arrive_as_they_were(name):
-    assert_same(pickle.loads(pickle.dumps(squeeze(ARRAYS[name]))), ARRAYS[name])
-
-
-@pytest.mark.parametrize("name", ["booleans", "zeros and ones", "counts", "large counts"])
-def test_repeated_rows_arrive_as_they_were(name):
-    rows = np.repeat(ARRAYS[name], [1, 3, 2, 1, 1, 4, 1], axis=0)
-    squeezed = squeeze_rows(rows)
-    assert_same(pickle.loads(pickle.dumps(squeezed)), rows)
-    assert squeezed.content.nbytes <= ARRAYS[name].nbytes
 
 
 def make_block(n=1000):
@@ -55,17 +32,6 @@ def test_blocks_arrive_as_they_were():
 def test_a_block_takes_bits_and_one_order_for_all_folds():
     block = make_block()
     assert len(pickle.dumps(block)) < 40 * (2 * 1000 / 8) + 4 * 2 * 1000 + 1500
-
-
-@pytest.mark.parametrize("order", [None, RNG.permutation(1000)], ids=["as it is", "permuted"])
-def test_fits_arrive_as_they_were(order):
-    counts = RNG.poisson(1.0, 1000)
-    fit = Fit(counts, counts == 0, order)
-    found = pickle.loads(pickle.dumps(fit))
-    assert_same(found.train, fit.train)
-    assert_same(found.test, fit.test)
-    assert found.order is None if order is None else np.array_equal(found.order, order)
-    assert len(pickle.dumps(fit)) < 1000 + 1000 / 8 + (0 if order is None else 2000) + 1000
 
 
 def test_what_is_kept_goes_by_the_numbers():

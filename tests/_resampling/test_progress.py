@@ -82,14 +82,6 @@ def test_joblib_has_its_say_where_there_is_no_tqdm(capsys, monkeypatch):
     assert "]: Done " in err
 
 
-def test_more_adds_the_lines_of_joblib(capsys):
-    pytest.importorskip("tqdm")
-    bootstrap(100, verbose=2)
-    err = capsys.readouterr().err
-    assert "100/100" in err
-    assert "]: Done " in err
-
-
 def test_what_was_kept_counts(capsys, tmp_path):
     pytest.importorskip("tqdm")
     for n_reused in (0, 40):

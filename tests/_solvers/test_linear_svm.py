@@ -128,20 +128,6 @@ def test_like_svc_behind_a_standard_scaler(data, weights):
     check_all(X, y, box, solution, scale_weights)
 
 
-def test_many_problems_on_a_strip():
-    """With 120 problems and equal labels the samples far from the margin are screened."""
-    X, y = breast_cancer_standard()
-    rng = np.random.default_rng(4)
-    box = np.concatenate([exponential(rng, 60, len(y)), counts(rng, 60, len(y))])
-    solution = LinearSVMBatch(X).solve(y, box)
-    assert solution.converged.all()
-    for b in range(0, 120, 10):
-        check_optimal(X, y, box[b], solution.alpha[b], solution.decision[b])
-    alone = LinearSVMBatch(X).solve(y, box[70:73])
-    np.testing.assert_allclose(solution.decision[70:73], alone.decision, atol=1e-6)
-    assert linear_svm.screen(solution.decision[:1]) is None
-
-
 def test_a_wrong_strip_is_noticed(monkeypatch):
     """Screening that leaves out support vectors costs time, not correctness."""
     X, y = simulated(200, 5)

@@ -11,7 +11,6 @@ from skeval._solvers.newton import (
     SelectedFeatures,
     factor_each,
     solve_each,
-    take_each,
 )
 
 B, N, P = 3, 12, 4
@@ -106,10 +105,3 @@ def test_what_is_not_finite_stays_where_it_is():
     found = factor_each(matrices)(np.ones((3, 20, 1)))
     np.testing.assert_array_equal(found[[0, 2], 0, 0], [1.0, 0.25])
     assert np.isnan(found[1]).all()
-
-
-def test_rows_and_columns_of_a_matrix():
-    K = np.random.default_rng(0).normal(size=(7, 7))
-    rows = np.array([[0, 3, 6], [1, 2, 5], [6, 4, 0]])
-    for at, part in zip(rows, take_each(K, rows), strict=True):
-        np.testing.assert_array_equal(part, K[np.ix_(at, at)])

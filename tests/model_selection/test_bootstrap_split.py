@@ -79,12 +79,6 @@ def test_regression_target_of_whole_numbers_is_no_set_of_classes():
     assert found == pytest.approx(-result.value)
 
 
-@pytest.mark.parametrize("y", [None, np.eye(12)[:, :3], np.linspace(0, 1, 12)])
-def test_targets_without_classes(y):
-    splits = list(BootstrapSplit(4, random_state=0).split(np.zeros((12, 1)), y))
-    assert all(len(train) == 12 for train, _ in splits)
-
-
 def test_repr_pickle_and_seed():
     cv = BootstrapSplit(3, stratify=True, random_state=1)
     assert repr(cv) == "BootstrapSplit(n_splits=3, stratify=True, random_state=1)"

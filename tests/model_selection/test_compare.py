@@ -64,14 +64,6 @@ def test_corrected_t_takes_the_ratio_of_the_splits():
     assert result.scoring == "accuracy"
 
 
-def test_corrected_t_without_the_ratio_is_the_paired_t_test():
-    d = np.random.default_rng(0).normal(0.1, 1, size=9)
-    _, statistic, pvalue, limits = corrected_t(d, 0.0)
-    expected = stats.ttest_1samp(d, 0)
-    assert_allclose([statistic, pvalue], [expected.statistic, expected.pvalue])
-    assert_allclose(limits(0.9), expected.confidence_interval(0.9))
-
-
 def test_unequal_folds_have_a_mean_ratio():
     splits = [(np.arange(40, 120), np.arange(40)), (np.arange(100), np.arange(100, 120))]
     result = compare_classifiers([TREE, BAYES], X, Y, cv=splits)

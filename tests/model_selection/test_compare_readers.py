@@ -261,25 +261,6 @@ def test_bad_input(change, message):
         compare_readers(arguments.pop("y_true"), arguments.pop("scores"), **arguments)
 
 
-def test_readings_that_cannot_be_analyzed():
-    truth, scores = draw_scores()
-    infinite = {name: np.where(array > 1, np.inf, array) for name, array in scores.items()}
-    with pytest.raises(ValueError, match="must be finite"):
-        compare_readers(truth, infinite)
-    with pytest.raises(ValueError, match="two readers at least"):
-        compare_readers(truth, {name: array[:1] for name, array in scores.items()})
-    scores["system 1"][2, truth == 1] = np.nan
-    with pytest.raises(ValueError, match="got 26 and 0 of reader 3 with system 1"):
-        compare_readers(truth, scores)
-    words = {name: np.full((2, 40), "malign") for name in "ab"}
-    with pytest.raises(ValueError, match="scores: could not convert"):
-        compare_readers(truth, words)
-    with pytest.raises(ValueError, match="nan for reader 1 with a"):
-        compare_readers(
-            truth, {"a": np.ones((2, 40)), "b": np.ones((2, 40))}, metric=lambda y, s: np.nan
-        )
-
-
 def test_bad_tables():
     table = to_table(*draw_scores())
     with pytest.raises(ValueError, match="y_true must be None for a long table"):
@@ -295,23 +276,6 @@ def test_bad_tables():
         compare_readers(None, other)
     with pytest.raises(ValueError, match="two systems at least"):
         compare_readers(None, table[table.system == "system 0"])
-
-
-def test_bad_study_size():
-    truth, scores = draw_scores(n_systems=3)
-    comparison = compare_readers(truth, scores)
-    with pytest.raises(AttributeError, match="requires two systems"):
-        reader_study_size(comparison)
-    with pytest.raises(TypeError, match="result of compare_readers"):
-        reader_study_size(compare_predictions(truth, {k: s[0] > 0 for k, s in scores.items()}))
-    for options, message in (
-        ({"difference": 0}, "difference must be"),
-        ({"difference": 0.1, "power": 1}, "power must fulfill"),
-        ({"difference": 0.1, "n_readers": [1]}, "n_readers must be an integer >= 2"),
-        ({"difference": 0.1, "n_cases": 0}, "n_cases must be an integer >= 1"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            reader_study_size(comparison, **options)
 
 
 def test_coverage_of_the_difference():

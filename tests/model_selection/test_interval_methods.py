@@ -20,7 +20,7 @@ from helpers.error_tasks import (
 from numpy.testing import assert_allclose
 from reference import intervals as reference
 from scipy.stats import norm, t
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 
 from skeval._adapters.fits import fit_each
 from skeval._inference.errors import nested_errors
@@ -150,15 +150,3 @@ def test_perturbation_is_that_of_perturbation_interval():
     assert_allclose(
         [result.interval.low, result.interval.high], [expected.interval.low, expected.interval.high]
     )
-
-
-@pytest.mark.parametrize(
-    ("n", "options", "message"),
-    [
-        (12, {"method": "holdout", "test_size": "third"}, "test_size must be a share or a number"),
-        (12, {"method": "holdout", "test_size": True}, "test_size must be a share or a number"),
-    ],
-)
-def test_too_few_samples_and_other_sizes_are_errors(n, options, message):
-    with pytest.raises(ValueError, match=message):
-        error_interval(Ridge(), np.eye(n), np.arange(n), **options)

@@ -70,13 +70,6 @@ def test_a_pickle_has_all_differences(kind):
     assert str(pickle.loads(pickle.dumps(found[pair]))) == str(found[pair])
 
 
-def test_differences_have_the_keys_of_a_dict():
-    found = COMPARISONS["items"]()
-    assert ("system 1", "system 2") in found.differences
-    assert ("system 2", "system 1") not in found.differences
-    assert found["system 2", "system 1"].value == -found["system 1", "system 2"].value
-
-
 def test_differences_that_do_not_vary_are_reported():
     scores = SCORES.copy()
     scores[:, 1] = scores[:, 0] + 1

@@ -94,14 +94,6 @@ def coassociation(labels):
     return np.array([[int(u == v) for v in labels] for u in labels])
 
 
-def minkowski_from_matrices(true, pred):
-    """||C_U - C_V||_F / ||C_U||_F without the diagonal."""
-    c_u, c_v = coassociation(true), coassociation(pred)
-    np.fill_diagonal(c_u, 0)
-    np.fill_diagonal(c_v, 0)
-    return np.linalg.norm(c_u - c_v) / np.linalg.norm(c_u)
-
-
 def mask_rand(masks_true, masks_pred):
     """Formula of the mask Rand index, with loops over masks and pixels."""
     sides = []

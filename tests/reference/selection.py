@@ -21,11 +21,6 @@ def pairwise(supports, measure):
     return sum(values) / len(values)
 
 
-def kuncheva_pair(a, b, p):
-    k = len(a)
-    return (len(a & b) * p - k * k) / (k * (p - k))
-
-
 def jaccard_pair(a, b, p):
     return len(a & b) / len(a | b)
 

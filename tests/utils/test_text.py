@@ -14,19 +14,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval.metrics.cluster import external_indices
 from skeval.model_selection import (
     ConfidenceInterval,
-    Estimate,
     compare_classifiers,
     cross_val_error,
     holdout_error,
 )
 from skeval.utils._text import (
     ShownAsText,
-    count,
     make_frame,
-    name_estimators,
     say_pvalue,
     write_ends,
     write_estimate,
@@ -40,37 +36,12 @@ from skeval.utils._text import (
 SCALED = make_pipeline(StandardScaler(), SVC())
 
 
-@pytest.mark.parametrize(
-    ("estimators", "names"),
-    [
-        ([SVC(), GaussianNB()], ["SVC", "GaussianNB"]),
-        ([SCALED], ["SVC"]),
-        ([SCALED, make_pipeline(StandardScaler(), GaussianNB())], ["SVC", "GaussianNB"]),
-        ([SCALED, SVC()], ["StandardScaler + SVC", "SVC"]),
-        ([SCALED, make_pipeline("passthrough", SVC())], ["StandardScaler + SVC", "SVC"]),
-        ([make_pipeline(SCALED), SVC()], ["StandardScaler + SVC", "SVC"]),
-        ([SVC(C=1), SVC(C=2)], ["SVC (1)", "SVC (2)"]),
-    ],
-)
-def test_names(estimators, names):
-    assert name_estimators(*estimators) == names
-
-
 def test_a_comparison_tells_pipelines_apart():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), np.tile([0, 1], 30)
     other = make_pipeline(StandardScaler(), LogisticRegression())
     found = compare_classifiers([SCALED, other], X, y, cv=3, random_state=0)
     assert found.names == ("SVC", "LogisticRegression")
-
-
-def test_a_notebook_shows_what_is_printed():
-    result = holdout_error(["<b>"] * 5 + ["c"] * 5, ["c"] * 10)
-    assert isinstance(result, Estimate)
-    for one in (result, external_indices([0, 0, 1], [0, 1, 1])):
-        shown = one._repr_html_()
-        assert shown.startswith("<pre>")
-        assert str(one).splitlines()[1].split()[0] in shown
 
 
 MODULES = (
@@ -129,17 +100,6 @@ def test_repr_is_short():
     assert "names=<Found>" in repr(Found(0.5, interval, 0, small, "b"))
 
 
-@pytest.mark.parametrize("exponent", [-9, -4, -2, 0, 3, 7])
-def test_numbers_of_any_size_show_four_figures_or_decimals(exponent):
-    value = 1.23456 * 10.0**exponent
-    assert abs(float(write_number(value).replace(",", "")) - value) <= (
-        0.5e-3 * value if value < 0.001 or value >= 10 else 0.5e-4
-    )
-    assert write_spread(value) == write_number(value)
-    assert write_ends(-value, value) == f"[{write_number(-value)}, {write_number(value)}]"
-    assert write_range(-value, value) == f"{write_number(-value)} to {write_number(value)}"
-
-
 def test_what_is_unknown_has_no_figure():
     assert write_spread(0.0) == write_spread(np.nan) == "unknown"
     assert write_ends(np.nan, np.nan) == write_range(np.nan, np.nan) == "undefined"
@@ -166,11 +126,6 @@ def test_what_is_unknown_has_no_figure():
 )
 def test_no_more_decimals_than_the_spread_leaves(value, spread, text):
     assert write_estimate(value, spread) == text
-
-
-def test_words_agree_with_their_number():
-    words = [count(1, "sample"), count(2, "sample"), count(1, "class"), count(0, "class")]
-    assert words == ["1 sample", "2 samples", "1 class", "0 classes"]
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from skeval.metrics.cluster._kernels import distance_pass as passes
-from skeval.metrics.cluster._kernels.distances import euclidean, euclidean_tiles, point_tiles
+from skeval.metrics.cluster._kernels.distances import euclidean_tiles
 
 rng = np.random.default_rng(5)
 
@@ -34,15 +34,3 @@ def test_reductions(sizes):
         for m in range(len(sizes)):
             nearest = np.inf if k == m else D[own[:, k]][:, own[:, m]].min()
             assert found.smallest[k, m] == pytest.approx(nearest, rel=1e-12)
-
-
-@pytest.mark.usefixtures("tile_size")
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_within(sizes):
-    points = rng.normal(size=(40, 6))
-    D = cdist(points, points)
-    ends = np.cumsum(sizes)
-    members = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-    totals, largest = passes.within_pass(point_tiles(euclidean, points), members)
-    np.testing.assert_allclose(totals, [D[m, m].sum() / 2 for m in members], rtol=1e-12)
-    np.testing.assert_allclose(largest, [D[m, m].max() for m in members], rtol=1e-12)
