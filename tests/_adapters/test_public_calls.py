@@ -100,10 +100,10 @@ MODELS = [LINEAR, make_pipeline(StandardScaler(), SVC(tol=1e-6)), RidgeClassifie
 
 @pytest.mark.parametrize("call", CALLS)
 def test_calls_as_people_write_them(call, loop):
-    frame = pd.DataFrame(X3, columns=list("uvwxy"))
-    for number, model in enumerate([*MODELS, LinearDiscriminantAnalysis(), KNeighborsClassifier()]):
-        if call == "perturbation" and number > 2:
-            continue
+    """Each call meets two of the models, and each model three calls."""
+    frame, first = pd.DataFrame(X3, columns=list("uvwxy")), list(CALLS).index(call) % 3
+    models = list(enumerate([*MODELS, LinearDiscriminantAnalysis(), KNeighborsClassifier()]))
+    for number, model in models[:3] if call == "perturbation" else models[first::3]:
         data = clone(model), frame if number == 1 else X3, Y3 if number % 2 else Y2
         assert_allclose(CALLS[call](*data), loop(CALLS[call], *data), rtol=1e-12)
 

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
@@ -105,6 +106,7 @@ PROCEDURES = {
 }
 
 
+@each_value
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("name", PROCEDURES)
 def test_the_order_of_classes_changes_no_score(name, n_classes):

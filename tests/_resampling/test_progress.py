@@ -257,8 +257,9 @@ def callback():
 @pytest.mark.parametrize("name", FITS)
 def test_every_run_of_jobs_is_a_task_of_the_fit(name, callback):
     estimator, sizes = FITS[name]
-    silent, listener = clone(estimator).fit(SAMPLES, y), Listener()
+    listener = Listener()
     with parallel_config(backend="threading"):  # of the one that has several jobs
+        silent = clone(estimator).fit(SAMPLES, y)
         told = clone(estimator).set_callbacks(listener).fit(SAMPLES, y)
     np.testing.assert_array_equal(told.predict(SAMPLES), silent.predict(SAMPLES))
     root = listener.begun[0]

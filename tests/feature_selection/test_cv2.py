@@ -196,7 +196,7 @@ def test_class_of_one():
         (
             {"final": "consensus", "consensus_threshold": 1.5},
             ValueError,
-            r"0 < consensus_threshold <= 1, got 1.5",
+            "0 < consensus_threshold <= 1",
         ),
         ({"cv": 1}, ValueError, "cv must be an integer >= 2, got 1"),
         ({"cv": "ten"}, ValueError, r"cv"),

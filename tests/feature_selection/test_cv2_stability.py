@@ -81,9 +81,7 @@ def test_bad_input():
         selection_stability([[1, 0], [2, 1]])
     with pytest.raises(ValueError, match=r"method must be one of 'nogueira'.*got 'dice'"):
         selection_stability([[1, 0], [0, 1]], method="dice")
-    with pytest.raises(
-        ValueError, match="confidence_level must fulfill 0 < confidence_level < 1, got 95"
-    ):
+    with pytest.raises(ValueError, match="confidence_level must fulfill"):
         selection_stability([[1, 0], [0, 1]], confidence_level=95)
     with pytest.raises(ValueError, match="Expected 2D array"):
         selection_stability([1, 0, 1])

@@ -53,7 +53,7 @@ def test_default_over_datasets_depends_on_their_number(n, method):
         (
             np.ones((5, 2)),
             {"over": "datasets", "test_train_ratio": 0.1},
-            "test_train_ratio must be None for over='datasets'",
+            "test_train_ratio must be None",
         ),
     ],
 )

@@ -352,13 +352,13 @@ def test_pairs_of_many_are_what_two_alone_are(method):
         (lambda: compare_predictions(Y, [A, B], max_fpr=0.5), "max_fpr must be None for method"),
         (
             lambda: compare_predictions(Y, [A, B], method="mcnemar", metric=accuracy_score),
-            "metric must be None for method='mcnemar'",
+            "metric must be None for",
         ),
         (lambda: compare_predictions(Y, [A, B], method="t"), "method must be one of"),
         (lambda: compare_predictions(Y, [A, B], alternative="more"), "alternative must be one of"),
         (
             lambda: compare_predictions(Y * 0, [A, B], method="delong"),
-            "y_true must have at least two classes of at least two samples",
+            "y_true must have at least two",
         ),
         (
             lambda: compare_predictions(Y, [A, np.where(B, np.inf, 0)], method="delong"),

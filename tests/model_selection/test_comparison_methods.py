@@ -168,10 +168,7 @@ def change(column, value, *rows):
         (change("split", np.nan, 0), "scores must have a split in each row, got nan"),
         (change("dataset", None, 0), "scores must have a dataset in each row, got None"),
         (change("dataset", "10", *range(9, 18)), "distinct names, got the data sets 10 and '10'"),
-        (
-            {1: {"a": 1, "b": 2}, "1": {"a": 2, "b": 3}},
-            "distinct names, got the data sets 1 and '1'",
-        ),
+        ({1: {"a": 1, "b": 2}, "1": {"a": 2, "b": 3}}, "distinct names, got the data"),
         ([{1: 1, "1": 2}] * 2, "distinct names, got the classifiers 1 and '1'"),
         ([{1: 1, "b": 2}, {"1": 1, "b": 2}], "distinct names, got the classifiers 1 and '1'"),
     ],
@@ -215,7 +212,7 @@ def test_missing_scores():
             pd.DataFrame({"dataset": [1, 1], "classifier": ["a", "a"], "score": [1.0, 2.0]}),
             {},
             ValueError,
-            "or a column 'split', got several of '1' and 'a'",
+            "or a column 'split', got several",
         ),
     ],
 )

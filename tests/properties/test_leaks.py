@@ -70,9 +70,7 @@ SPLITTERS = {
 @pytest.mark.parametrize("splitter", SPLITTERS)
 @pytest.mark.parametrize("call", CALLS)
 def test_splitters_must_not_split_groups(call, splitter):
-    with pytest.raises(
-        ValueError, match=r"cv must not split groups: group \d+ has samples in both"
-    ):
+    with pytest.raises(ValueError, match="cv must not split groups: group"):
         CALLS[call](groups=GROUPS, cv=SPLITTERS[splitter])
 
 
