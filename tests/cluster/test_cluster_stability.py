@@ -135,21 +135,6 @@ def test_result_and_display():
     plt.close(display.figure_)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"method": "boot"}, "'method' parameter"),
-        ({"n_resamples": 1}, "'n_resamples' parameter"),
-        ({"X": csr_matrix(blobs()), "method": "noise"}, "method='noise' needs dense X"),
-        ({"X": blobs()[:3]}, "minimum of 4"),
-    ],
-)
-def test_bad_input(change, message):
-    arguments = {"X": blobs(), "n_resamples": 2} | change
-    with pytest.raises(ValueError, match=message):
-        cluster_stability(WARD, arguments.pop("X"), **arguments)
-
-
 # Protein in the diet of 25 European countries (Hand et al., 1994, A Handbook of Small Data Sets):
 # red and white meat, eggs, milk, fish, cereals, starch, nuts, fruit and vegetables.
 PROTEIN = np.loadtxt(

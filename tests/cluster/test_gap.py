@@ -8,7 +8,6 @@ from helpers.published_scores import GAP, LOG_W, RUSPINI, SCENARIOS, SE
 from joblib import parallel_config
 from reference import gap as reference
 from scipy.sparse import csr_matrix
-from scipy.stats import binomtest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
@@ -105,12 +104,6 @@ def test_scenarios_of_the_paper(name):
     assert right_choices(name, 2) == 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_scenarios_of_the_paper_long(name):
-    assert binomtest(right_choices(name, 50, 100), 50, 0.9, alternative="less").pvalue > 0.01
-
-
 def test_seeds_and_jobs():
     X, options = three(), {"n_clusters": [1, 3, 4], "n_references": 4}
     one = gap_statistic(KMEANS, X, random_state=0, **options)
@@ -172,21 +165,3 @@ def test_result_and_display():
     np.testing.assert_array_equal(display.errorbar_.lines[0].get_ydata(), found.values)
     assert display.plot(ax=display.ax_) is display
     plt.close(display.figure_)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_clusters": [0]}, "n_clusters must hold integers >= 1 for method='gap', got 0"),
-        ({"n_clusters": [90]}, "n_clusters must be less than the 90 samples of X, got 90"),
-        ({"X": np.ones((9, 2)), "n_clusters": [2]}, "X must hold two samples that differ"),
-        ({"n_references": 1}, "'n_references' parameter"),
-        ({"metric": "cosine"}, "'metric' parameter"),
-        ({"reference": "pca"}, "'reference' parameter"),
-        ({"X": csr_matrix(three()), "reference": "box"}, "reference='box' needs dense X"),
-    ],
-)
-def test_bad_input(change, message):
-    arguments = {"X": three(), "n_references": 2} | change
-    with pytest.raises(ValueError, match=message):
-        gap_statistic(KMEANS, arguments.pop("X"), **arguments)

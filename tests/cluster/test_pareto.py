@@ -64,21 +64,6 @@ def test_rounding_is_a_tie():
     ]
 
 
-@pytest.mark.parametrize(
-    ("values", "directions", "error", "message"),
-    [
-        ([[1.0, np.nan]], True, ValueError, r"values must not be nan, got nan at \[0 1\]"),
-        ([1.0, 2.0], True, ValueError, "Expected 2D array"),
-        ([[1.0, 2.0]], [True], ValueError, "one entry for each of the 2 criteria"),
-        ([[1.0, 2.0]], [1, 0], TypeError, "greater_is_better must be boolean"),
-        ([[1.0, 2.0]], "yes", TypeError, "greater_is_better must be boolean, got 'yes'"),
-    ],
-)
-def test_bad_criteria(values, directions, error, message):
-    with pytest.raises(error, match=message):
-        pareto_dominance(values, greater_is_better=directions)
-
-
 def test_values_are_those_of_the_single_functions():
     result = compare_clusterings(X, PARTITIONS)
     assert result.names == tuple(PARTITIONS)
@@ -152,28 +137,6 @@ def test_noise_policy_is_passed_on():
 def test_numbers_do_not_depend_on_n_jobs():
     one, two = (compare_clusterings(X, PARTITIONS, n_jobs=n).values for n in (1, 2))
     np.testing.assert_array_equal(one, two)
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"partitions": {}}, ValueError, "partitions must hold at least one clustering"),
-        ({"partitions": [Y]}, ValueError, "'partitions' parameter"),
-        ({"partitions": {"one": Y * 0}}, ValueError, r"partitions\['one'\]: .*cluster"),
-        ({"partitions": {"short": Y[1:]}}, ValueError, r"partitions\['short'\]: "),
-        ({"indices": ["silhouete"]}, ValueError, "indices must be among .*; got 'silhouete'"),
-        ({"indices": "silhouette"}, ValueError, "'indices' parameter"),
-        ({"indices": []}, ValueError, "indices must name at least one index"),
-        ({"indices": {"nan": (lambda X, labels: np.nan, True)}}, ValueError, "'nan' is nan for"),
-        ({"metric": "no such metric"}, ValueError, "metric"),
-        ({"n_neighbors": 0}, ValueError, "n_neighbors"),
-        ({"noise": "ignore"}, ValueError, "noise"),
-    ],
-)
-def test_bad_input(change, error, message):
-    arguments = {"partitions": {"species": Y}} | change
-    with pytest.raises(error, match=message):
-        compare_clusterings(X, arguments.pop("partitions"), **arguments)
 
 
 def test_frame_and_text():

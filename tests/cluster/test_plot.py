@@ -31,16 +31,6 @@ def test_indices_display():
     plt.close(display.figure_)
 
 
-def test_indices_display_names_what_the_axis_does_not():
-    result = compare_clusterings(X, PARTITIONS)
-    display = IndicesDisplay.from_result(result)
-    for ax in display.axes_:
-        assert {text.get_text() for text in ax.texts} == set(PARTITIONS)
-    plain = {f"k = {k}": np.arange(len(X)) % k for k in (2, 3)}
-    assert not IndicesDisplay.from_result(compare_clusterings(X, plain)).axes_[0].texts
-    plt.close("all")
-
-
 def test_pareto_display_marks_the_front_of_the_two_indices():
     result = compare_clusterings(X, PARTITIONS)
     display = ParetoDisplay.from_result(result, x="connectivity", y="silhouette")
@@ -52,12 +42,3 @@ def test_pareto_display_marks_the_front_of_the_two_indices():
     assert {text.get_text() for text in display.ax_.texts} == set(PARTITIONS)
     assert ParetoDisplay.from_result(result, ax=display.ax_).indices == ["silhouette", "dunn"]
     plt.close(display.figure_)
-
-
-def test_pareto_display_bad_input():
-    result = compare_clusterings(X, PARTITIONS, indices=["dunn"])
-    with pytest.raises(ValueError, match="at least two indices, got 1"):
-        ParetoDisplay.from_result(result)
-    result = compare_clusterings(X, PARTITIONS)
-    with pytest.raises(ValueError, match=r"y must be one of silhouette, dunn, .*; got 'sse'"):
-        ParetoDisplay.from_result(result, y="sse")

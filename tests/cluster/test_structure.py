@@ -128,20 +128,3 @@ def test_result_and_display():
     assert display.ax_.get_xlabel() == "silhouette score"
     assert display.plot(ax=display.ax_) is display
     plt.close(display.figure_)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"index": "silhouette"}, "'index' parameter"),
-        ({"index": lambda X, labels: np.inf}, "index must have a finite value on the data"),
-        ({"clusterer": KMeans(1)}, "labels must hold at least 2 clusters"),
-        ({"n_references": 0}, "'n_references' parameter"),
-        ({"reference": "none"}, "'reference' parameter"),
-        ({"confidence_level": 0}, "confidence_level must fulfill"),
-    ],
-)
-def test_bad_input(change, message):
-    arguments = {"clusterer": WARD, "n_references": 2} | change
-    with pytest.raises(ValueError, match=message):
-        structure_test(arguments.pop("clusterer"), blobs(), **arguments)

@@ -185,29 +185,6 @@ def test_class_of_one():
         CV2FeatureSelectionPipeline().fit(X[29:60], y[29:60])
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"selector": SelectKBest(k=11)}, ValueError, r"at most the 10 features of X, got k=11"),
-        ({"selector": LogisticRegression()}, TypeError, r"fit and transform, got Logistic"),
-        ({"final": "vote"}, ValueError, r"final must be one of 'refit', 'consensus'; got 'vote'"),
-        ({"final": "consensus", "cv": None}, ValueError, r"needs the inner rounds, got cv=None"),
-        ({"consensus_threshold": 0.5}, ValueError, r"needs final='consensus', got final='refit'"),
-        (
-            {"final": "consensus", "consensus_threshold": 1.5},
-            ValueError,
-            "0 < consensus_threshold <= 1",
-        ),
-        ({"cv": 1}, ValueError, "cv must be an integer >= 2, got 1"),
-        ({"cv": "ten"}, ValueError, r"cv"),
-    ],
-)
-def test_bad_parameters(parameters, error, message):
-    X, y = planted(p=10)
-    with pytest.raises(error, match=message):
-        CV2FeatureSelectionPipeline(**parameters).fit(X, y)
-
-
 def test_selecting_nothing_is_an_error():
     X, y = planted(n=20, p=50, shift=0)
     nothing = SelectFdr(alpha=1e-9)

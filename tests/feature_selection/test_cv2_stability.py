@@ -74,19 +74,6 @@ def test_undefined(method, supports):
     assert result.extra.frequency.tolist() == np.mean(supports, axis=0).tolist()
 
 
-def test_bad_input():
-    with pytest.raises(ValueError, match="same number of features in every round, got 1 to 2"):
-        selection_stability([[1, 0, 0], [1, 1, 0]], method="kuncheva")
-    with pytest.raises(ValueError, match=r"supports must hold truth values.*got 2"):
-        selection_stability([[1, 0], [2, 1]])
-    with pytest.raises(ValueError, match=r"method must be one of 'nogueira'.*got 'dice'"):
-        selection_stability([[1, 0], [0, 1]], method="dice")
-    with pytest.raises(ValueError, match="confidence_level must fulfill"):
-        selection_stability([[1, 0], [0, 1]], confidence_level=95)
-    with pytest.raises(ValueError, match="Expected 2D array"):
-        selection_stability([1, 0, 1])
-
-
 def test_to_frame_and_text():
     result = selection_stability([[1, 0, 1, 0], [0, 0, 1, 1], [1, 0, 1, 0]])
     assert result.to_frame()[["selected_ever", "selected_always"]].to_numpy().tolist() == [[3, 1]]

@@ -15,9 +15,6 @@ from skeval.feature_selection import (
 )
 from skeval.feature_selection._cv2 import BiasExtra
 
-plt = pytest.importorskip("matplotlib.pyplot")
-
-
 BIAS = Estimate(
     name="selection bias",
     value=0.3,
@@ -44,20 +41,6 @@ def test_bias_draws_both_errors_and_their_difference():
     assert display.errorbar_.lines[0].get_xdata()[0] == 0.3
     np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), [0.05, 0.15, 0.35, 0.45])
     assert [text.get_text() for text in display.ax_.texts] == ["0.100", "0.400", "0.300"]
-
-
-def test_bias_says_what_is_drawn():
-    ax = SelectionBiasDisplay.from_result(BIAS).ax_
-    assert ax.get_xlabel() == "error rate"
-    rows = [label.get_text().split("\n")[0] for label in ax.get_yticklabels()]
-    assert rows == ["selected outside", "selected inside", "bias"]
-    assert {text.get_text() for text in ax.get_legend().get_texts()} == {
-        "each of 2 repeats",
-        "cross-validated error",
-        "difference, 90 % interval",
-    }
-    low, high = ax.get_ylim()
-    assert low > high  # the first row is on top
 
 
 SUPPORTS = np.array([[1, 0, 1, 0, 0], [1, 0, 0, 1, 0], [1, 1, 0, 1, 0], [1, 0, 0, 1, 0]])

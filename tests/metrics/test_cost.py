@@ -109,19 +109,6 @@ def test_one_convention_of_costs():
     assert scorer(model, y[:, None], y) == -27 / 8
 
 
-@pytest.mark.parametrize(
-    ("prior", "costs", "message"),
-    [
-        (1.2, {}, "'prior' parameter"),
-        (0.2, {"false_negative_cost": -1}, "'false_negative_cost' parameter"),
-        (0.0, {"false_positive_cost": 0}, "needs an error with a cost"),
-    ],
-)
-def test_bad_probability_cost(prior, costs, message):
-    with pytest.raises(ValueError, match=message):
-        probability_cost(prior, **costs)
-
-
 @given(scored())
 def test_envelope_is_the_best_over_all_thresholds(problem):
     y, score, weight = problem

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.crossed import each_value
 from helpers.strategies import scored
 from hypothesis import given
 from numpy.testing import assert_allclose
@@ -63,22 +62,3 @@ def test_break_even_point_of_one_class():
     assert break_even_point([1, 1], [1, 2]) == 1.0  # P = 1 everywhere, R = 1 at the end
     with pytest.warns(UndefinedMetricWarning):
         assert np.isnan(break_even_point([0, 1], [1, 2], sample_weight=[1, 0]))
-
-
-@each_value
-@pytest.mark.parametrize("metric", [ranking_loss, break_even_point])
-@pytest.mark.parametrize(
-    ("y", "score", "message"),
-    [
-        ([0, 1], [0.1, np.nan], "y_score contains NaN"),
-        ([0, 1], [0.1, np.inf], "y_score contains infinity"),
-        ([0, 1, 2], [0.1, 0.2, 0.3], r"y_true must hold two classes, got 3: \[0, 1, 2\]"),
-        ([0, 1], [0.1], "inconsistent numbers of samples"),
-        ([0, 1], [[0.1, 0.2], [0.3, 0.4]], r"y_score must have one column, .* y_score\[:, 1\]"),
-        ([0.5, 1.5], [0.1, 0.2], "Unknown label type"),
-        ([0, np.nan], [0.1, 0.2], "NaN"),
-    ],
-)
-def test_bad_input(metric, y, score, message):
-    with pytest.raises(ValueError, match=message):
-        metric(y, score)

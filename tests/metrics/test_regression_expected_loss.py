@@ -215,26 +215,3 @@ def test_a_density_function_is_its_distribution(distribution, support, loss):
     assert_allclose(result.value, expected.value, rtol=1e-7)
     assert result.method == "quadrature"
     assert within_its_error(result, expected.value, slack=2.0)
-
-
-@pytest.mark.parametrize(
-    ("density", "support", "message"),
-    [
-        (lambda x: 2.0, (0, 1), r"must integrate to 1 over support=\(0, 1\), got 2;"),
-        (stats.norm(1e6).pdf, (-np.inf, np.inf), "narrow support"),
-        (lambda x: -1.0, (0, 1), "must return a density >= 0, got -1.0"),
-        (stats.norm().pdf, (1, 0), r"support must be two numbers \(low, high\)"),
-        (stats.norm().pdf, (1, 2, 3), "support must be two numbers"),
-    ],
-)
-def test_bad_density_functions(density, support, message):
-    with pytest.raises(ValueError, match=message):
-        expected_loss(lambda x: x, lambda x: 0, density, support=support)
-
-
-def test_bad_loss_functions():
-    options = {"predict": lambda x: x, "target": lambda x: 0.0, "distribution": stats.norm()}
-    with pytest.raises(ValueError, match="loss must return numbers >= 0, got -"):
-        expected_loss(**options, loss=lambda y_true, y_pred: y_pred)
-    with pytest.raises(ValueError, match=r"loss must return \d+ values, got 2"):
-        expected_loss(**options, loss=lambda y_true, y_pred: [1.0, 2.0])

@@ -204,34 +204,3 @@ def test_no_difference_is_never_found():
     found = comparison_power(RANKED, difference=0.0, n_simulations=20, random_state=0)
     assert found.value is None
     assert "No study with up to 120000 samples" in found.conclusion
-
-
-@pytest.mark.parametrize(
-    ("comparison", "options", "error", "message"),
-    [
-        (3, {}, TypeError, "comparison must be a Comparison, got int"),
-        (RANKED, {"pair": ("a", "b")}, ValueError, "pair must be one of 'prediction 1'"),
-        (RANKED, {"difference": np.nan}, ValueError, "difference must be finite"),
-        (
-            compare_scores(np.eye(4), over="datasets"),
-            {"pair": "ab"},
-            ValueError,
-            "pair must contain two names",
-        ),
-        (
-            compare_scores(np.eye(4), over="datasets"),
-            {"pair": ("a", "b")},
-            ValueError,
-            "pair must be one of",
-        ),
-        (
-            compare_scores([[1, 2], [2, 2]], test_train_ratio=1),
-            {},
-            ValueError,
-            "comparison must have a number of",
-        ),
-    ],
-)
-def test_bad_input(comparison, options, error, message):
-    with pytest.raises(error, match=message):
-        comparison_power(comparison, **options)

@@ -214,21 +214,3 @@ def test_bad_input(change, message):
     arguments = dict(zip(("y_human", "judge", "judge_unlabeled"), draw_binary(), strict=True))
     with pytest.raises(ValueError, match=message):
         judge_assisted_interval(**(arguments | change))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"half_width": 0.6}, "half_width must fulfill"),
-        ({"half_width": 0.001}, "half_width must be larger: labels of half of 1000"),
-        ({"rate": 1.2}, "rate must lie in"),
-        ({"sensitivity": "high"}, "sensitivity must lie in"),
-        ({"specificity": -0.1}, "specificity must lie in"),
-        ({"n_judged": 2.5}, "n_judged must be an integer >= 6"),
-        ({"confidence_level": 0}, "confidence_level must fulfill"),
-    ],
-)
-def test_bad_sample_size(change, message):
-    arguments = {"half_width": 0.05, "rate": 0.8, "sensitivity": 0.9, "specificity": 0.9}
-    with pytest.raises(ValueError, match=message):
-        judge_sample_size(**(arguments | {"n_judged": 1000} | change))

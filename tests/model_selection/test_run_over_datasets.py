@@ -154,23 +154,6 @@ class Failing(KNeighborsClassifier):
         raise RuntimeError("cannot be fitted")
 
 
-@pytest.mark.parametrize(
-    ("estimators", "datasets", "options", "error", "message"),
-    [
-        ([GaussianNB()], DATA, {}, TypeError, "estimators must be a dict with at least 1 names"),
-        (TWO, [DATA], {}, TypeError, "datasets must be a dict with at least 1 names"),
-        (TWO, {"none": 3}, {}, ValueError, r"datasets\['none'\] must be \(X, y\)"),
-        ({"none": None}, DATA, {}, TypeError, r"estimators\['none'\] must have the methods"),
-        (TWO | {"ridge": Ridge()}, DATA, {}, TypeError, "must be all classifiers"),
-        (TWO, DATA, {"memory": "folder"}, ValueError, "random_state must be an int if memory"),
-        (TWO, DATA, {"scoring": "nonsense"}, ValueError, "get_scorer_names"),
-    ],
-)
-def test_bad_input(estimators, datasets, options, error, message):
-    with pytest.raises(error, match=message):
-        run_over_datasets(estimators, datasets, **options)
-
-
 def test_an_error_says_where_it_was_raised():
     with pytest.raises(RuntimeError, match="cannot be fitted") as caught:
         run_over_datasets(TWO | {"failing": Failing()}, DATA, cv=3)

@@ -8,7 +8,6 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -239,20 +238,6 @@ def test_a_precomputed_kernel_is_cross_validated_by_both_axes(data):
     plain = cross_validate(SVC(kernel="linear"), X, y)["test_score"]
     model = PerturbationResamplingSVC(kernel="precomputed")
     np.testing.assert_array_equal(cross_validate(model, X @ X.T, y)["test_score"], plain)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"estimator": LogisticRegression()}, TypeError, "ends in LogisticRegression"),
-        ({"estimator": SELECTING, "C": 2.0}, ValueError, "C must have its default value"),
-        ({"interval": "wald"}, ValueError, "interval"),
-        ({"statistic": "oob"}, ValueError, "statistic"),
-    ],
-)
-def test_bad_parameters_are_refused_by_fit(data, options, error, message):
-    with pytest.raises(error, match=message):
-        PerturbationResamplingSVC(**options).fit(*data)
 
 
 @pytest.mark.parametrize("wrap", [lambda m: m, make_pipeline], ids=["alone", "in a pipeline"])

@@ -1,7 +1,7 @@
 """Names of estimators, and what a notebook shows of results."""
 
 import sys
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import is_dataclass
 from importlib import import_module
 from warnings import catch_warnings, simplefilter
 
@@ -14,14 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval.model_selection import (
-    ConfidenceInterval,
-    compare_classifiers,
-    cross_val_error,
-    holdout_error,
-)
+from skeval.model_selection import compare_classifiers, cross_val_error, holdout_error
 from skeval.utils._text import (
-    ShownAsText,
     make_frame,
     say_pvalue,
     write_ends,
@@ -68,36 +62,6 @@ def list_results():
 def test_every_public_result_is_shown_in_notebooks_and_has_a_short_repr(result):
     assert callable(result._repr_html_)
     assert result.__repr__.__qualname__ in ("write_fields", "Report.__repr__")
-
-
-@dataclass(frozen=True)
-class Found(ShownAsText):
-    value: float
-    interval: ConfidenceInterval
-    scores: np.ndarray
-    names: list
-    text: str
-    hidden: int = field(default=0, repr=False)
-
-    def __str__(self):
-        return "<one>\nand two"
-
-
-def test_repr_is_short():
-    interval = ConfidenceInterval(1 / 3, 2 / 3, 0.95, "wilson")
-    assert repr(interval) == (
-        "ConfidenceInterval(low=0.333333, high=0.666667, confidence_level=0.95, method='wilson')"
-    )
-    found = Found(1 / 3, interval, np.zeros((50, 50)), ["a"] * 40, "b" * 100)
-    assert repr(found) == (
-        "Found(value=0.333333, interval=[0.3333, 0.6667] (95 %, wilson), "
-        f"scores=<ndarray of (50, 50)>, names=<list of 40>, text='{'b' * 55}...')"
-    )
-    small = Found(0.5, interval, np.arange(3), [], "b")
-    assert "scores=array([0, 1, 2]), names=[], text='b'" in repr(small)
-    assert small._repr_html_() == "<pre>&lt;one&gt;\nand two</pre>"
-    assert len(repr(Found(0.5, interval, *[("word " * 10)] * 3))) < 450
-    assert "names=<Found>" in repr(Found(0.5, interval, 0, small, "b"))
 
 
 def test_what_is_unknown_has_no_figure():

@@ -80,20 +80,3 @@ def test_fewer_than_two_clusters():
         dbcv_score(X, np.zeros(30))
     with pytest.warns(UndefinedMetricWarning, match="two clusters of two samples or more"):
         assert np.isnan(dbcv_score(X, np.r_[1, np.zeros(29)]))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_features": 3}, "n_features must be None or the 2 columns of X, got 3"),
-        ({"n_features": 0}, "'n_features' parameter"),
-        ({"noise": "leave"}, "'noise' parameter"),
-        ({"metric": "precomputed"}, "X must be a square"),
-    ],
-)
-def test_bad_input(change, message):
-    X, labels = data(0)
-    with pytest.raises(ValueError, match=message):
-        dbcv_score(X, labels, **change)
-    with pytest.raises(ValueError, match="n_features must be given"):
-        dbcv_score(matrix(X), labels, metric="precomputed")

@@ -186,36 +186,6 @@ def test_coassociation_matrix(pair):
     assert sparse.dtype == coassociation_matrix(labels, sparse_output=False).dtype == np.int64
 
 
-@each_value
-@pytest.mark.parametrize(
-    ("true", "pred", "weight", "message"),
-    [
-        ([0, 1], [0, 1, 2], None, "inconsistent numbers of samples"),
-        ([0, 1], [0, 1], [1.0], "sample_weight|inconsistent numbers"),
-        ([[0], [1]], [0, 1], None, r"labels_true must be 1-D, got an array of shape \(2, 1\)"),
-        ([0, 1], [0.5, 1], None, "labels_pred must be discrete labels, got the fraction .*0.5"),
-        ([0, 1], [1e300, 1], None, "labels_pred must be discrete labels"),
-        ([0, np.nan], [0, 1], None, "contains NaN"),
-        (np.array(["a", None], dtype=object), [0, 1], None, "labels_true .*missing values"),
-        ([0, 1], [0, 1], [1, -1], "sample_weight must be >= 0, got -1"),
-        ([0, 1], [0, 1], [0, 0], "sample_weight must hold a weight > 0, got only zeros"),
-        ([0, 1], [0, 1], [1, np.nan], "NaN"),
-    ],
-)
-@pytest.mark.parametrize("function", [external_indices, pair_counts, purity_score])
-def test_bad_input(function, true, pred, weight, message):
-    with pytest.raises(ValueError, match=message):
-        function(true, pred, sample_weight=weight)
-
-
-@each_value
-@pytest.mark.parametrize("function", [class_f_measure, pair_fbeta_score])
-@pytest.mark.parametrize("beta", [-1, "1", np.nan])
-def test_bad_beta(function, beta):
-    with pytest.raises(ValueError, match="'beta' parameter"):
-        function(TRUE, PRED, beta=beta)
-
-
 def test_bad_labels_of_coassociation():
     with pytest.raises(ValueError, match=r"labels must be 1-D, got an array of shape \(1, 2\)"):
         coassociation_matrix([[0, 1]])

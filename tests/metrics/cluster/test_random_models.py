@@ -88,12 +88,3 @@ def test_chance_is_zero_and_equal_partitions_are_one(model, one_sided):
         for _ in range(50)
     ]
     assert abs(np.mean(values)) < 0.01
-
-
-def test_bad_input():
-    with pytest.raises(ValueError, match="'model' parameter"):
-        model_adjusted_rand_score([0, 1], [0, 1], model="uniform")
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        model_adjusted_rand_score([0, 1], [0, 1, 1])
-    with pytest.raises(ValueError, match="labels_pred must be 1-D"):
-        model_adjusted_rand_score([0, 1], [[0, 1]])
