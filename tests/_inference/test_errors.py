@@ -357,34 +357,3 @@ def test_the_largest_exponential_variable_has_uniform_pvalues():
     pvalues = [errors.largest_share_pvalue(rng.exponential(size=12)) for _ in range(2000)]
     for level in (0.05, 0.5):
         assert abs(np.mean(np.array(pvalues) < level) - level) < 4 * np.sqrt(level / 2000)
-
-
-@pytest.mark.parametrize(
-    ("tested", "inflation", "reason"),
-    [
-        (errors.TestLosses(np.r_[np.full(79, 1.0), 900.0]), 1.3, "few_large_losses"),
-        (errors.TestLosses(np.r_[np.full(40, 1.0), np.full(40, 2.0)]), 60.0, "unstable_models"),
-        (errors.TestLosses(np.ones(80), None, np.arange(80) % 2), 1.3, "few_groups"),
-    ],
-)
-def test_why_there_is_no_interval(tested, inflation, reason):
-    found, sentence = errors.explain_no_interval(tested, 80, inflation, "squared")
-    assert found == reason
-    assert sentence.startswith("No interval: ")
-    if reason == "few_large_losses":
-        assert "half of the error comes from 1 of 80 samples" in sentence
-
-
-def test_an_interval_is_too_wide_beyond_twenty_times_the_estimate():
-    assert not errors.is_too_wide(1.0, 0.98 * np.log(20) / 1.96, np.inf)
-    assert errors.is_too_wide(1.0, 1.02 * np.log(20) / 1.96, np.inf)
-    assert not errors.is_too_wide(0.0, 0.0, 5.0)
-
-
-def test_bounded_losses_have_no_tails():
-    losses = np.r_[np.full(60, 1e-4), np.geomspace(1e-3, 1, 40)]
-    assert tail_index(losses, 100) < 2
-    bounded, unbounded = (
-        degrees_of_mean(errors.TestLosses(losses), 100, 1.25, bounded=b) for b in (True, False)
-    )
-    assert bounded > unbounded == 2 * tail_index(losses, 100)

@@ -9,21 +9,10 @@ from helpers.svm import solve_on_gram_matrix
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.svm import solve_dual
 
-from skeval._solvers.optimum import (
-    ActiveSets,
-    active_set,
-    room,
-    strictly_free,
-)
+from skeval._solvers.optimum import ActiveSets, active_set
 from skeval._solvers.optimum import Start, interior_point, start_point
 from skeval._solvers.newton import Duals, FeatureSystem, GramSystem
-from skeval._solvers.optimum import (
-    BatchSolution,
-    are_optimal,
-    solve_from_sets,
-    solve_from_values,
-    unit_of,
-)
+from skeval._solvers.optimum import are_optimal, solve_from_sets, solve_from_values
 from skeval._solvers.kernel_svm import Splitting
 
 B, N, P = 5, 30, 4
@@ -69,24 +58,6 @@ def test_the_sets_of_an_optimum_settle_at_once(gram):
     assert_allclose(found.fraction, a, atol=1e-7)
 
 
-def test_a_problem_that_gets_worse_is_given_up():
-    """All samples are at the wrong bound, and none may change sides."""
-    _, _, duals = some_problems()
-    low = np.tile(np.arange(N) % 2 == 0, (B, 1))
-    guess = ActiveSets(low, ~low, np.zeros((B, N)), np.zeros(B))
-    assert not active_set(duals, guess, max_iter=20, patience=-N).settled.any()
-
-
-def test_units_of_fractions_and_of_kernels():
-    box, a = np.array([[1.0, 1e6, 0.0]]), np.array([[0.5, 1e-6, 0.0]])
-    assert_allclose(room(box, a), [[1.0, 1e-6, 1.0]])
-    assert strictly_free(box, box * a).tolist() == [[True, True, False]]
-    scales = [0.0, 0.3, 0.5, 0.7, 1.0, 3.0, 1e-300]
-    units = unit_of(np.array(scales))
-    assert units[:6].tolist() == [1.0, 0.5, 1.0, 1.0, 2.0, 4.0]
-    assert np.all((scales[1:] / units[1:] >= 0.5) & (scales[1:] / units[1:] < 1.0))
-
-
 SPOILT = {
     "alpha below 0": lambda found: replace(found, fraction=found.fraction - 1e-3),
     "another intercept": lambda found: replace(found, intercept=found.intercept + 1e-3),
@@ -103,17 +74,6 @@ SPOILT = {
 def test_a_solution_that_is_a_little_off_is_refused(gram, how):
     _, _, duals = some_problems(gram)
     assert not are_optimal(duals, SPOILT[how](solve(duals, gram))).any()
-
-
-def test_what_is_not_optimal_is_not_stored():
-    _, _, duals = some_problems()
-    found = solve(duals, gram=False)
-    found.intercept[2] += 0.1
-    solution = BatchSolution.empty(B + 1, N)
-    solution.put(np.arange(1, B + 1), duals, found)
-    assert solution.converged.tolist() == [False, True, True, False, True, True]
-    assert_array_equal(np.isnan(solution.decision).all(axis=1), ~solution.converged)
-    assert_allclose(solution.decision[1], duals.signs[0] * (found.margin[0] + 1.0))
 
 
 def test_steps_keep_the_margins_and_shrink_the_residuals():

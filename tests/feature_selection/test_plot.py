@@ -15,6 +15,8 @@ from skeval.feature_selection import (
 )
 from skeval.feature_selection._cv2 import BiasExtra
 
+pytest.importorskip("matplotlib")
+
 BIAS = Estimate(
     name="selection bias",
     value=0.3,

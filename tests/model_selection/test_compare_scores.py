@@ -4,31 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.datasets import load_iris
-from sklearn.model_selection import cross_validate
-from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
 
 from skeval.model_selection import compare_scores
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(0.8, 0.03, 10)
 B = A - 0.02 + RNG.normal(scale=0.01, size=10)
-
-
-def test_results_of_cross_validate_have_their_ratio():
-    X, y = load_iris(return_X_y=True)
-    results = {
-        name: cross_validate(model, X, y, cv=5, return_indices=True)
-        for name, model in {
-            "bayes": GaussianNB(),
-            "tree": DecisionTreeClassifier(max_depth=1),
-        }.items()
-    }
-    found = compare_scores(results)
-    assert_allclose(found.test_train_ratio, 1 / 4)
-    with pytest.raises(TypeError, match="result of cross_validate for each classifier"):
-        compare_scores(results["bayes"])
 
 
 @pytest.mark.parametrize(("n", "method"), [(12, "wilcoxon"), (4, "nemenyi")])

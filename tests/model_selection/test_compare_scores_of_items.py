@@ -70,18 +70,6 @@ def test_long_and_wide_tables_of_tasks_agree():
     assert of_wide.n_items == of_long.n_items == 120
 
 
-def test_runs_of_systems_are_averaged():
-    runs = pd.DataFrame(np.c_[draw(), draw(seed=1)], columns=[*NAMES, "s2", "m2", "l2"])
-    of_wide = compare_items(runs, seeds=NAMES * 2, random_state=0)
-    rows = runs.melt(ignore_index=False, value_name="score").reset_index(names="item")
-    rows["system"] = rows["variable"].replace(dict(zip(["s2", "m2", "l2"], NAMES, strict=True)))
-    rows["seed"] = rows["variable"].isin(["s2", "m2", "l2"]).astype(int)
-    of_long = compare_items(rows.drop(columns="variable"), random_state=0)
-    assert of_wide.names == tuple(NAMES)
-    for name, value in zip(NAMES, of_wide.values, strict=True):
-        assert_allclose(of_long.values[of_long.names.index(name)], value)
-
-
 @pytest.mark.parametrize(
     ("name", "values"),
     [

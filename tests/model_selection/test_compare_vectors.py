@@ -6,9 +6,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
-from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from sacrebleu import significance
 from sacrebleu.metrics import BLEU
@@ -326,24 +324,6 @@ def test_what_weighs_nothing_is_not_compared():
     )
 
 
-@pytest.mark.parametrize("method", ["permutation", "bootstrap", "mcnemar", "delong"])
-def test_pairs_of_many_are_what_two_alone_are(method):
-    rng = np.random.default_rng(0)
-    many = {"a": A, "b": B, "c": rng.integers(0, 2, len(Y))}
-    if method == "delong":
-        many = {name: vector + rng.normal(size=len(Y)) for name, vector in many.items()}
-    options = {"method": method, "n_resamples": 99, "random_state": 0}
-    found = compare_predictions(Y, many, **options)
-    for pair, difference in found.differences.items():
-        alone = compare_predictions(Y, {name: many[name] for name in pair}, **options).difference
-        assert difference.extra.pvalue_alone == alone.pvalue
-        assert difference.value == alone.value
-        wide = alone.confidence_interval(1 - 0.05 / 3)
-        assert_allclose([difference.interval.low, difference.interval.high], [wide.low, wide.high])
-    with pytest.raises(ValueError, match="two-sided' for more than two"):
-        compare_predictions(Y, many, alternative="less", **options)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -392,30 +372,6 @@ def test_bad_input(call, message):
 
 
 TEXT = np.array(["0", "1"])
-
-
-MISSING = "must hold no missing values, got"
-
-
-@each_value
-@pytest.mark.parametrize("method", ["permutation", "bootstrap", "mcnemar"])
-@pytest.mark.parametrize(
-    ("y_true", "a", "b", "message"),
-    [
-        (TEXT[Y], A, TEXT[B], "predictions.0. must both hold .*, got '.' and ."),
-        (Y, A, TEXT[B], "predictions.1. must both hold .*, got . and '.'"),
-        (Y.astype(object), TEXT.astype(object)[A], B, "predictions.0. must both hold"),
-        (Y, np.where(A == 1, np.nan, 0), B, f"predictions.0. {MISSING}"),
-        *(
-            (Y, A, np.where(A == 1, missing, np.zeros(len(A), object)), f"predictions.1. {MISSING}")
-            for missing in (None, np.nan, pd.NA, pd.NaT)
-        ),
-        (Y, A, SCORES_B, "predictions.1. must hold class labels, got the number 0"),
-    ],
-)
-def test_labels_that_can_never_be_equal_are_refused(method, y_true, a, b, message):
-    with pytest.raises(ValueError, match=message):
-        compare_predictions(y_true, [a, b], method=method, n_resamples=5)
 
 
 @pytest.mark.parametrize("read", [list, TEXT.__getitem__, lambda y: y.astype(float), np.bool_])

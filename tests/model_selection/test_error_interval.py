@@ -16,12 +16,9 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
 
 from skeval._inference.intervals import DRAWN
 from skeval._resampling.plans import deal_folds, subsamples
@@ -275,24 +272,6 @@ def test_weights_train_and_count(method):
         assert_allclose(result.value, np.average(losses, weights=weight), rtol=1e-10)
     with pytest.raises(TypeError, match="estimator must take sample_weight in fit"):
         error_interval(KNeighborsClassifier(), X, Y, sample_weight=weight, **options)
-
-
-@pytest.mark.parametrize(
-    "method", ["cross_validation", "holdout", "nested_cv", ".632+", "perturbation"]
-)
-def test_any_procedure(method):
-    tuned = GridSearchCV(
-        make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
-        {"decisiontreeclassifier__max_depth": [3]},
-        cv=2,
-    )
-    rows = Y < 2
-    options = {"method": method, "random_state": 3, **SMALL[method]}
-    if method == "perturbation":
-        tuned = tuned.estimator
-    result = error_interval(tuned, X[rows], Y[rows], **options)
-    assert 0 <= result.value <= 1
-    assert result.interval.low < result.interval.high
 
 
 @pytest.mark.parametrize(

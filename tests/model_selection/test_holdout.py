@@ -137,14 +137,6 @@ def test_default_interval_with_priors_has_a_width_without_errors():
     assert np.isnan([normal.low, normal.high]).all()
 
 
-def test_details_of_classes():
-    found = holdout_error([0, 0, 1], [0, 1, 1], priors=[0.4, 0.6])
-    names = "class_errors", "class_sizes", "priors"
-    told = {name: getattr(found.extra, name).tolist() for name in names}
-    assert told == {"class_errors": [0.5, 0], "class_sizes": [2, 1], "priors": [0.4, 0.6]}
-    assert found.extra.classes.tolist() == [0, 1]
-
-
 @each_value
 @pytest.mark.parametrize("priors", [None, [0.5, 0.5]])
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-8, 1e8, 1e160, 1e300])

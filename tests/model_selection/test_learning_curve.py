@@ -202,14 +202,6 @@ def test_scores_are_drawn_upwards():
     assert np.all(np.diff(curve.columns["law"]) >= 0)
 
 
-def test_scores_have_the_names_that_all_others_take():
-    options = {"n_repeats": 1, "random_state": 0}
-    accuracy = learning_curve_band(GaussianNB(), X, Y, scoring="accuracy", **options)
-    error = learning_curve_band(GaussianNB(), X, Y, scoring="neg_error_rate", **options)
-    measured = ~accuracy.columns["extrapolated"].astype(bool)
-    np.testing.assert_allclose(error.y[measured], accuracy.y[measured] - 1)
-
-
 # Mean error of LDA over 300 training sets of 20, 27, ... 200 samples, each tested on 20,000.
 SIZES = [20, 27, 37, 49, 67, 90, 100, 200]
 TRUTH = np.array([0.3560, 0.3245, 0.3032, 0.2820, 0.2674, 0.2576, 0.2529, 0.2402])
@@ -298,12 +290,6 @@ def test_a_value_lies_in_its_own_interval():
     draws = np.linspace(0.003, 0.01, 100)
     assert limits_around(0.002, draws, 0.9)[0] == 0.002
     assert limits_around(0.005, draws, 0.9)[0] > 0.003
-
-
-def test_the_largest_measured_size_is_named():
-    data, target = load_diabetes(return_X_y=True)
-    curve = learning_curve_band(Ridge(0.01), data[:120], target[:120], cv=2, random_state=0)
-    assert "up to 60, the largest size measured" in curve.answer
 
 
 def measured(values, half=0.01):

@@ -223,20 +223,6 @@ def test_groups_that_hold_one_label_among_others():
         permutation_test(NearestCentroid(), X, y, **options)
 
 
-def test_singleton_groups_are_plain_shuffling():
-    X, y = some_data()
-    result = permutation_test(
-        GaussianNB(),
-        X,
-        y,
-        cv=GroupKFold(3),
-        groups=np.arange(30),
-        n_permutations=19,
-        random_state=0,
-    )
-    assert len(np.unique(result.null_distribution)) > 5
-
-
 @pytest.fixture(scope="module")
 def sixty():
     """Arguments of a test of 60 permutations, and its result."""

@@ -23,7 +23,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
 )
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -138,21 +138,6 @@ def test_numbers_repeats_and_groups():
     assert found.extra.counts.tolist() == [4]
     assert "inner score" in str(found)
     assert set(found.to_dict()) >= {"value", "low", "high", "tuning_bias"}
-
-
-@pytest.mark.filterwarnings("error:the best score of the search")
-def test_it_says_which_score_to_report():
-    X, y = noise(40, 1)
-    X = np.arange(40)[:, None] % 20 + 0.0  # each sample has a twin of the other class
-    with pytest.warns(UserWarning, match="Report the latter"):
-        tuning_optimism(Overrated(NearestCentroid(), {}, cv=2), X, y, cv=3, random_state=0)
-
-
-class Overrated(GridSearchCV):
-    """A search whose models are much worse than it says."""
-
-    def score(self, X, y):
-        return len(y) / 1000
 
 
 def test_a_fold_without_a_score_is_left_out():

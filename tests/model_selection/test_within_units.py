@@ -117,12 +117,6 @@ def test_comparison_is_that_of_the_differences_of_units(weights):
     assert "mean over 8 units (random)" in str(found)
 
 
-def test_comparison_without_metric_is_of_accuracy():
-    a, b = (SCORE > 0.5).astype(int), (OTHER > 0.5).astype(int)
-    found = compare_predictions(Y, {"a": a, "b": b}, within=SUBJECT)
-    assert_allclose(found.values, [accuracy_score(Y, a), accuracy_score(Y, b)])
-
-
 BAD = {
     "length": ({"within": SUBJECT[:5]}, "within must hold a unit for each of 96"),
     "text": ({"within": "subject"}, "within must hold a unit for each of 96"),

@@ -209,12 +209,3 @@ def test_options_are_keyword_only():
         positional = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         assert len(positional) <= (3 if name == "expected_loss" else 2), name
         assert all(p.default is p.empty for p in positional), name
-
-
-@pytest.mark.parametrize("name", sorted(set(ALL) - set(TEXT)))
-def test_unequal_lengths(name):
-    y, p = data(name)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        ALL[name](y, p[:-1])
-    with pytest.raises(ValueError, match=r"inconsistent numbers|sample_weight"):
-        ALL[name](y, p, sample_weight=np.ones(29))

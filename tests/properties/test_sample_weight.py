@@ -8,7 +8,6 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -101,20 +100,6 @@ def test_a_sample_that_weighs_nothing_does_not_count():
     again = cross_val_error(GaussianNB(), X, garbled, cv=FOLDS, sample_weight=weight)
     assert found.value == pytest.approx(again.value)
     assert found.effective_n_samples == pytest.approx(52)
-
-
-@pytest.mark.parametrize("estimate", [cross_val_error, bootstrap_error])
-def test_what_is_refused(estimate):
-    with pytest.raises(TypeError, match="sample_weight in fit; KNeighborsClassifier does"):
-        estimate(KNeighborsClassifier(), X, Y, sample_weight=W)
-    behind = make_pipeline(StandardScaler(), KNeighborsClassifier())
-    with pytest.raises(TypeError, match="last step 'kneighborsclassifier' of the pipeline"):
-        estimate(behind, X, Y, sample_weight=W)
-    for wrong, message in ((W[:5], "must have shape"), (-W, ">= 0"), (0 * W, "weight > 0")):
-        with pytest.raises(ValueError, match=f"sample_weight {message}|sample_weight.*{message}"):
-            estimate(GaussianNB(), X, Y, sample_weight=wrong)
-    with pytest.raises(ValueError, match="must not both be given"):
-        estimate(GaussianNB(), X, Y, sample_weight=W, params={"sample_weight": W})
 
 
 def test_weights_reach_the_steps_before():

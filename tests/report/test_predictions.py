@@ -1,8 +1,6 @@
 """What evaluate tells of its out-of-fold predictions: metrics, matrix, hard samples, subgroups."""
 
-import copy
 import json
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -44,11 +42,6 @@ def iris():
 @pytest.fixture(scope="module")
 def of_three(iris):
     return evaluate(GaussianNB(), *iris, cv=10)
-
-
-@pytest.fixture(scope="module")
-def of_three_folds(iris):
-    return evaluate(GaussianNB(), *iris)
 
 
 @pytest.fixture(scope="module")
@@ -314,15 +307,6 @@ def test_all_of_it_is_in_frames_json_and_copies(of_two, of_three, of_numbers):
         of_numbers.to_frame("confusion")
     with pytest.raises(ValueError, match="part must be"):
         of_numbers.to_frame("nothing")
-
-
-def test_warnings_keep_their_codes_in_copies():
-    X = np.repeat(np.random.default_rng(0).normal(size=(20, 3)), 3, axis=0)
-    report = evaluate(GaussianNB(), X, np.tile([0, 1], 30))
-    codes = [warning.code for warning in report.warnings]
-    assert "copies" in codes
-    for again in (pickle.loads(pickle.dumps(report.warnings)), copy.deepcopy(report.warnings)):
-        assert [(w.code, str(w)) for w in again] == [(w.code, str(w)) for w in report.warnings]
 
 
 def test_weights_count_in_fits_errors_and_metrics(iris):
