@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from helpers.crossed import each_value
 from helpers.published_scores import GAP, LOG_W, RUSPINI, SCENARIOS, SE
-from joblib import parallel_config
 from reference import gap as reference
 from scipy.sparse import csr_matrix
 from sklearn.cluster import AgglomerativeClustering, KMeans
@@ -102,23 +101,6 @@ def right_choices(name, n_sets, first=0):
 @pytest.mark.parametrize("name", ["a", "b", "e"])
 def test_scenarios_of_the_paper(name):
     assert right_choices(name, 2) == 2
-
-
-def test_seeds_and_jobs():
-    X, options = three(), {"n_clusters": [1, 3, 4], "n_references": 4}
-    one = gap_statistic(KMEANS, X, random_state=0, **options)
-    with parallel_config(backend="threading"):
-        two = gap_statistic(KMEANS, X, random_state=0, n_jobs=2, **options)
-    np.testing.assert_array_equal(
-        one.details["reference_log_dispersions"], two.details["reference_log_dispersions"]
-    )
-    more = gap_statistic(KMEANS, X, random_state=0, n_clusters=[3], n_references=6)
-    np.testing.assert_array_equal(
-        more.details["reference_log_dispersions"][0, :4],
-        one.details["reference_log_dispersions"][1],
-    )
-    other = gap_statistic(KMEANS, X, **options)
-    assert not np.array_equal(other.values, gap_statistic(KMEANS, X, **options).values)
 
 
 def test_sparse_data_are_permuted():

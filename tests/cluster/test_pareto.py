@@ -134,11 +134,6 @@ def test_noise_policy_is_passed_on():
         compare_clusterings(X, partitions)
 
 
-def test_numbers_do_not_depend_on_n_jobs():
-    one, two = (compare_clusterings(X, PARTITIONS, n_jobs=n).values for n in (1, 2))
-    np.testing.assert_array_equal(one, two)
-
-
 def test_frame_and_text():
     result = compare_clusterings(X, PARTITIONS)
     frame = result.to_frame()

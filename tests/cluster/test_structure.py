@@ -5,7 +5,6 @@ from functools import partial
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from joblib import parallel_config
 from scipy.stats import binomtest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
@@ -105,18 +104,6 @@ def test_undefined_draws_err_on_the_safe_side():
     )
     assert never.pvalue == 1.0
     assert "under the null hypothesis  undefined" in str(never)
-
-
-def test_seeds_and_jobs():
-    X, options = blobs(), {"n_references": 5, "random_state": 0}
-    one = structure_test(KMEANS, X, **options)
-    with parallel_config(backend="threading"):
-        two = structure_test(KMEANS, X, n_jobs=2, **options)
-    np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
-    more = structure_test(KMEANS, X, n_references=7, random_state=0)
-    np.testing.assert_array_equal(more.null_distribution[:5], one.null_distribution)
-    other = structure_test(KMEANS, X, n_references=5)
-    assert not np.array_equal(other.null_distribution, one.null_distribution)
 
 
 def test_result_and_display():

@@ -50,26 +50,6 @@ def test_each_class_has_two_members():
         assert np.bincount(y, minlength=2).min() == 2 or np.bincount(y).min() >= 2
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_samples": 3}, "n_samples must be an integer >= 4, got 3"),
-        ({"n_informative": 21}, "n_informative must be <= 20, got 21"),
-        ({"separation": -1}, "separation must be >= 0, got -1"),
-        ({"prior": 1}, "prior must fulfill 0 < prior < 1, got 1"),
-    ],
-)
-def test_bad_arguments(options, message):
-    with pytest.raises(ValueError, match=message):
-        make_gaussian_classes(**options)
-
-
-def test_coef_of_another_length():
-    data = make_gaussian_classes(10, 2, random_state=0)
-    with pytest.raises(ValueError, match="coef must have 2 values, got 3"):
-        data.true_error([1, 2, 3], 0)
-
-
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-8, 1e8, 1e160, 1e300])
 def test_the_size_of_a_rule_changes_nothing(scale):
     data = make_gaussian_classes(10, 3, prior=0.3, random_state=0)
@@ -88,19 +68,3 @@ def test_bayes_error_at_any_separation(prior):
     assert errors[0] == pytest.approx(1 - prior)
     assert errors[-1] == 0
     assert (np.diff(errors) <= 1e-15).all()
-
-
-@pytest.mark.parametrize(
-    ("coef", "intercept", "message"),
-    [
-        ([np.nan, 1], 0, "coef contains NaN"),
-        ([np.inf, 1], 0, "coef contains infinity"),
-        ([0, 0], np.nan, "intercept contains NaN"),
-        ([1, 1], [0.5, 2], "intercept must be one value, got 2"),
-        ([1, 1], [], "intercept"),
-    ],
-)
-def test_a_rule_that_is_none(coef, intercept, message):
-    data = make_gaussian_classes(10, 2, random_state=0)
-    with pytest.raises(ValueError, match=message):
-        data.true_error(coef, intercept)

@@ -7,10 +7,8 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
-from sklearn.model_selection import GridSearchCV
 
 from skeval.cluster import compare_clusterings
-from skeval.metrics import get_scorer, make_clustering_scorer
 from skeval.metrics.cluster import compactness_score, dbcv_score
 
 X = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
@@ -66,19 +64,6 @@ def test_numbers_equal_the_definitions():
     assert {name for name in expected if directions[name]} == LARGER_IS_BETTER
 
 
-@pytest.mark.parametrize("name", list(by_hand(np.arange(60) % 3)))
-def test_scorers_by_name(name):
-    fitted = clone(MODEL).fit(X)
-    value = by_hand(fitted.predict(X))[name]
-    sign = 1 if name in LARGER_IS_BETTER else -1
-    assert make_clustering_scorer(name)(fitted, X) == pytest.approx(sign * value)
-    listed = name if name in LARGER_IS_BETTER else f"neg_{name}"
-    assert get_scorer(listed)(fitted, X) == pytest.approx(sign * value)
-    assert make_clustering_scorer(name, greater_is_better=True)(fitted, X) == pytest.approx(value)
-    search = GridSearchCV(MODEL, {"n_clusters": [2, 3]}, scoring=make_clustering_scorer(name), cv=2)
-    assert np.isfinite(search.fit(X).best_score_)
-
-
 def test_distances_need_no_features():
     labels = clone(MODEL).fit_predict(X)
     names = ["mean_separation", "min_separation", "max_separation", "min_within", "diameter"]
@@ -93,8 +78,3 @@ def test_distances_need_no_features():
             indices=["within_cluster_variance"],
             metric="precomputed",
         )
-
-
-def test_an_unknown_name():
-    with pytest.raises(ValueError, match="'index' parameter of make_clustering_scorer"):
-        make_clustering_scorer("diametre")

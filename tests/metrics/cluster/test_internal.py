@@ -83,14 +83,6 @@ def test_dunn_and_connectivity_need_no_pass_where_trees_prune(pairs):
     assert 0 < sum(pairs) < 0.3 * 5000**2 / 2
 
 
-@pytest.mark.parametrize(
-    ("indices", "got"), [([], "none"), (["dunn", "sillhouette"], "'sillhouette'"), ([3], "3")]
-)
-def test_unknown_indices(indices, got):
-    with pytest.raises(ValueError, match=rf"indices must be None or names among .*; got {got}\."):
-        internal_indices(*DATA[2], indices=indices)
-
-
 @pytest.mark.filterwarnings("ignore:Undefined for this metric")
 def test_nothing_is_undefined_that_was_not_asked_for(recwarn):
     X, y = DATA[30]

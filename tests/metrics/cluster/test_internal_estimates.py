@@ -78,13 +78,6 @@ def test_where_no_sampled_row_varies_there_is_no_interval():
     assert np.isnan(found["connectivity"].interval.low)
 
 
-def test_refused():
-    with pytest.raises(ValueError, match="max_pairs must allow 2 rows of each cluster, 6579 pairs"):
-        estimate(5)
-    with pytest.raises(ValueError, match="which davies_bouldin_pairwise, mean_within need"):
-        estimate(100, indices=["silhouette", "davies_bouldin_pairwise", "mean_within"])
-
-
 def test_allocation_is_proportional_and_leaves_no_cluster_out():
     partition = make_partition(Y, n_rows=N, noise=None)
     counts = allocate(partition, 100 * N)

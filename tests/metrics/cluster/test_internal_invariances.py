@@ -45,26 +45,6 @@ def test_row_order_and_label_names_do_not_matter(grid, y, seed):
     )
 
 
-@pytest.mark.filterwarnings("ignore:The Dunn index is 0 / 0")
-@settings(max_examples=15, deadline=None)
-@given(grid=grids, y=partitions, L=st.integers(1, 11))
-def test_duplicates_and_ties_equal_the_double_loops(grid, y, L):
-    D, keys = reference.distance_matrix(grid), list(y)
-    found = sk.internal_indices(grid, y, n_neighbors=L)
-    assert found["connectivity"] == pytest.approx(reference.connectivity(D, keys, L), rel=1e-12)
-    np.testing.assert_allclose(
-        found["silhouette_samples"], reference.silhouette_samples(D, keys), atol=1e-12
-    )
-    if found["max_within"].max() > 0:
-        assert found["dunn"] == pytest.approx(reference.dunn(D, keys), rel=1e-12)
-    for metric in ("manhattan", "precomputed"):
-        data = D if metric == "precomputed" else grid
-        E = D if metric == "precomputed" else reference.distance_matrix(grid, metric)
-        expected = reference.connectivity(E, keys, L)
-        value = sk.connectivity_score(data, y, metric=metric, n_neighbors=L)
-        assert value == pytest.approx(expected, rel=1e-12)
-
-
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_threads_do_not_change_a_digit(metric):
     one = sk.internal_indices(X, Y, metric=metric)

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
+import skeval.cluster as cl
 import skeval.model_selection as ms
 
 X, Y = make_classification(60, 4, flip_y=0.3, random_state=0)
@@ -17,6 +19,7 @@ TWO = [BAYES, NEAREST]
 A, B = (model.fit(X[:30], Y[:30]).predict(X) for model in TWO)
 SEARCH = GridSearchCV(NEAREST, {"n_neighbors": [1, 5]}, cv=2)
 FEW = {"n_resamples": 20}
+POINTS, KMEANS = X[:40], KMeans(n_init=1)
 
 CALLS = {
     "bootstrap_error": lambda **o: ms.bootstrap_error(BAYES, X, Y, **FEW, **o),
@@ -37,6 +40,15 @@ CALLS = {
     "bootstrap": lambda **o: ms.compare_predictions(Y, [A, B], method="bootstrap", **FEW, **o),
     "tuning_optimism": lambda **o: ms.tuning_optimism(SEARCH, X, Y, cv=3, **o),
     "learning_curve_band": lambda **o: ms.learning_curve_band(BAYES, X, Y, n_repeats=2, **o),
+    "predictive_power": lambda **o: cl.predictive_power(KMeans(4, n_init=1), POINTS, **o),
+    "cluster_stability": lambda **o: cl.cluster_stability(
+        KMeans(4, n_init=1), POINTS, n_resamples=4, **o
+    ),
+    "structure_test": lambda **o: cl.structure_test(KMEANS, POINTS, n_references=5, **o),
+    "gap_statistic": lambda **o: cl.gap_statistic(
+        KMEANS, POINTS, n_clusters=[1, 2, 3], n_references=4, **o
+    ),
+    "sequential": lambda **o: cl.choose_n_clusters(KMEANS, POINTS, n_clusters=[2, 3], **o),
 }
 
 
