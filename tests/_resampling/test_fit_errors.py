@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval.model_selection import cross_val_error, error_interval
@@ -51,12 +50,6 @@ def test_numbers_stored_as_texts_are_converted_rather_than_encoded():
             cross_val_error(LogisticRegression(), values, y)
     with pytest.raises(ValueError, match="in the columns 'a', 'b'; put an encoder, such as OneHot"):
         cross_val_error(LogisticRegression(), table.assign(b="x"), y)
-
-
-def test_one_dimension_of_numbers_is_reported_without_its_values():
-    x, y = np.arange(20.0), np.arange(20) % 2
-    with pytest.raises(ValueError, match=r"X must have two dimensions .* shape \(20,\); .*\.$"):
-        cross_val_error(SVC(), x, y)
 
 
 def test_column_names_of_several_types_are_reported():

@@ -73,15 +73,6 @@ def test_selection_is_weighted_in_both_places():
     assert same.extra.cv2_error == plain.extra.cv2_error
 
 
-def test_weights_that_an_estimator_does_not_take_are_refused_by_its_name():
-    from sklearn.neighbors import KNeighborsClassifier
-
-    with pytest.raises(
-        TypeError, match=r"'KNeighborsClassifier'.: estimator must take sample_weight"
-    ):
-        ms.compare_classifiers([GaussianNB(), KNeighborsClassifier()], X, Y, sample_weight=W)
-
-
 def test_perturbed_weights_are_not_given_twice():
     with pytest.raises(ValueError, match="params must not hold 'sample_weight'"):
         ms.perturbation_interval(GaussianNB(), X, Y, params={"sample_weight": W}, n_resamples=50)

@@ -1,6 +1,5 @@
 """The best inner score of a search against its nested score."""
 
-import warnings
 from functools import partial
 
 import numpy as np
@@ -283,17 +282,3 @@ def test_it_covers_in_93_of_100_data_sets_at_least():
 def test_it_covers_whatever_there_is_to_find(n, rate):
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 9, 13, 17]}, cv=3)
     assert binom.cdf(covered(n, rate, 60, search, 5), 60, 0.93) > 0.001
-
-
-def test_a_search_without_scores_in_two_folds_is_an_error():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20, 2)), np.repeat([0, 1], 10)
-
-    def undefined(estimator, X, y):
-        return np.nan
-
-    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=2, scoring=undefined)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with pytest.raises(ValueError, match="a score in two folds of cv at least, got 0 of 3"):
-            tuning_optimism(search, X, y, cv=3, random_state=0)

@@ -379,13 +379,3 @@ def test_intervals_cover_the_mean_over_fixed_units(n_units):
         )
         covered += rates.mean() in found.interval
     assert stats.binomtest(covered, 200, 0.95).pvalue > 0.01
-
-
-def test_the_error_of_a_metric_in_a_unit_is_the_reason_if_too_few_are_defined():
-    within, y = np.repeat([0, 1, 2], 4), np.tile([0, 1], 6)
-
-    def fails(y_true, y_pred):
-        raise ValueError("no such score")
-
-    with pytest.raises(ValueError, match=r"got 0 of 3 \(no such score\); use larger units"):
-        metric_interval(fails, y, y, within=within, n_resamples=20)
