@@ -60,7 +60,7 @@ def test_delong_and_brute_force(n_systems):
 
 @pytest.mark.parametrize("metric", [roc_auc_score, accuracy_score])
 def test_jackknife_and_brute_force(metric):
-    truth, scores = draw_scores()
+    truth, scores = draw_scores(n_cases=24)
     if metric is accuracy_score:
         scores = {name: (array > 0.5).astype(int) for name, array in scores.items()}
     comparison = compare_readers(truth, scores, metric=metric, covariance="jackknife")

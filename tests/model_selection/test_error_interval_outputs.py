@@ -117,15 +117,15 @@ def test_no_information_is_the_mean_of_all_pairs(labels, loss):
 def test_frames_sparse_and_named_labels_give_the_same_numbers(labels):
     X, y = labels
     chain = OneVsRestClassifier(LogisticRegression())
-    plain = error_interval(chain, X, y, n_repeats=1, random_state=0)
+    plain = error_interval(chain, X, y, cv=FOLDS)
     frame = pd.DataFrame(y, columns=["art", "law", "news", "sport"], index=7 * np.arange(60)[::-1])
-    named = error_interval(chain, pd.DataFrame(X), frame, n_repeats=1, random_state=0)
-    sparse = error_interval(chain, csr_matrix(X), csr_matrix(y), n_repeats=1, random_state=0)
+    named = error_interval(chain, pd.DataFrame(X), frame, cv=FOLDS)
+    sparse = error_interval(chain, csr_matrix(X), csr_matrix(y), cv=FOLDS)
     assert named.value == plain.value
     for dtype in ("category", "Int64", bool):
-        cast = error_interval(chain, X, frame.astype(dtype), n_repeats=1, random_state=0)
+        cast = error_interval(chain, X, frame.astype(dtype), cv=FOLDS)
         assert cast.value == plain.value
-    single = error_interval(chain, X, csr_matrix(y[:, [0]]), n_repeats=1, random_state=0)
+    single = error_interval(chain, X, csr_matrix(y[:, [0]]), cv=FOLDS)
     assert list(single.extra.by_output) == ["label 0"]
     assert sparse.value == pytest.approx(plain.value, abs=0.01)
     assert list(named.extra.by_output) == ["art", "law", "news", "sport"]

@@ -18,7 +18,7 @@ def draw(n, shares, seed=0):
     return y, {name: np.where(mask, y, 1 - y) for name, mask in right.items()}
 
 
-@pytest.mark.parametrize("margin", [0.01, 0.03, 0.1])
+@pytest.mark.parametrize("margin", [0.01, 0.1])
 def test_pvalues_are_those_of_two_one_sided_tests(margin):
     y, systems = draw(1000, {"a": 0.9, "b": 0.88})
     options = {"metric": "accuracy", "method": "max_t", "random_state": 0}

@@ -23,7 +23,9 @@ POINTS, KMEANS = X[:40], KMeans(n_init=1)
 
 CALLS = {
     "bootstrap_error": lambda **o: ms.bootstrap_error(BAYES, X, Y, **FEW, **o),
-    "bootstrap_score": lambda **o: ms.bootstrap_score(BAYES, X, Y, scoring="roc_auc", **FEW, **o),
+    "bootstrap_score": lambda **o: ms.bootstrap_score(
+        BAYES, X, Y, scoring="roc_auc", n_resamples=5, **o
+    ),
     "cross_val_error": lambda **o: ms.cross_val_error(BAYES, X, Y, cv=4, **o),
     "error_interval": lambda **o: ms.error_interval(BAYES, X, Y, n_repeats=2, **o),
     "score_interval": lambda **o: ms.score_interval(BAYES, X, Y, scoring="f1", n_repeats=2, **o),
