@@ -23,15 +23,6 @@ def draw_series(rng, n, rho):
     return lfilter([np.sqrt(1 - rho**2)], [1, -rho], noise)[200:]
 
 
-def test_variance_of_a_mean_that_blocks_know():
-    # the share that the derivation says, from the covariances themselves
-    for rho, b in ((0.3, 40), (0.9, 200)):
-        lags = np.abs(np.subtract.outer(np.arange(b), np.arange(b)))
-        of_block = np.sum(rho**lags) / b  # b times the variance of its mean
-        of_many = (1 + rho) / (1 - rho)
-        assert of_block / of_many == pytest.approx(1 - 2 * rho / (b * (1 - rho**2)), abs=1e-3)
-
-
 @each_value
 @pytest.mark.parametrize("n", [100, 1000])
 @pytest.mark.parametrize("rho", [0.0, 0.6])

@@ -54,16 +54,6 @@ def test_scores_of_the_delta_method_are_those_of_the_metrics():
         assert_allclose(delta_variance(table, score)[0], metric(y, p))
 
 
-def test_the_variance_that_circulates_is_another_number():
-    """With p_j^2 for p_i p_j, as in the package `confidenceinterval`, macro F1 gets another one."""
-    table = np.array([[50, 4], [6, 20]], dtype=float)
-    p = table / table.sum()
-    _, gradient = f_score_gradient(p, FScore("f", "macro", 1.0, np.ones(2, dtype=bool)), 80)
-    right = np.sum(p * gradient**2) - np.sum(p * gradient) ** 2
-    wrong = np.sum(p * gradient**2) - np.sum(gradient[:, None] * p**2 * gradient)
-    assert abs(right - wrong) > 0.01 * right
-
-
 def test_a_class_without_predictions_has_no_slope():
     table = np.array([[5.0, 0.0], [5.0, 0.0]])
     for value in ("precision", "f", "f_of_means"):
