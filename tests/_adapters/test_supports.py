@@ -33,8 +33,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval._adapters import ridge
 from skeval._adapters.column_steps import make_column_steps, uses_only
-from skeval._resampling.plans import PlanBlock, ResamplingPlan
-from skeval._resampling.plans import fold_plan
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, fold_plan
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
 

@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._adapters import trials
+from skeval._adapters import fits
 from skeval._resampling import fit_loop
 from skeval._resampling.jobs import PACKAGE, Tally, open_jobs
 from skeval.model_selection import (
@@ -161,9 +161,9 @@ def small_blocks(always_solve, monkeypatch):
 
 @pytest.mark.parametrize("name", BLOCKS)
 def test_solvers_give_the_same_numbers_on_every_backend(name, small_blocks, monkeypatch, tmp_path):
-    sizes, solve = [], trials.BlockSolver.solve
+    sizes, solve = [], fits.BlockSolver.solve
     monkeypatch.setattr(
-        trials.BlockSolver,
+        fits.BlockSolver,
         "solve",
         lambda solver, block: sizes.append(len(block)) or solve(solver, block),
     )
@@ -211,9 +211,9 @@ def test_maps_stay_in_the_calling_process(monkeypatch):
     samples, labels = make_samples("plain"), make_labels(2)
     options = {"cv": KFold(3), "n_permutations": 19, "random_state": 0}
     alone = permutation_test(RidgeClassifier(), samples, labels, **options)
-    blocks, solve = [], trials.BlockSolver.solve
+    blocks, solve = [], fits.BlockSolver.solve
     monkeypatch.setattr(
-        trials.BlockSolver,
+        fits.BlockSolver,
         "solve",
         lambda solver, block: blocks.append(block) or solve(solver, block),
     )
@@ -291,19 +291,22 @@ def test_an_interrupt_leaves_no_workers(tmp_path):
 BACKENDS = ["sequential", "threading", "multiprocessing"]
 
 
-OTHERS_ARE_KEPT = threading.Event()
-
-
-def wait_if_first(number):
-    return OTHERS_ARE_KEPT.wait(60) if number == 0 else True
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_batches_in_the_order_given(backend):
     batches = [list(range(30)), [], list(range(30, 37))]
     with two_workers(backend), open_jobs(square, total=37) as run:
         found = list(run.stream(batches))
     assert found == [(batch, [number**2 for number in batch]) for batch in batches]
+
+
+def test_one_call_for_all_batches(monkeypatch):
+    calls, call = [], joblib.Parallel.__call__
+    monkeypatch.setattr(
+        joblib.Parallel, "__call__", lambda self, jobs: calls.append(1) or call(self, jobs)
+    )
+    with open_jobs(square, total=90) as run:
+        assert len(list(run.stream([range(30)] * 3))) == 3
+    assert len(calls) == 1
 
 
 def test_batches_that_are_kept_are_handed_out_one_by_one(tmp_path):
@@ -340,24 +343,12 @@ def test_an_error_while_jobs_are_made_is_raised(backend):
         done += run.stream(make_batches())
 
 
-def test_results_are_kept_as_they_arrive(tmp_path):
-    """A job that takes long does not hold up those behind it."""
-
-    def release():
-        while not [*tmp_path.rglob("output.pkl")] and time.monotonic() < deadline:
-            time.sleep(0.01)
-        OTHERS_ARE_KEPT.set()
-
-    deadline = time.monotonic() + 30
-    releasing = threading.Thread(target=release)
-    releasing.start()
-    with (
-        joblib.parallel_config(backend="threading", n_jobs=2),
-        open_jobs(wait_if_first, total=80, memory=tmp_path) as run,
-    ):
-        assert all(run(range(80)))
-    releasing.join()
-    assert time.monotonic() < deadline
+def test_counts_of_a_bar_are_fits(capsys):
+    pytest.importorskip("tqdm")
+    with open_jobs(len, total=50, blocks=True, verbose=1) as run:
+        found = list(run.stream([np.ones(20), np.ones(30)]))
+    assert [results for _, results in found] == [[20], [30]]
+    assert "50/50" in capsys.readouterr().err
 
 
 class FailsWithoutTheFirst(GaussianNB):

@@ -3,9 +3,12 @@
 import functools
 import importlib
 import logging
+import os
 import pathlib
+import subprocess
 import sys
 import threading
+import types
 from pathlib import Path
 
 import joblib
@@ -16,9 +19,9 @@ from helpers.long_runs import RUNS, Logged, X, fits, y
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.svm import SVC
 
-from skeval._adapters import trials
+from skeval._adapters.fits import BlockSolver
 from skeval._resampling import fit_loop as loop
-from skeval._resampling.jobs import TaskHasher, find_version
+from skeval._resampling.jobs import TaskHasher, cell_value, find_version
 from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
@@ -180,6 +183,19 @@ def test_what_is_corrupted_is_computed_again(memory, pattern, keep, caplog):
     assert fits_of(lambda: estimate(memory)) == 0
 
 
+@pytest.mark.parametrize("entry", [None, ("other", [1, 2, 3])])
+def test_entries_of_another_type_are_computed_again(memory, entry):
+    estimator = Logged()
+    options = {"n_resamples": 20, "random_state": 0, "memory": memory}
+    whole = bootstrap_error(estimator, X, y, **options).replicates
+    for path in pathlib.Path(memory).rglob("output.pkl"):
+        joblib.dump(entry, path)
+    n_fits = fits()
+    for n_runs in (2, 2):
+        np.testing.assert_array_equal(bootstrap_error(estimator, X, y, **options).replicates, whole)
+        assert fits() == n_runs * n_fits
+
+
 def test_any_kind_of_memory(memory):
     mapped = joblib.Memory(memory, mmap_mode="r", verbose=0)
     whole = estimate(None).replicates
@@ -208,7 +224,7 @@ def test_solvers_resume_too(memory, monkeypatch):
 
     monkeypatch.setattr(loop, "SOLVED_ELEMENTS", 0)
     whole, calls = null(), []
-    monkeypatch.setattr(trials.BlockSolver, "solve", counted(trials.BlockSolver.solve, calls))
+    monkeypatch.setattr(BlockSolver, "solve", counted(BlockSolver.solve, calls))
     np.testing.assert_array_equal(null(memory=memory), whole)
     # Whole repetitions, at most 256 fits at once.
     assert calls == [255, 255, 90]
@@ -219,7 +235,7 @@ def test_solvers_resume_too(memory, monkeypatch):
 @pytest.mark.usefixtures("always_solve")
 def test_a_solver_behind_an_estimator(memory, monkeypatch):
     calls = []
-    monkeypatch.setattr(trials.BlockSolver, "solve", counted(trials.BlockSolver.solve, calls))
+    monkeypatch.setattr(BlockSolver, "solve", counted(BlockSolver.solve, calls))
     for _ in range(2):
         svc = PerturbationResamplingSVC(n_resamples=100, cv=5, random_state=0, memory=memory)
         _ = svc.fit(X[:, :4] / X[:, :4].std(axis=0), y).cv_error_
@@ -284,6 +300,26 @@ def test_every_kind_of_member(member):
     assert first == again != other
 
 
+def test_another_process_finds_the_same_hash_under_another_hash_seed():
+    program = (
+        "import functools\nfrom skeval._resampling.jobs import TaskHasher\n"
+        "class Whole:\n names = {'one', 'two', 'three'}\n"
+        " def f(self, a):\n  return a in {'one', 'two', 'three'}\n"
+        "print(TaskHasher().hash(Whole))"
+    )
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(seen) == 1
+
+
 @pytest.mark.parametrize(
     "pair",
     [
@@ -325,3 +361,8 @@ def test_only_installed_packages_are_known_by_their_versions():
     assert find_version(np.mean) == np.__version__
     assert find_version(Path) == sys.version
     assert find_version(namespace) is None
+
+
+def test_an_empty_cell_of_a_closure():
+    assert cell_value(types.CellType()) is None
+    assert cell_value(types.CellType(3)) == 3

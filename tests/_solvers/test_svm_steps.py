@@ -9,11 +9,18 @@ from helpers.svm import solve_on_gram_matrix
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.svm import solve_dual
 
-from skeval._solvers.optimum import ActiveSets, active_set
-from skeval._solvers.optimum import Start, interior_point, start_point
-from skeval._solvers.newton import Duals, FeatureSystem, GramSystem
-from skeval._solvers.optimum import are_optimal, solve_from_sets, solve_from_values
 from skeval._solvers.kernel_svm import Splitting
+from skeval._solvers.newton import Duals, FeatureSystem, GramSystem
+from skeval._solvers.optimum import (
+    ActiveSets,
+    Start,
+    active_set,
+    are_optimal,
+    interior_point,
+    solve_from_sets,
+    solve_from_values,
+    start_point,
+)
 
 B, N, P = 5, 30, 4
 

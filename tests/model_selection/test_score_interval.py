@@ -15,8 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from skeval._resampling.plans import repeated_folds, subsamples, subsamples_of_halves
-from skeval._resampling.sampling_units import units_of
-from skeval._resampling.sampling_units import validate_data
+from skeval._resampling.sampling_units import units_of, validate_data
 from skeval.model_selection import Estimate, error_interval, score_interval
 from skeval.model_selection._interval_methods import ERROR_METHODS, WITHOUT_HOLDOUT, WITHOUT_WEIGHTS
 from skeval.utils._checks import root_seed
