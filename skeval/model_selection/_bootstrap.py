@@ -408,6 +408,7 @@ def bootstrap_score(
     )
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
+    # bad scores and sizes raise before any fit
     labels, scorers = label_parts(scoring), read_scorers(inputs, scoring)
     _checks.check_count("n_resamples", n_resamples, 2)
     root = _checks.root_seed(random_state)
@@ -444,6 +445,7 @@ def bootstrap_score(
     tallies: list[LossTally | ScoreTally] = [*of_losses.values(), *of_scores.values()]
     counts = run_resamples(inputs, predicting, tallies, request)
 
+    # estimates of the means of losses, and of all other scores
     results: dict[str, Estimate] = {}
     for name, of_loss in of_losses.items():
         error = of_loss.estimate(method, plan, whole, counts)
@@ -476,6 +478,7 @@ def plan_bootstrap(
             f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}{several}."
         )
     n_resamples = _checks.check_count("n_resamples", n_resamples)
+    # resamples of samples, of samples in each class, or of groups
     check_class_sizes(target.classes, target.codes)
     units = drawing_units(len(target), target.codes if stratify else None, inputs.groups)
     codes = None if target.classes is None else target.codes
@@ -524,6 +527,7 @@ def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> 
     """Combine the out-of-bag and the training error, as `bootstrap_error`: B + 1 fits."""
     _checks.check_count("n_resamples", n_resamples, 2)
     groups = None if inputs.units.n_groups is None else inputs.units.unit
+    # resample the counted units as groups
     numbered = inputs.with_options(target=replace(inputs.target, groups=groups))
     return estimate_bootstraps(numbered, root, n_resamples=n_resamples)[inputs.method]
 
@@ -556,6 +560,7 @@ class LossTally:
                     probability=None if output.probability is None else output.probability[kept],
                 ),
             )
+        # sums for each sample, and the mean of each resample
         losses = inputs.loss.of_output(inputs.target, block, output)
         counted = np.nan_to_num(losses)
         self.sums += counted.sum(axis=0)
@@ -605,6 +610,7 @@ class LossTally:
             out_of_bag_influence(sample_errors, scores, drawn, units, weights),
             sampling_influence(gamma_values, units),
         )
+        # effective number of samples, for the interval of an error rate
         size = int(tested.sum()) if weights is None else count_effective(weights[tested])
         return estimate_error(
             inputs.with_options(method=method),
@@ -634,6 +640,7 @@ class CalibrationScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+        # the second class is the event
         event = np.asarray(y == estimator.classes_[1])
         p = estimator.predict_proba(X)[:, 1]
         return float(find_recalibration(event, p, weight)[self.position])
@@ -646,12 +653,14 @@ def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
     parts = (
         list(scoring.values() if isinstance(scoring, dict) else scoring) if several else [scoring]
     )
+    # each score needs a name of its own
     if not parts:
         raise ValueError("scoring must name at least one score, got none.")
     if len(labels) < len(parts):
         raise ValueError(f"scoring must give each score its own name, got {parts!r}; use a dict.")
     scorers = {}
     for name, part in zip(labels, parts, strict=True):
+        # calibration is no scorer of scikit-learn
         if isinstance(part, str) and part in CALIBRATION:
             if inputs.target.n_classes != 2 or "predict_proba" not in inputs.responses:
                 raise ValueError(
@@ -660,6 +669,7 @@ def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
                 )
             scorers[name] = CalibrationScorer(CALIBRATION.index(part))
             continue
+        # any other scorer, which must accept the weights
         scorer = know_classes(read_scoring(inputs.estimator, part), inputs.target.classes)
         refuse_metric_of_numbers(inputs.estimator, name, scorer)
         scorers[name] = scorer
@@ -707,6 +717,7 @@ class ScoreTally:
         """
         scores = np.full((len(output), 3), np.nan)
         everything, fits = np.arange(block.train.shape[1]), list(output)
+        # rows of each part, by how often the resample drew each sample
         done = np.flatnonzero(~output.failed).tolist()
         of_parts = (
             lambda counts: np.repeat(everything, counts),
@@ -754,6 +765,7 @@ class ScoreTally:
             responses: dict[str, Any] = output.responses
             responses["predict"] = target.decode(responses["predict"])
             model = ReplayedEstimator(responses, inputs.tags, target.classes)
+        # one number, nan if it is not finite
         score = check_scores(self.scorer(model, X, y, **arguments))
         if isinstance(score, Mapping):
             raise TypeError(
@@ -770,6 +782,7 @@ class ScoreTally:
         score = None if self.needs_model else find_batch(self.scorer, target.classes)
         if score is None or self.inputs.weight is not None or not outputs:
             return np.full(len(outputs), np.nan)
+        # join the predictions of all fits, and score them in one batch
         sizes = np.array([len(of_fit) for of_fit in rows])
         columns: dict[str, Any] = {
             name: np.concatenate(
@@ -802,6 +815,7 @@ class ScoreTally:
             orders = [rng.permutation(n) for _ in range(N_PERMUTATIONS)]
             scores = [self.score(output, everything, order, weight, everything) for order in orders]
             return float(np.mean(scores))
+        # all pairs, or random permutations if there are too many
         rows, samples = np.repeat(everything, n), np.tile(everything, n)
         if n * n > MAX_PAIRS:
             orders = [rng.permutation(n) for _ in range(math.ceil(MAX_PAIRS / n))]
@@ -826,6 +840,7 @@ class ScoreTally:
             models = np.var(everywhere[np.isfinite(everywhere)], ddof=1)
             error = math.sqrt(inflation * self.jackknife(units.unit, root) ** 2 + models)
 
+        # replicates of the estimate; undefined ones do not count
         replicates = apparent - (inside - everywhere) if method == OPTIMISM else outside
         check_enough(inputs, replicates, 2)
         n_undefined = int(np.isnan(replicates).sum())
@@ -878,6 +893,7 @@ class ScoreTally:
         The jackknife leaves out blocks of units, for all models at once.
         """
         n, pooled = len(unit), join_outputs([output for _, output in self.pooled])
+        # out-of-bag samples of each model, as rows of the joined predictions
         fit, samples = np.nonzero(np.array([counts for counts, _ in self.pooled]) == 0)
         rows = fit * n + samples
         # units in at most N_BLOCKS blocks, in random order
@@ -893,6 +909,7 @@ class ScoreTally:
             for at in np.flatnonzero(np.isnan(several)):
                 several[at] = self.try_score(pooled, some[at], samples=of_some[at])
             scores = np.append(scores, several)
+        # delete-a-block jackknife, corrected for samples that are always drawn
         defined = scores[np.isfinite(scores)]
         if len(defined) < 2:
             return np.nan
@@ -906,6 +923,7 @@ def limit_score(value: float, error: float, degrees: float, bounds: Limits) -> L
     plain = {"t": partial(normal_interval, value, error, bounds=bounds, **precision)}
     if not np.isfinite([value, error]).all():
         return {"none": give_no_limits}
+    # log-odds between two bounds, logarithms below one bound
     if np.isfinite(low) and low < value < high:
         span = high - low
         unit = partial(log_odds_interval, (value - low) / span, error / span, **precision)

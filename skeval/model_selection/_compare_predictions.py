@@ -277,6 +277,7 @@ def compare_predictions(
     _checks.check_option("method", method, ("auto", *OPTIONS))
     _checks.check_option("units", units, UNITS)
     metric = find_metric(metric) if isinstance(metric, str) else metric
+    # systems by name, and the system of each run
     if hasattr(predictions, "columns") and hasattr(predictions, "pivot"):  # a frame
         columns = list(predictions.columns)
         if len(set(map(str, columns))) < len(columns):
@@ -366,6 +367,7 @@ def compare_predictions(
         scores = source.score_in_time()
         steps = () if method == "time_blocks" else (source.horizon,)
         values, tests = scores.mean(axis=0), test(scores, alternative, *steps)
+    # the comparison; the test may correct for all pairs by itself
     row = None if metric is None else find_row(unwrap(metric)[0])
     correction = "none" if METHODS[method].simultaneous else "holm"
     return kind(
@@ -420,6 +422,7 @@ def average_units(
         )
     if kind == "fixed" and len(source.names) < len(source.vectors):
         raise ValueError("seeds must be None with units='fixed', got some; average the runs.")
+    # values of the metric in each unit
     truth, metric = source.truth, source.metric or accuracy_score
     if truth is None:  # predictions are scores of the samples
         metric, truth = _mean_score, np.zeros(len(source.vectors[0]))
@@ -444,6 +447,7 @@ def read_predictions(compared: ComparedPredictions) -> ComparedPredictions:
     """Return validated arrays; n-gram counts in place of sentences for a metric of texts."""
     metric, truth, weight = compared.metric, compared.truth, compared.weight
     named = list(zip(compared.words, compared.vectors, strict=True))
+    # texts are read once, as n-gram counts
     sums = find_sums(metric)
     if sums is not None:
         if weight is not None:
@@ -615,6 +619,7 @@ class ComparedPredictions:
 
         The last have the shape (n_pairs, n_resamples).
         """
+        # predictions of two systems are exchanged for whole units
         shapes = {vector.shape for vector in self.vectors}
         if len(shapes) > 1:
             raise ValueError(
@@ -644,6 +649,7 @@ class ComparedPredictions:
 
             return values_or_nan([score_exchanged], *plan)[0]
 
+        # the interval comes from resamples, the P-value from exchanges
         pairs = list_pairs(len(self.names)).tolist()
         return *self.draw(), np.array([exchange_pair(*pair) for pair in pairs])
 
@@ -670,6 +676,7 @@ class ComparedPredictions:
         if self.parts:
             return self._join_parts()
         scores, k = self._score_samples(), len(self.names)
+        # means over the runs of each system
         n_seeds = np.bincount(self.runs)
         mean = np.equal.outer(np.arange(k), self.runs) / n_seeds[:, None]
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
@@ -727,6 +734,7 @@ class ComparedPredictions:
 
     def _join_parts(self) -> Joint:
         """Return the means of the scores over units, and the sum of the covariances within."""
+        # scores and covariance of each unit
         joints = [part.join() for part in self.parts]
         sizes = np.array([part.n_samples for part in self.parts])
         # covariances of rates are divided by n, not n - 1
@@ -767,12 +775,14 @@ def find_areas(
 
     The second of two classes is positive, and a partial area is standardized as in scikit-learn.
     """
+    # the row of the area has its influence function
     classes, codes = np.unique(y, return_inverse=True)
     row, positive = find_row(roc_auc_score), codes == 1
     if max_fpr < 1 and len(classes) > 2:
         raise ValueError(f"max_fpr must be None or 1 for {len(classes)} classes, got {max_fpr}.")
     assert row is not None
     assert row.influence is not None
+    # area of each system, and the influence of each sample on it
     values, influence = np.empty(len(scores)), np.empty((len(y), len(scores)))
     for at, score in enumerate(scores):
         if max_fpr < 1:
@@ -790,6 +800,7 @@ def find_areas(
             )
         values[at], influence[:, at] = ranking.value, ranking.influence
     if group is None:
+        # samples are independent within the classes
         return values, Spread(influence.T @ influence)
     return values, spread_between(influence, group, stratum=codes if len(classes) == 2 else None)
 

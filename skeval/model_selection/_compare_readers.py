@@ -190,6 +190,7 @@ def compare_readers(
             "covariance='delong' requires the area under the ROC curve without further arguments, "
             f"got metric={name_metric(metric)}; 'jackknife' fits any metric."
         )
+    # one score of each case by each reader with each system
     columns = getattr(scores, "columns", scores if isinstance(scores, Mapping) else ())
     is_long = {"system", "reader"} <= set(map(str, columns))
     readings = _read_long(y_true, scores) if is_long else _read_arrays(y_true, scores)
@@ -200,11 +201,13 @@ def compare_readers(
             "scores must be those of two readers at least if readers='random', got one; "
             "readers='fixed' applies to this reader alone."
         )
+    # weights and groups of the cases
     n_cases = len(readings.y_true)
     weight = _checks.check_weights("sample_weight", sample_weight, n_cases)
     unit = _checks.number_groups(groups, n_cases)
     if unit is not None and unit.ndim > 1:
         raise ValueError("groups must be of one kind, such as patients, got kinds that cross.")
+    # value of each reader with each system, and the influence of each unit
     estimate_values = _place_cases if use_areas else partial(_leave_cases_out, metric)
     values, influence = estimate_values(readings, weight, unit)
     undefined = ~np.isfinite(values + influence.sum(axis=1).reshape(values.shape))
@@ -215,6 +218,7 @@ def compare_readers(
             f"{readings.readers[reader]} with {readings.names[system]}; leave out this reader, or "
             "choose another metric."
         )
+    # analysis of variance of readers, with the covariance of the cases
     n_missing = int(readings.missing.sum())
     study = ReaderStudy(
         readings.readers, values, influence @ influence.T, n_cases, n_missing, readers == "random"
@@ -277,6 +281,7 @@ def _read_arrays(y_true: Any, scores: Any) -> Readings:
                 f"scores[{name!r}] must have the shape (n_readers, n_cases), here (n, "
                 f"{len(labels)}) with the same n for all systems, got {array.shape}."
             )
+    # readers are named by the rows of frames
     frames = [array for array in scores.values() if hasattr(array, "columns")]
     readers = {tuple(map(str, frame.index)) for frame in frames}
     if len(readers) > 1:
@@ -296,6 +301,7 @@ def _read_long(y_true: Any, table: Any) -> Readings:
     for name in COLUMNS[:3]:
         if _checks.find_missing(columns[name]).any():
             raise ValueError(f"scores[{name!r}] must hold no missing values.")
+    # number the systems, readers and cases
     parts = [np.unique(columns[name].astype(str), return_inverse=True) for name in COLUMNS[:3]]
     (systems, readers, cases), codes = zip(*parts, strict=True)
     cells, counts = np.unique(np.column_stack(codes), axis=0, return_counts=True)
@@ -305,11 +311,13 @@ def _read_long(y_true: Any, table: Any) -> Readings:
             f"scores must hold one reading of each case, got {counts.max()} of case {cases[case]} "
             f"by reader {readers[reader]} with system {systems[system]}."
         )
+    # one true value for each case
     truth = columns["truth"][np.unique(codes[2], return_index=True)[1]]
     unequal = truth[codes[2]] != columns["truth"]
     if unequal.any():
         case = cases[codes[2][unequal.argmax()]]
         raise ValueError(f"scores['truth'] must be the same in all rows of a case, not in {case}.")
+    # readings in a table; missing ones stay None
     scores = np.full((len(systems), len(readers), len(cases)), None, dtype=object)
     scores[codes] = columns["score"]
     if columns["score"].dtype.kind in "biuf":
@@ -331,6 +339,7 @@ def _check_readings(
     missing = _checks.find_missing(scores.ravel()).reshape(scores.shape)
     if scores.dtype.kind == "f" and np.isinf(scores).any():
         raise ValueError("scores must be finite, or nan for a missing reading, got infinity.")
+    # two read cases of each class, by each reader with each system
     classes, codes = np.unique(y_true, return_inverse=True)
     for system, reader in np.ndindex(scores.shape[:2]):
         read = ~missing[system, reader]
@@ -362,6 +371,7 @@ def _place_cases(
     scores, read = np.zeros(readings.scores.shape), ~readings.missing
     with _checks.naming("scores"):
         scores[read] = readings.scores[read]
+    # DeLong's placements of the cases that a reader has read
     values, influence = np.empty(scores.shape[:2]), np.zeros(scores.shape)
     for at in np.ndindex(values.shape):
         row = np.flatnonzero(read[at])
@@ -371,6 +381,7 @@ def _place_cases(
     flat = influence.reshape(-1, len(weight))
     if unit is None:
         return values, flat
+    # sums over groups, corrected for their number
     n_units = int(unit.max()) + 1
     sums = np.array([intervals.add_up(unit, row, n_units) for row in flat])
     return values, np.sqrt(n_units / (n_units - 1)) * sums
@@ -391,11 +402,13 @@ def _leave_cases_out(
         read = np.flatnonzero(~readings.missing[at])
         score = np.array(readings.scores[at][read].tolist())  # numbers or text, no objects
         own = None if (weight == weight[0]).all() else weight[read]
+        # the metric on all read cases, and without each unit
         statistic = make_statistic(metric, readings.y_true[read], score, own)
         present = np.unique(units[read])
         with _checks.naming("metric", "scores"):
             values[at] = statistic(np.arange(len(read)))
             left = np.array([statistic(np.flatnonzero(units[read] != k)) for k in present])
+        # jackknife influence, whose squares sum to the variance
         n = len(present)
         influence[at][present] = np.sqrt((n - 1) / n) * (left - left.mean())
     return values, influence.reshape(values.size, -1)
@@ -487,6 +500,7 @@ def reader_study_size(
         raise TypeError(
             f"comparison must be a result of compare_readers, got {type(comparison).__name__}."
         )
+    # the difference, which a one-sided test must be able to detect
     difference = comparison.difference.value if difference is None else difference
     if not isinstance(difference, Real) or not np.isfinite(difference) or difference == 0:
         raise ValueError(f"difference must be a number other than 0, got {difference!r}.")
@@ -496,6 +510,7 @@ def reader_study_size(
             f"difference must have the sign of the alternative of the comparison, {alternative!r}, "
             f"got {difference!r}."
         )
+    # Bonferroni's level for all pairs
     level = comparison.level
     if comparison.correction != "none":
         level /= len(comparison.differences)
@@ -504,6 +519,7 @@ def reader_study_size(
     least = 2 if study.random_readers else 1
     counts = sorted({_checks.check_count("n_readers", n, least) for n in np.atleast_1d(n_readers)})
     n_cases = study.n_cases if n_cases is None else _checks.check_count("n_cases", n_cases)
+    # smallest number of cases for each number of readers, by bisection
     sizes = range(1, 1 + MAX_TIMES * study.n_cases)
     needed = []
     for n in counts:

@@ -340,6 +340,7 @@ def read_splits(
         raise TypeError(
             "scores must have a result of cross_validate for each classifier, got a single one."
         )
+    # finite scores of the same splits
     results = name_listed("scores", scores, "classifier")
     named = {f"scores[{name!r}]": result for name, result in results.items()}
     columns = {name: read_splits_scores(name, result) for name, result in named.items()}
@@ -408,6 +409,7 @@ def choose_test(
     shape: tuple[int, ...], alpha: float, correction: str
 ) -> tuple[ComparisonTest, str]:
     """Return the test for a table of data sets and classifiers, and the reason."""
+    # smallest corrected P-value that the signed-rank test can reach
     n, k = shape
     n_pairs = 1 if correction == "none" else k * (k - 1) // 2
     least = min(smallest_pvalue(n) * n_pairs, 1.0)
@@ -428,6 +430,7 @@ def read_score_table(
     """
     several = isinstance(scores, list | tuple) and any(isinstance(s, Mapping) for s in scores)
     if hasattr(scores, "columns"):
+        # a frame, in long or wide form
         names = [str(name) for name in scores.columns]
         if {"dataset", "classifier", "score"} <= set(names):
             datasets, names, means = _read_long(scores, "split" in names)
@@ -442,6 +445,7 @@ def read_score_table(
             except ValueError as error:
                 raise ValueError(f"{str(error).rstrip('.')}; {FORMS}.") from error
     elif isinstance(scores, Mapping) or several:
+        # data sets by name, each with scores of splits by classifier
         if not isinstance(scores, Mapping):
             scores = {f"data set {place}": item for place, item in enumerate(scores, 1)}
         datasets = list(_name("data sets", scores).values())
@@ -545,6 +549,7 @@ def _pivot(
     rows: Sequence[Any], columns: Sequence[Any], values: Any
 ) -> tuple[list[Any], list[Any], np.ndarray, np.ndarray]:
     """Return the distinct rows and columns, the last value of each cell, and their number."""
+    # number the distinct labels, and fill the cells
     labels = _sort(rows), _sort(columns)
     places = [{label: at for at, label in enumerate(listed)} for listed in labels]
     cell = [places[0][row] for row in rows], [places[1][column] for column in columns]

@@ -52,6 +52,7 @@ def check_method(method: str, alternative: str, n_names: int) -> None:
 
 def check_named(name: str, things: Any, minimum: int) -> None:
     """Raise unless an argument is a dict with a minimum number of names."""
+    # names are strings
     named = isinstance(things, Mapping) and all(isinstance(key, str) for key in things)
     if not named or len(things) < minimum:
         got = f"the keys {list(things)!r}" if isinstance(things, Mapping) else repr(things)
@@ -80,6 +81,7 @@ def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) ->
     row = METHODS[method]
     for key, estimator in estimators.items():
         _checks.check_methods(f"estimators[{key!r}]", estimator, "fit", "predict", "get_params")
+    # all of one kind, which the test accepts
     kinds = {is_classifier(estimator) for estimator in estimators.values()}
     classes = [type(estimator).__name__ for estimator in estimators.values()]
     if len(kinds) > 1:
@@ -199,6 +201,7 @@ class Difference(ResultWithValue):
         """Return the P-values of a difference of at most minus the margin, and of at least it."""
         if self.margin is None or np.isnan(self.interval.low):
             return np.nan, np.nan
+        # two one-sided tests, by inverting the limits of the interval
         reverse, margin = self._reverse(), self.margin
         drawn = self.extra.replicates
         least = 0.0 if drawn is None else 1 / (1 + len(drawn))
@@ -495,6 +498,7 @@ class Comparison(Result):
         The interval runs from 1 plus the number of significantly better systems to the number of
         systems that are not significantly worse.
         """
+        # rank 1 is the largest worth
         ranks = rank_rows(self._worth[None])[0].tolist()
         return {
             name: Estimate(
@@ -565,6 +569,7 @@ class Comparison(Result):
             The diagonal is 0, or 1 for P-values.
         """
         _checks.check_option("what", what, ("value", "low", "high", "pvalue"))
+        # the lower triangle has the opposite sign and exchanged limits
         tests, (first, second) = self.tests, list_pairs(len(self.names)).T
         of_pair = {"value": tests.difference, "low": tests.low, "high": tests.high}
         turned = {"value": -tests.difference, "low": -tests.high, "high": -tests.low}
@@ -583,6 +588,7 @@ class Comparison(Result):
     def _conclude(self) -> str:
         """Return which systems are best, and which differ from them."""
         best, pvalues = find_equal(self._worth, self._worth.max()), self.to_matrix("pvalue")
+        # systems that differ from all best ones, and those without a test
         is_significant = (pvalues[best] <= self.level).all(axis=0)
         unknown = np.isnan(pvalues[best]).any(axis=0)
         worse, untested, similar = (
@@ -610,6 +616,7 @@ class Comparison(Result):
             text += " size of the differences, which mean ranks ignore. Do not call either the"
             text += " better one."
 
+        # pairs among the other systems
         n_significant = int(np.sum(np.triu(pvalues <= self.level, 1)))
         if n_significant > int(is_significant.sum()) * len(best):
             text += f" {n_significant} of {n_pairs} pairs differ significantly."

@@ -244,6 +244,7 @@ def comparison_power(
         raise ValueError(
             "comparison must not be of several readers: reader_study_size plans readers and cases."
         )
+    # the pair, by default the best two
     over_datasets = isinstance(comparison, DatasetComparison)
     if pair is None:
         best = comparison.order[:2].tolist()
@@ -270,6 +271,7 @@ def comparison_power(
     else:
         groups = group_size, intraclass_correlation
         study = _plan_samples(comparison, comparison[a, b], difference, *groups)
+    # power by size; the search simulates only the sizes that it needs
     level = comparison.level / len(comparison.differences)
     root, powers = root_seed(random_state), {}
 
@@ -386,6 +388,7 @@ def _plan_samples(
 def _search(simulate: Callable[[int], float], power: float, study: _Study) -> int | None:
     """Return the smallest size with the required power, by doubling or halving and bisection."""
     first, least, most = study.first, study.least, study.most
+    # double, or halve, until the power crosses the required one
     low, high = first, first
     if simulate(first) < power:
         while low == high or simulate(high) < power:
@@ -397,6 +400,7 @@ def _search(simulate: Callable[[int], float], power: float, study: _Study) -> in
             low = max(least, high // 2)
             if simulate(low) >= power:
                 high = low
+    # bisection to within 5 %
     while high - low > max(1, CLOSE * high):
         middle = (low + high) // 2
         if simulate(middle) < power:

@@ -253,6 +253,7 @@ def error_interval(
 
 def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
     """Return the parameters that are not None; raise if the method does not take one of them."""
+    # the signature of a method lists its parameters
     takes = signature(ERROR_METHODS[method]).parameters
     parameters = {name: value for name, value in parameters.items() if value is not None}
     for name, value in parameters.items():
@@ -460,6 +461,7 @@ def score_interval(
       undefined       0
       fits            50
     """
+    # validated inputs; scikit-learn's scorers use the second of two classes
     held_out = [name for name in ERROR_METHODS if name not in WITHOUT_WEIGHTS + WITHOUT_HOLDOUT]
     _checks.check_option("method", method, held_out)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
@@ -481,6 +483,7 @@ def score_interval(
         test_size=test_size,
         variance=variance,
     )
+    # all scores from one set of fits
     read_scoring(estimator, scoring)  # raises before anything is fitted
     labels, root = label_parts(scoring), _checks.root_seed(random_state)
     if method == AUTO:
@@ -507,6 +510,7 @@ def score_fits(
 
     A method that needs only one number per fit accepts any score, and the others mean losses.
     """
+    # methods of losses, with the sign of the error changed
     method, scores = ERROR_METHODS[inputs.method], list[Any]()
     if inputs.method not in FOR_ANY_SCORE:
         for label in labels.values():
@@ -527,6 +531,7 @@ def score_fits(
             for (name, label), loss in zip(labels.items(), losses, strict=True)
         }
 
+    # methods of one number per fit, with the scores of the same fits
     def measure(inputs: Inputs, plan: ResamplingPlan, name: str, label: str) -> FitMeans:
         """Return a score of each fit."""
         if not scores:
@@ -551,6 +556,7 @@ def loss_of_score(inputs: Inputs, label: str) -> Loss:
 
 def take_score(scores: list[Any], name: str, label: str) -> FitMeans:
     """Return one score of each fit, or its mean loss if it has one; undefined scores are nan."""
+    # the numbers of this score
     of_name = [score[name] if isinstance(score, dict) else score for score in scores]
     several = next((score for score in of_name if isinstance(score, dict)), None)
     if several is not None:
@@ -579,6 +585,7 @@ def score_repeats(
     parts = scoring if isinstance(scoring, dict) else dict.fromkeys(labels, scoring)
     if isinstance(scoring, list | tuple | set):
         parts = dict(zip(labels, scoring, strict=True))
+    # three kinds of scores: mean losses, metrics of all tested samples, others
     reported = {name: find_reported(inputs, label) for name, label in labels.items()}
     errors = {name: label for name, label in labels.items() if find_mean_loss(label)}
     others = {n: label for n, label in labels.items() if n not in errors and reported[n] is None}
@@ -624,6 +631,7 @@ def score_repeats(
 
 def find_reported(inputs: Inputs, label: str) -> str | None:
     """Return the name of a scorer's metric in `measure_metrics`, or None."""
+    # the row of the metric, and the responses and classes it requires
     row, each = row_of_scorer(label), REPORTED.get(label.removeprefix("neg_"))
     if inputs.target.outputs or row is None:
         return None
@@ -639,6 +647,7 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
         return None
     if row.targets == BINARY and len(classes) != 2:
         return None
+    # scikit-learn's metrics of a class are those of class 1
     positive = each.of_class or (row.targets == BINARY and "pos_label" in row.keywords)
     if positive and (len(classes) != 2 or classes[1] != 1):  # scikit-learn's positive class
         return None
@@ -649,6 +658,7 @@ def score_of_metric(
     inputs: Inputs, label: str, metric: Estimate | None, extra: ErrorExtra
 ) -> Estimate:
     """Return a metric of out-of-fold predictions as a score; larger is better."""
+    # a score of a loss has the opposite sign
     value, standard_error, limits = np.nan, np.nan, {"none": give_no_limits}
     if metric is not None:
         value, standard_error, limits = metric.value, metric.standard_error, dict(metric.limits)

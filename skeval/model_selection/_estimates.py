@@ -92,6 +92,7 @@ def estimate_from_spread(
 ) -> Estimate:
     """Return an estimate from the spread of its losses; `size` is the effective sample size."""
     standard_error, n_groups = spread.error, spread.n_groups
+    # numbers of the spread, which the caller may replace
     shared: dict[str, Any] = {
         "degrees_of_freedom": spread.degrees_of_freedom,
         "effective_n_samples": size_of_error(inputs, value, standard_error, size, n_groups),
@@ -118,9 +119,11 @@ def estimate_from_losses(
     `tested` has these losses, or `untested_losses` with the same weights and units. `variance` is
     the variance of a single loss; for 0-1 loss it is ``value (1 - value)`` if `binomial`.
     """
+    # rounding may exceed the range; 0-1 losses have the binomial variance
     value = float(np.clip(value, *intervals.bounds_of(inputs.loss.name, inputs.target.n_classes)))
     if binomial and inputs.loss.name == "zero_one":
         variance = value * (1 - value)
+    # number of independent samples with this standard error
     effective = effective_samples(tested, variance, standard_error, inflation)
     shared = {"effective_n_samples": effective}
     return estimate_error(inputs, value, standard_error, replicates, **(shared | fields))
@@ -281,6 +284,7 @@ def resubstitution_error(
 def resubstitution(inputs: Inputs, root: SeedSequence | None = None) -> Estimate:
     """Test on the training samples; its interval does not cover the true error: 1 fit."""
     losses, weights = inputs.loss_values(fit_to_all(inputs)), inputs.relative_weight
+    # weighted mean of the losses, whose units may be groups
     counted = np.ones(len(losses)) if weights is None else weights
     spread = intervals.spread_of_ratio(counted * losses, counted, inputs.kept_together)
     error = float(np.average(losses, weights=weights))
@@ -441,6 +445,7 @@ def cross_val_error(
 def cross_validation(inputs: Inputs, root: SeedSequence, *, cv: Any = None) -> Estimate:
     """Cross-validate once, with twice the variance: K fits."""
     n = len(inputs.target)
+    # folds in time order have blocks of time as units
     folds = KeptFolds(n, resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
     ordered = inputs.units.n_groups is None and keeps_order(cv, folds)
     return average_folds(inputs, fold_plan(n, folds), ordered)
@@ -473,6 +478,7 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
     to the fitted models themselves.
     """
     weights, n = inputs.relative_weight, len(inputs.target)
+    # sums of losses for each sample, and the error of each fold
     sums, tests = np.zeros(n), np.zeros(n)
     errors, n_failed = [], 0
     for block, output in fit_plan(inputs, plan):
@@ -481,6 +487,7 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
         tests += np.sum(~np.isnan(losses), axis=0)
         errors.append(intervals.row_means(losses, weights))
         n_failed += int(output.failed.sum())
+    # units of the losses: blocks of time, groups or samples
     of_folds, tested = np.concatenate(errors), tests > 0
     n_tested = int(np.count_nonzero(tested))
     size: float = n_tested
@@ -496,6 +503,7 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
         spread = spread_of_mean(TestLosses(losses, tests[tested], unit[tested]))
     else:
         spread = intervals.spread_of_ratio(sums, tests, unit)
+    # the interval: of blocks of time, or with an inflated variance
     fields: dict[str, Any] = {"fold_mean": float(np.nanmean(of_folds)), "n_samples": n_tested}
     if ordered:
         fields["first"] = "jeffreys"
@@ -528,6 +536,7 @@ def repeat_folds(
     root, seen, splits = _checks.root_seed(random_state), set(), []
     for repeat in range(n_repeats):
         folds = list(resolve_folds(None, X, target, groups, _checks.repetition_rng(root, repeat)))
+        # identical partitions are no new evidence
         partition = frozenset(test.tobytes() for _, test in folds)
         if partition not in seen:
             splits += folds
@@ -732,6 +741,7 @@ def perturb_error(
     `with_groups` is True.
     """
     n = len(inputs.target)
+    # weights of the samples, and the plans of plain fits
     check_perturbed(inputs)
     _checks.check_option("statistic", statistic, STATISTICS)
     sample_weight = np.ones(n) if inputs.weight is None else inputs.weight
@@ -748,12 +758,14 @@ def perturb_error(
             with np.errstate(invalid="ignore"):
                 yield from np.nansum(of_fits, axis=1) / np.isfinite(of_fits).sum(axis=1)
 
+    # both errors without perturbation
     errors, sizes = {}, {}
     for name, base in plans.items():
         (plain,) = losses(base, 1, lambda _: np.ones(n))
         tested = np.isfinite(plain)
         errors[name] = mean_of_tested(plain[tested], sample_weight[tested])
         sizes[name] = count_effective(sample_weight[tested])
+    # perturbed statistics; a much smaller training error makes them useless
     perturbed = losses(plans[statistic], n_resamples, draw)
     statistics = compute_statistics(perturbed, draw, sample_weight, errors[statistic])
     error, apparent = errors["cross_validation"], errors["resubstitution"]
@@ -764,6 +776,7 @@ def perturb_error(
             "interval is too short; use statistic='cross_validation'."
         )
     intervals.check_enough_draws(len(statistics), inputs.confidence_level, form)
+    # standard error and intervals from the deviations
     deviations = statistics / np.sqrt(n)
     standard_error = float(np.std(statistics, ddof=1) / np.sqrt(n))
     size = sizes["cross_validation"]
@@ -833,6 +846,7 @@ def make_weighted_plan(
     The weights are divided by their mean over the training samples, so that the ratio of loss and
     penalty is not perturbed.
     """
+    # all fits of the plan, repeated with other weights
     fits = concatenate_blocks([base.draw(r) for r in range(base.n_draws)])
     sizes = fits.train.sum(axis=1, keepdims=True)
 
@@ -857,6 +871,7 @@ def compute_statistics(
         tested = np.isfinite(row)
         if not tested.any():
             continue
+        # weighted sum of the deviations of the losses from the error
         share = sample_weight[tested] / sample_weight[tested].mean()
         perturbation = draw(repetition)[tested] * share
         total = perturbation @ (row[tested] - error)

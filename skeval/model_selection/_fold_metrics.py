@@ -150,6 +150,7 @@ class Measured(NamedTuple):
 
 def measure_classes(predictions: Predictions) -> Iterator[Measured]:
     """Yield the metrics of a classifier."""
+    # metrics of labels, from the counts of cells
     codes = predictions.look_up(predictions.target.codes)
     n, classes = predictions.n_tested, predictions.target.classes
     if classes is None:
@@ -161,11 +162,13 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
             codes, predicted, predictions.look_up(predictions.weight), predictions.repeat
         )
         yield from measure_tables(predictions, counted, n)
+    # losses of probabilities
     if predictions.probabilities is not None:
         for row, reported in SHOWN:
             if row.per_sample is not None and row.response == "predict_proba":
                 losses = row.per_sample(codes, predictions.probabilities)
                 yield measure_loss(predictions, reported.name, losses, bounded=True)
+    # ranking of the positive class, or of each class against the rest
     scores, positive_only = predictions.class_scores, len(classes) == 2
     if scores is not None:
         for code in [predictions.target.positive_code] if positive_only else range(len(classes)):
@@ -174,6 +177,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
                 yield from measure_given_scores(predictions, code, label)
             else:
                 yield from measure_ranking(predictions, codes == code, scores[:, code], label)
+    # metrics of each class
     for code, label in enumerate(classes if counted is not None else ()):
         assert counted is not None
         yield from measure_tables(predictions, counted.choose(code), n, code, str(label))
@@ -192,6 +196,7 @@ def measure_tables(
         if not row.from_table or reported.of_class == (code is None):
             continue
         options = reported.arguments if code is None else {"pos_label": True, "average": "binary"}
+        # value, and the interval from its derivatives in the cells
         table = arrange(row, options, counted)
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = float(table.metric(table.share)[0])
@@ -211,6 +216,7 @@ def inflate(predictions: Predictions, variance: float, values: Iterable[float]) 
     `variance` is due to the tested samples alone; `values` are the metric in each repeat of the
     folds.
     """
+    # the variance between repeats comes from the training sets
     finite = np.array([value for value in values if np.isfinite(value)])
     if len(finite) < 2 or not variance > 0:
         return predictions.inflation
@@ -223,6 +229,7 @@ def measure_loss(
     predictions: Predictions, name: str, losses: np.ndarray, *, bounded: bool, root: bool = False
 ) -> Measured:
     """Return the mean of non-negative losses, or its root."""
+    # mean, and its standard error for the trained model
     estimate, error, degrees = summarize_losses(predictions, losses)
     if predictions.cases.n_groups is None:
         tested, n = (
@@ -250,6 +257,7 @@ def summarize_losses(
 
     `values` has one value per repeat if the losses are influences on another metric.
     """
+    # spread of the losses in each repeat
     weight, group = predictions.look_up(predictions.weight), predictions.group
     tested = [
         TestLosses(losses[part], weight[part], None if group is None else group[part])
@@ -262,6 +270,7 @@ def summarize_losses(
     if group is None:
         # degrees of freedom of the effective sample size
         degrees = max(1.0, independent_size(predictions.weight) / predictions.inflation - 1)
+    # inflated by the variation of the training sets
     mean = mean_loss(TestLosses(losses, weight))
     return mean, float(np.sqrt(variance * inflate(predictions, variance, values))), degrees
 
@@ -273,6 +282,7 @@ def measure_ranking(
     row, fold, unit = predictions.row, predictions.fit, predictions.cases.unit
     # areas compare samples of the same test set only
     area, influence = find_area(positive, score, predictions.weight, row=row, fold=fold)
+    # effective sizes of both classes
     is_positive = np.zeros(len(predictions.target), dtype=bool)
     is_positive[row[positive]] = True
     sides = is_positive, ~is_positive
@@ -291,6 +301,7 @@ def measure_ranking(
         ).value
         for part in predictions.repeats
     ]
+    # interval of the area
     larger = inflate(predictions, variance, areas)
     error = float(np.sqrt(larger * variance))
     effective = sizes[0] / larger, sizes[1] / larger
@@ -394,6 +405,7 @@ def measure_given_scores(
 
 def measure_numbers(predictions: Predictions) -> Iterator[Measured]:
     """Yield the metrics of a regressor."""
+    # R2 is one minus the ratio of two mean squares
     true = predictions.look_up(predictions.target.y).astype(float)
     residual = true - predictions.predicted
     weight = predictions.look_up(predictions.weight)
@@ -425,6 +437,7 @@ def measure_scorers(predictions: Predictions) -> Iterator[Measured]:
     The variance is corrected for the overlap of training sets (Nadeau and Bengio 2003).
     """
     for name, scores in predictions.scores.items():
+        # mean over the test sets where the score is defined
         values = scores[np.isfinite(scores)]
         mean = float(values.mean()) if len(values) else np.nan
         error = np.nan

@@ -146,6 +146,7 @@ def holdout_error(
     _checks.check_comparable(y_true, "y_pred", y_pred)
     weight = _checks.check_weights("sample_weight", sample_weight, len(y_true))
     group = _checks.number_groups(groups, len(y_true))
+    # errors of the classes, and their effective sizes
     wrong = (y_true != y_pred).astype(float)
     classes, codes = np.unique(y_true, return_inverse=True)
     class_errors, sizes = _compute_class_errors(wrong, weight, codes)
@@ -154,11 +155,13 @@ def holdout_error(
             "sample_weight must be positive for a sample of each class, it is 0 throughout class "
             f"{classes.tolist()[int(np.isnan(sizes).argmax())]!r}."
         )
+    # random sampling: the rate of all samples
     (random_error,), (n_effective,) = _compute_class_errors(wrong, weight, np.zeros_like(codes))
     error, variance = float(random_error), random_error * (1 - random_error) / n_effective
     fields: dict[str, Any] = {"effective_n_samples": float(n_effective)}
     share, expected = weight / weight.sum(), random_error
     if priors is not None:
+        # selective sampling: the mean of the class errors by their priors
         prior = check_priors(priors, classes)
         totals = np.bincount(codes, weights=share)
         share, expected = prior[codes] * share / totals[codes], class_errors[codes]
@@ -168,6 +171,7 @@ def holdout_error(
         fields |= {"priors": prior, "variance_reduction": float(reduction)}
     standard_error = float(np.sqrt(variance))
     if group is not None:
+        # groups: the variance of sums of influences
         stratum = None if priors is None else codes
         spread = spread_between(share * (wrong - expected), group, share, stratum)
         warn_of_one_group(spread)
@@ -176,6 +180,7 @@ def holdout_error(
         fields["degrees_of_freedom"] = spread.degrees_of_freedom
         fields["effective_n_samples"] = effective_size(error, spread.error, n, spread.n_groups)
     elif priors is not None:
+        # Wilson's limits of the classes, combined
         strata = partial(stratified_wilson_interval, class_errors * sizes, sizes, prior)
         fields |= {"effective_n_samples": None, "forms": {STRATIFIED: strata}}
     return error_estimate(
@@ -505,6 +510,7 @@ def judge_assisted_interval(
       relative width  0.5954
     """
     _checks.check_confidence_level(confidence_level)
+    # finite numbers of the same samples
     arrays = {"y_human": y_human, "judge": judge, "judge_unlabeled": judge_unlabeled}
     y, labeled, unlabeled = (_read_numbers(name, array) for name, array in arrays.items())
     n, judged = len(y), np.concatenate([labeled, unlabeled])
@@ -513,11 +519,13 @@ def judge_assisted_interval(
             f"y_human and judge must have the same length, at least {MIN_LABELS}, got {n} and "
             f"{len(labeled)}; samples without a label belong in judge_unlabeled."
         )
+    # rates, differences of rates, or other numbers
     values, outcomes = np.unique(judged), set(np.unique(y).tolist())
     is_rate = outcomes <= {0.0, 1.0}
     # outcomes are differences, even if no label happens to be negative
     signed = is_rate and values.tolist() == [-1, 0, 1]
     signed = signed or (outcomes <= {-1.0, 0.0, 1.0} and min(outcomes) < 0)
+    # regression of the outcome on the rank of the judgment
     judged = rankdata(judged) / len(judged)
     group = _checks.number_groups(groups, len(judged))
     if group is not None and count_groups(group[:n]) < 2:
@@ -526,6 +534,7 @@ def judge_assisted_interval(
     result = designs.regress_on_judge(y, judged, group)
     limits = partial(designs.limits_of_mean, y, result, alone, signed)
     value, error, method = result.value, result.error, "regression" if result.used else "labels"
+    # two binary answers: the rates among the judgments, combined
     if is_rate and not signed:
         value = min(max(value, 0.0), 1.0)
         two_answers = len(values) == 2 and result.used and group is None
@@ -536,6 +545,7 @@ def judge_assisted_interval(
                 for code, weights in ((codes[:n], None), (codes[:n], y), (codes, None))
             )
             limits, method = partial(_stratify, labels, hits, total), "strata"
+    # the judge is only used if it makes the interval shorter
     of_labels = partial(designs.limits_of_mean, y, alone, alone, signed)
     width, width_alone = (float(np.ptp(of(confidence_level))) for of in (limits, of_labels))
     caution = ""
@@ -643,6 +653,7 @@ def judge_sample_size(
         raise ValueError(f"half_width must fulfill 0 < half_width < 0.5, got {half_width!r}.")
     _checks.check_confidence_level(confidence_level)
     _checks.check_count("n_judged", n_judged, 2 * MIN_LABELS)
+    # expected shares of the four cells of outcome and judgment
     positive = np.array([rate * (1 - sensitivity), rate * sensitivity])  # judged 0, judged 1
     total = positive + np.array([(1 - rate) * specificity, (1 - rate) * (1 - specificity)])
 
@@ -650,6 +661,7 @@ def judge_sample_size(
         low, high = _stratify(n * total, n * positive, n_judged * total, confidence_level)
         return (high - low) / 2
 
+    # smallest number whose interval is short enough, by bisection
     sizes = range(MIN_LABELS, n_judged // 2 + 1)
     at = bisect_left(sizes, -half_width, key=lambda n: -half(n))
     if at == len(sizes):

@@ -125,6 +125,7 @@ def completed(outputs: Iterable[FitOutput | None]) -> list[FitOutput]:
 
 def holdout(inputs: Inputs, root: SeedSequence, *, test_size: Any = 1 / 3) -> Estimate:
     """Test once on held-out samples: 1 fit."""
+    # one split; the tested losses are independent
     n_test = units_to_test(inputs, test_size, least=2)
     (output,) = completed(fit_each(inputs, subsamples(inputs.units, n_test, 1, root)))
     tested = inputs.tested(output)
@@ -152,6 +153,7 @@ def cv_wald(
 
     The two variances are those of Bayle et al. (2020).
     """
+    # losses of all folds together
     within = check_option("variance", variance, VARIANCES) == "within_folds"
     n_folds = count_folds(inputs, n_folds, 10, per_fold=1 + within)
     outputs = list(fit_each(inputs, repeated_folds(inputs.units, n_folds, 1, root)))
@@ -203,12 +205,14 @@ Measure = Callable[[Inputs, ResamplingPlan], FitMeans]
 
 def mean_losses(inputs: Inputs, plan: ResamplingPlan) -> FitMeans:
     """Return the mean loss of each fit."""
+    # means of losses and of their squares, by fit
     moments = np.full((2, plan.n_fits), np.nan)
     for fit, output in enumerate(fit_each(inputs, plan)):
         if output is not None:
             losses, weight, _ = inputs.tested(output)
             powers = np.stack([losses, losses**2])
             moments[:, fit] = np.average(powers, axis=1, weights=weight)
+    # variance of single losses
     means, squares = moments
     variance = max(0.0, float(np.nanmean(squares) - np.nanmean(means) ** 2))
     return FitMeans(means, variance, int(np.isnan(means).sum()))
@@ -225,6 +229,7 @@ def corrected_t(
     """Subsample, with the variance corrected for the overlap of training sets: J fits."""
     n_repeats = check_count("n_repeats", n_repeats, 2)
     n_test = units_to_test(inputs, test_size)
+    # one number for each subsample
     means = measure(inputs, subsamples(inputs.units, n_test, n_repeats, root))
     ratio = n_test / (inputs.units.n_units - n_test)
     parameters = {"n_repeats": n_repeats, "test_size": test_size}
@@ -235,6 +240,7 @@ def average_subsamples(
     inputs: Inputs, means: FitMeans, test_train_ratio: float, parameters: dict[str, Any]
 ) -> Estimate:
     """Return the mean over subsamples, with the variance of Nadeau and Bengio (2003)."""
+    # mean over the fits that did not fail
     check_enough(inputs, means.values, 2)
     defined = means.values[np.isfinite(means.values)]
     return estimate_from_losses(
@@ -270,11 +276,13 @@ def conservative_z(
             f"{inputs.units.kind.value} for training in method='conservative_z', got "
             f"{test_size!r}."
         )
+    # subsamples of all units, and of pairs of disjoint halves
     plan = subsamples_of_halves(inputs.units, n_test, n_repeats, n_pairs, root)
     means = measure(inputs, plan)
     # fits of all units, then (pair, half, repeat)
     whole, halves = means.values[:n_repeats], means.values[n_repeats:]
     halves = halves.reshape(n_pairs, 2, n_repeats)
+    # pairs of halves with a mean in each half
     complete = np.isfinite(halves).any(axis=2).all(axis=1)
     check_enough(inputs, whole, 1)
     check_enough(inputs, np.where(complete, 1, np.nan), 1)
@@ -297,6 +305,7 @@ def nested_cv(
     """Cross-validate within folds to measure the deviation from the risk: R K (K+1) / 2 fits."""
     n_folds = count_folds(inputs, n_folds, 5, least=3, per_fold=2)
     n_repeats = check_count("n_repeats", n_repeats)
+    # fits without one fold, and without two
     plan = repeated_folds(inputs.units, n_folds, n_repeats, root, nested=True)
     outputs = list(fit_each(inputs, plan))
     folds = nested_losses(inputs, deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
@@ -326,6 +335,7 @@ def nested_losses(
     `folds_of_units`, of shape (n_repeats, n_units), are the folds of each repeat. A fit without the
     folds k and l tests l within k, and k within l.
     """
+    # fits of each repeat, in the order of the plan
     left_out_by_fit = list_left_out(int(folds_of_units.max()) + 1, nested=True)
     nested: list[errors.NestedFold] = []
     for repeat, folds in enumerate(folds_of_units):
@@ -339,11 +349,13 @@ def nested_losses(
             if len(left_out) == 1:
                 outer[left_out[0]] = tested
                 continue
+            # without the folds k and l: l belongs within k, and k within l
             fold = folds[inputs.units.unit[output.rows]]
             for k, within in (left_out, left_out[::-1]):
                 kept = fold == within
                 part = inputs.count(output.rows[kept], tested.losses[kept])
                 inner.setdefault(k, []).append(part)
+        # folds with losses on both levels
         pairs = [(outer[k], inner[k]) for k in outer if k in inner]
         nested += [errors.NestedFold(out, errors.concatenate_tested(parts)) for out, parts in pairs]
     if not nested:
@@ -362,10 +374,12 @@ def perturbation(
             f"error_score must be 'raise' for method='perturbation', got {inputs.error_score!r}."
         )
     check_takes_weights(inputs.estimator)
+    # folds of the units, drawn once
     plan = repeated_folds(inputs.units, n_folds, 1, child_seed(root, 0))
     blocks = [plan.draw(fold) for fold in range(n_folds)]
     weights = None
     if inputs.units.n_groups is not None:
+        # one weight for all samples of a group
         rng = np.random.default_rng(child_seed(root, 1))
         weights = rng.exponential(size=(n_resamples, inputs.units.n_units))[:, inputs.units.unit]
     _, draws_root = child_seed(root, 2).spawn(2)
@@ -431,6 +445,7 @@ def plan_repeats(
     """Return repeated folds, drawn or from `cv`."""
     if cv is not None and n_folds is not None:
         raise ValueError(f"n_folds must be None where cv is given, got {n_folds!r}.")
+    # a number of folds, from either argument
     argument = "n_folds"
     if isinstance(cv, Integral):
         argument, cv, n_folds = "cv", None, check_count("cv", cv, 2)
@@ -451,6 +466,7 @@ def plan_repeats(
 def draw_given_folds(inputs: Inputs, cv: Any, root: SeedSequence, n_draws: int) -> RepeatedFolds:
     """Return the folds of a splitter, or of an iterable of (train, test)."""
     n, groups = len(inputs.target), inputs.groups
+    # different draws of a splitter that shuffles, else its own folds
     splitter = resolve_splitter(cv, inputs.target, groups, root)
     draws: dict[frozenset[bytes], KeptFolds] = {}
     for draw in range(n_draws if draws_anew(splitter) else 1):
@@ -459,6 +475,7 @@ def draw_given_folds(inputs: Inputs, cv: Any, root: SeedSequence, n_draws: int) 
         # folds of one group each are always the same; repeats would count as new evidence
         draws.setdefault(frozenset(np.sort(test).tobytes() for test in drawn.tests), drawn)
     splits, first = KeptFolds.join(draws.values()), next(iter(draws.values()))
+    # the units that these folds separate
     repeats = part_repeats(splits.tests, n)
     plan = given_folds(n, splits, 1 if repeats is None else len(repeats))
     ordered = inputs.units.n_groups is None and keeps_order(splitter, first)
@@ -483,6 +500,7 @@ def count_units(
     n, alone = len(inputs.target), np.arange(len(inputs.target))
     if inputs.units.n_groups is not None:
         return inputs.units
+    # samples that are never separated count as one unit
     tested = np.unique(np.concatenate(tests))
     unit = alone
     if not at_random:
@@ -509,6 +527,7 @@ def collect_repeats(
     folds: RepeatedFolds, outputs: Sequence[FitOutput | None]
 ) -> tuple[Estimate, Predictions]:
     """Return the error of repeated folds, and their out-of-fold predictions."""
+    # out-of-fold predictions, and the units of their losses
     folds = count_in_time(folds, outputs)
     inputs, plan = folds.inputs, folds.plan
     predictions = predict_repeats(inputs, plan, outputs)
@@ -534,10 +553,12 @@ def count_in_time(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> 
     if not folds.ordered:
         return folds
     inputs, done = folds.inputs, completed(outputs)
+    # losses of each sample, in the order of the samples
     rows, n = np.concatenate([output.rows for output in done]), len(inputs.target)
     losses = np.concatenate([inputs.loss_values(output) for output in done])
     unit = time_units(np.bincount(rows, losses, n), np.bincount(rows, minlength=n))
     n_blocks = int(unit.max()) + 1
+    # blocks of consecutive samples, as long as the correlation lasts
     blocks = SamplingUnits(unit, np.zeros(n_blocks, dtype=np.intp), n_blocks, UnitKind.TIME_BLOCK)
     return folds._replace(inputs=inputs.with_options(counted=blocks), ordered=False)
 
@@ -552,6 +573,7 @@ def predict_repeats(
     are the units and each repeat draws new folds, and otherwise fixed. In time order the error
     refers to the fitted models themselves, each trained on earlier samples.
     """
+    # a single test set, or blocks of time: no inflation
     predictions = collect_predictions(inputs, outputs, plan, 1.0)
     if plan.n_fits == 1 or inputs.units.kind is UnitKind.TIME_BLOCK:
         return predictions
@@ -571,11 +593,13 @@ def average_predictions(
 
     `kept` marks the predictions that count; `tested` has the weights and units of their samples.
     """
+    # losses of each repeat, with the weights and units of the samples
     repeats = [
         inputs.count(predictions.row[part], predictions.loss[part])
         for of_repeat in predictions.repeats
         if (part := of_repeat & kept).any()
     ]
+    # mean loss, and its spread over the units
     everything, n, loss = errors.concatenate_tested(repeats), len(tested.losses), inputs.loss
     error, inflation = errors.mean_loss(everything), predictions.inflation
     variance = float(np.average((everything.losses - error) ** 2, weights=everything.weight))
@@ -595,10 +619,12 @@ def average_predictions(
             variance = naive * n
     standard_error = float(np.sqrt(inflation * naive))
 
+    # degrees of freedom of the tails of the losses
     degrees = whole.degrees_of_freedom
     if loss.name != "zero_one" and np.isinf(degrees):
         bounded = loss.response == "predict_proba"
         degrees = errors.degrees_of_mean(everything, n, inflation, bounded=bounded)
+    # no interval if a few losses determine the mean
     log = loss.name in NON_NEGATIVE
     non_negative = loss.name != "zero_one" and everything.losses.min() >= 0
     if non_negative and errors.is_too_wide(error, standard_error, degrees, log=log):
@@ -623,6 +649,7 @@ def error_of_some(
     inputs: Inputs, predictions: Predictions, whole: Estimate, chosen: np.ndarray
 ) -> Estimate:
     """Return the error on some samples, from the predictions behind the error on all."""
+    # predictions of these samples, in all repeats
     kept = chosen[predictions.row]
     rows = np.unique(predictions.row[kept])
     tested = inputs.count(rows, np.zeros(len(rows)))

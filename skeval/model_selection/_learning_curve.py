@@ -268,6 +268,7 @@ def learning_curve_band(
     root = root_seed(random_state)
     if n_repeats is None and (cv is None or isinstance(cv, Integral) or draws_anew(cv)):
         n_repeats = N_REPEATS
+    # folds, thinned to each size, and the error or score at each size
     folds = plan_repeats(inputs, child_seed(root, 0), cv=cv, n_repeats=n_repeats)
     thinned = Thinned(folds, units_of(inputs.target, inputs.groups), root, train_sizes)
     measure = measure_losses if scoring is None else partial(measure_scores, scoring=scoring)
@@ -291,12 +292,15 @@ class Thinned:
     ) -> None:
         self.folds, self.cases, self.root = folds, cases, child_seed(root, 1)
         self.inputs, plan = folds.inputs, folds.plan
+        # training and test samples of all folds
         blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
         splits = [(np.flatnonzero(b.train[0]), np.flatnonzero(b.test[0])) for b in blocks]
         self.in_order = len(splits) > 1 and all(train[-1] < test[0] for train, test in splits)
+        # sizes as shares of the training units
         self.n_units = np.array([len(np.unique(cases.unit[train])) for train, _ in splits])
         self.shares = read_sizes(train_sizes, [len(train) for train, _ in splits], self.n_units)
         self.n_sizes = len(self.shares)
+        # mean numbers of training samples, which must increase
         counts = [
             [np.count_nonzero(self.draw(fit, share).train) for share in self.shares]
             for fit in range(plan.n_fits)
@@ -321,6 +325,7 @@ class Thinned:
         if self.in_order:
             recent, first = np.unique(unit[::-1], return_index=True)
             return recent[np.argsort(first)]
+        # one unit of each class comes first
         order = self.cases.spread(np.unique(unit), repetition_rng(self.root, fit))
         firsts = np.sort(np.unique(self.cases.stratum[order], return_index=True)[1])
         return np.concatenate([order[firsts], np.delete(order, firsts)])
@@ -353,6 +358,7 @@ def read_sizes(
     train_sizes: Any, n_samples: Sequence[int], n_units: NDArray[np.intp]
 ) -> list[float]:
     """Return training sizes as increasing shares of the training parts."""
+    # default: geometrically spaced sizes
     smallest, units = min(n_samples), int(n_units.min())
     if train_sizes is None:
         least = max(MIN_SAMPLES / smallest, MIN_UNITS / units)
@@ -399,11 +405,13 @@ class Measured(NamedTuple):
 
 def measure_losses(thinned: Thinned) -> Measured:
     """Return the mean loss at each size, with the covariance of the means."""
+    # fits of each size; one of them must succeed
     outputs = list(fit_each(thinned.inputs, thinned.plan))
     by_size = [outputs[at :: thinned.n_sizes] for at in range(thinned.n_sizes)]
     for size, of_size in zip(thinned.sizes, by_size, strict=True):
         if of_size.count(None) == len(of_size):
             raise ValueError(f"train_sizes must be large enough: all fits on {size:g} fail.")
+    # the units are those of the largest size
     folds = count_in_time(thinned.folds, by_size[-1])
     inputs, units = folds.inputs, folds.inputs.units
     values, factors, of_units, of_repeats, by_unit = [], [], [], [], []
@@ -422,6 +430,7 @@ def measure_losses(thinned: Thinned) -> Measured:
         with np.errstate(invalid="ignore"):  # units that were never tested
             sums, tests = (np.bincount(unit, of, units.n_units) for of in (tested.losses, None))
             by_unit.append(sums / tests)
+    # covariance of the units, inflated, and of the repeats
     scale = np.sqrt(np.outer(factors, factors))
     covariance = scale * spread_of(np.array(of_units)) + spread_of(np.array(of_repeats))
     df = values[-1].extra.degrees_of_freedom
@@ -438,6 +447,7 @@ def find_rise(errors: Floats, by_unit: Floats) -> tuple[int, int] | None:
     loss of each unit. The one-sided sign test over units, corrected for the number of pairs of
     sizes, does not use the variance of the losses, which is huge near an error peak.
     """
+    # sign test of each pair of sizes
     pairs = list(combinations(range(len(errors)), 2))
     rises = []
     for first, second in pairs:
@@ -461,12 +471,14 @@ def measure_scores(thinned: Thinned, scoring: Any) -> Measured:
     inputs = thinned.inputs
     fold_scores = score_each(inputs, thinned.plan, scoring)
     scores = np.array(fold_scores, dtype=float).reshape(-1, thinned.n_sizes)
+    # folds with a score at every size
     kept = scores[np.isfinite(scores).all(axis=1)]
     n = len(kept)
     if n < 2:
         raise ValueError(
             f"scoring must give numbers at every size in two folds at least, got {n} such folds."
         )
+    # variance of overlapping training sets
     covariance = (1 / n + thinned.ratio) * np.cov(kept, rowvar=False)
     classes = inputs.target.classes
     label = name_scoring(scoring)
@@ -538,6 +550,7 @@ def draw_deviations(measured: Measured, rng: np.random.Generator) -> Floats:
     of the interval from the value, at a random confidence level. The quantiles of the draws are
     therefore the intervals at each size.
     """
+    # correlated normal values
     spread = np.sqrt(np.diag(measured.covariance))
     spread[spread == 0] = np.inf  # constant losses are uncorrelated with all others
     correlation = measured.covariance / np.outer(spread, spread)
@@ -545,6 +558,7 @@ def draw_deviations(measured: Measured, rng: np.random.Generator) -> Floats:
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(values.clip(0)) @ vectors.T
     normal = rng.standard_normal((N_DRAWS, len(spread))) @ root
+    # limits of the interval at the level of each normal quantile
     levels = 2 * ndtr(QUANTILES) - 1
     deviations = np.empty_like(normal)
     for at, estimate in enumerate(measured.values):
@@ -564,6 +578,7 @@ def extrapolate(
 
     They are None if the law is rejected, with the reason.
     """
+    # reasons against a power law
     if measured.rise is not None:
         first, second = measured.rise
         return None, (
@@ -579,6 +594,7 @@ def extrapolate(
     )
     if not np.all(np.isfinite(values) & np.isfinite(widths) & (widths > 0)):
         return None, "the error has no interval at one of the sizes"
+    # the law of the measured errors, weighted by their precision
     ratio, least = sizes / sizes[-1], min(b * measured.sign for b in measured.bounds)
     weight = widths**-2.0
     law = fit_law(ratio, values[None], weight, least)
@@ -594,6 +610,7 @@ def extrapolate(
 def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSequence) -> Curve:
     """Return the measured curve with its power law, up to twice the samples."""
     n, sign, sizes = len(thinned.inputs.target), measured.sign, thinned.sizes
+    # measured errors with their intervals
     intervals = [estimate.interval for estimate in measured.values]
     rows = [(e.value, i.low, i.high) for e, i in zip(measured.values, intervals, strict=True)]
     laws, why = extrapolate(measured, thinned.sizes, repetition_rng(child_seed(root, 2), 0))
@@ -604,12 +621,14 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
         fitted, drawn = laws
         x = np.append(x, [n, 2 * n] if n > x[-1] else [2 * n])
         ratio = x / thinned.sizes[-1]
+        # the law at all sizes, and up to twice the samples
         law, draws = sign * fitted.at(ratio)[0], sign * drawn.at(ratio)
         # simultaneous band of the drawn laws, in units of their standard deviations
         spread = draws.std(axis=0, ddof=1)
         off = np.abs(draws - law) / np.where(spread > 0, spread, np.inf)
         half = np.quantile(off.max(axis=1), level) * spread
         band = Band(np.clip(law - half, *measured.bounds), np.clip(law + half, *measured.bounds))
+        # predictions for all samples, and the gain from twice as many
         of_n = int(np.argmax(x >= n))
         predicted = {
             "at_all": predict(measured.name, law[of_n], draws[:, of_n], level),
@@ -628,6 +647,7 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
         columns = {"law": law, "extrapolated": x > thinned.sizes[-1]}
         a, b, c = (float(values[0]) for values in fitted[:3])
         predicted |= {"a": sign * a, "b": sign * b, "c": c}
+    # the curve, with its conclusion
     best = sign * min(bound * sign for bound in measured.bounds)
     y, low, high = np.array(rows).T
     return Curve(
@@ -680,6 +700,7 @@ def write_answer(
     """
     if why:
         return f"The effect of more samples is unknown: {why}."
+    # the gain is compared with the distance to the best value
     after, before, gain = (predicted[name] for name in ("at_twice", "at_all", "gain"))
     verdict = "More samples may help, or not"
     if gain.interval.high < LITTLE * abs(before.value - best) < np.inf:

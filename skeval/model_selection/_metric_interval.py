@@ -301,6 +301,7 @@ def metric_interval(
     """
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("method", method, _METHODS)
+    # validated data and options
     n = _check_lengths(y_true, y_pred, sample_weight)
     settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
     groups_of_rows = _checks.check_groups(groups, n, crossed=True)
@@ -400,6 +401,7 @@ def _average_metric(
     bounds = _table.range_of_metric(metric, max(2, *shape[1:]) if len(shape) == 2 else 2)
     if not units.fixed:
         return estimate_mean(name, values[0], kept, level, bounds, settings.method)
+    # fixed units: an interval in each unit
     small = [unit for unit, rows in zip(kept.names, kept.rows, strict=True) if len(rows) < 2]
     if small:
         raise ValueError(
@@ -447,6 +449,7 @@ def _estimate_metric(
         error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
         n_undefined = len(replicates) - len(finite)
         fields["extra"] = ErrorExtra(n_resamples=len(replicates), n_undefined=n_undefined)
+    # estimate with its cautions
     caution = find_caution(metric, sample)
     # probabilities have a column for each class
     columns = pred.shape[1] if pred.ndim == 2 else 1
@@ -470,6 +473,7 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
     method = settings.method
     if method in _BOOTSTRAPS:
         return {}
+    # the requested closed form comes first
     forms = _table.make_closed_forms(metric, sample, settings.stratify)
     if method == "auto" or (method == "analytic" and forms):
         return forms
@@ -490,6 +494,7 @@ def _bootstrap_metric(
     random_state: RandomStateLike,
 ) -> tuple[LimitsByMethod, Floats]:
     """Return the bootstrap intervals by name, the requested one first, and the replicates."""
+    # replicates; undefined ones are drawn again within the classes
     plan = settings.n_resamples, _checks.root_seed(random_state), settings.n_jobs
     (replicates,) = values_or_nan([statistic], units, *plan)
     n_undefined = int(np.isnan(replicates).sum())
@@ -542,6 +547,7 @@ def find_caution(metric: Callable[..., float], sample: Sample) -> str:
                 f"{n_positive} positive samples are too few for a reliable interval of the "
                 "average precision, which may be too narrow. Collect more of them."
             )
+    # losses of a few samples may dominate the mean
     losses = None
     if function in OF_NUMBERS:
         losses = (true - pred) ** 2
@@ -566,6 +572,7 @@ def check_columns(
     _checks.refuse_swapped(name, true, pred)
     if metric is None:
         return
+    # integers that are all true values are classes
     whole = true.dtype.kind in "biu" and pred.dtype.kind in "biu" and true.ndim == pred.ndim == 1
     if _table.unwrap(metric)[0] in OF_NUMBERS and whole and set(pred) <= set(true):
         raise ValueError(
@@ -606,6 +613,7 @@ def _describe_groups(
     row = _table.find_row(_table.unwrap(metric)[0])
     if row is None or row.response != "predict":
         return fields
+    # correlation of errors within groups
     differs = sample.y_true != sample.y_pred
     wrong = differs.reshape(len(differs), -1).mean(axis=1) if differs.ndim > 1 else 1.0 * differs
     spread = spread_of_mean(TestLosses(wrong, sample.weight, units.codes))
@@ -656,6 +664,7 @@ def make_statistic(
             raise ValueError("sample_weight has no meaning for BLEU, got one.")
         return partial(_score_sums, sums, sums.read(y_true, y_pred))
 
+    # per-sample values, or the metric of the selected samples
     values = find_sample_values(metric, y_true, y_pred, weight)
 
     def statistic(indices: NDArray[np.intp]) -> float:
@@ -746,6 +755,7 @@ def find_sample_values(
     row = _table.find_row(function)
     if row is None or row.per_sample is None or row.root:
         return None
+    # one value for each sample
     true, pred = np.asarray(y_true), np.asarray(y_pred)
     if row.response == "predict_proba":
         true, pred = np.unique(true, return_inverse=True)[1], pred.astype(float)
@@ -756,6 +766,7 @@ def find_sample_values(
         return None
     if values.shape != (len(y_true),) or not np.isfinite(values).all():
         return None
+    # their mean must be the metric
     options = {} if weight is None else {"sample_weight": weight}
     expected = float(metric(y_true, y_pred, **options))
     mean = np.average(values, weights=weight)

@@ -154,6 +154,7 @@ class PairTests:
 
 def correct(tests: PairTests, correction: str, confidence_level: float) -> PairTests:
     """Return the tests with corrected P-values and the limits of the simultaneous intervals."""
+    # limits that hold for all pairs together
     ends = tests.bound(confidence_level)
     low, high = tests.leave_out_points(*ends)
     n_points = int(np.sum(np.isnan(low) & ~np.isnan(ends[0])))
@@ -163,6 +164,7 @@ def correct(tests: PairTests, correction: str, confidence_level: float) -> PairT
             f"{count(n_points, 'difference')} do not vary."
         )
     fields = {"pvalue_alone": tests.pvalue, **tests.fields}
+    # the uncorrected P-values stay as further results
     pvalue = paired.adjust_pvalues(tests.pvalue, correction)
     return replace(tests, pvalue=pvalue, fields=fields, low=low, high=high)
 
@@ -229,6 +231,7 @@ def mcnemar(counted: Right, alternative: str = "two-sided") -> PairTests:
     """Apply McNemar's test to the samples that only one of two classifiers predicts correctly."""
     both, pairs = counted.both, list_pairs(len(counted.right))
     first, second = pairs.T
+    # discordant samples of each pair
     only_a = (np.diag(both)[first] - both[first, second]).astype(int).tolist()
     only_b = (np.diag(both)[second] - both[first, second]).astype(int).tolist()
     fields: dict[str, Any] = {"only_a": only_a, "only_b": only_b, "form": ["t"] * len(pairs)}
@@ -348,10 +351,12 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
     values, n, k = joint.values, joint.n_rates, len(joint.values)
     pairs = list_pairs(k)
     first, second = pairs.T
+    # variance of each difference: of samples, and of runs
     own = joint.own[first] + joint.own[second]
     shared = paired.variance_of_pairs(joint.covariance, pairs)
     differences = values[first] - values[second]
     differences[np.abs(differences) <= EQUAL * np.abs(values).max()] = 0.0  # of rounding
+    # Agresti and Min add half a sample to each cell
     centers, variances, bounds = differences, shared + own, (-np.inf, np.inf)
     if n is not None:
         variances = (n**2 * variances + 1 + 2 * n * centers**2 / (n + 2)) / (n + 2) ** 2
@@ -360,11 +365,13 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
     if own.any():  # Satterthwaite
         parts = own**2 / joint.seed_degrees + shared**2 / degrees
         degrees = np.divide(variances**2, parts, out=degrees, where=parts > 0)
+    # t statistics of the pairs
     errors = np.sqrt(variances)
     with np.errstate(invalid="ignore", divide="ignore"):
         statistics = np.where(centers == 0, 0.0, centers / errors)
     # differences that do not vary have no test
     statistics[(centers != 0) & (errors <= EQUAL * np.abs(centers))] = np.nan
+    # P-value of each pair by itself; exact for few discordant samples
     sides = {"greater": statistics, "less": -statistics}
     alone = stats.t.sf(sides.get(alternative, np.abs(statistics)), degrees)
     if alternative == "two-sided":
@@ -372,6 +379,7 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
     if k == 2 and n is not None and joint.n_groups is None:
         exact = paired.exact_of_few(n, differences, shared, alternative)
         alone = np.maximum(alone, exact)
+    # with more than two systems, step down from the largest statistic
     pvalues, level_of_each = alone, None
     if k > 2:
         rng = np.random.default_rng(root)
@@ -401,6 +409,7 @@ def _normal_limits(
     pairs: Places,
 ) -> Ends:
     """Return normal or Student's limits of some pairs."""
+    # one quantile for each number of degrees of freedom
     distinct, place = np.unique(degrees[pairs], return_inverse=True)
     quantiles = [intervals.normal_quantile(confidence_level, one) for one in distinct.tolist()]
     half = np.array(quantiles)[place] * errors[pairs]
@@ -421,6 +430,7 @@ def describe_each(
         pairs = np.array([(at, k) for at in range(k)])
         drawn = paired.draw_contrasts(against_truth, pairs, np.random.default_rng(root))
         confidence_level = paired.level_of_largest(drawn.largest, confidence_level)
+    # Wilson's limits for rates, and Student's for other scores
     errors, n = np.sqrt(np.diag(joint.covariance) + joint.own), joint.n_rates
     ends = []
     student: Any = {"degrees_of_freedom": joint.degrees_of_freedom}
@@ -465,6 +475,7 @@ def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
     """
     first, second = list_pairs(scores.shape[1]).T
     differences = (scores[:, first] - scores[:, second]).T
+    # signed ranks at Bonferroni's level
     level = paired.simultaneous_level(confidence_level, len(differences))
     tested = ranks.signed_rank_tests(differences, level)
     omnibus = None
@@ -508,6 +519,7 @@ def _compare_ranks(
     """Return the tests of distances of mean ranks, with the intervals of Wilcoxon's test."""
     tests, means = wilcoxon(scores, confidence_level), ranks.rank_rows(scores).mean(axis=0)
     first, second = list_pairs(scores.shape[1]).T
+    # distances of mean ranks; a lower rank is better
     pvalue = find_pvalues(np.abs(means[first] - means[second]), *scores.shape)
     fields = {"effect_size": tests.fields["effect_size"]}
     return replace(tests, statistic=means[second] - means[first], pvalue=pvalue, fields=fields)
@@ -517,6 +529,7 @@ def compare_study(study: ReaderStudy, alternative: str = "two-sided") -> PairTes
     """Apply the analysis of variance of readers and cases."""
     values, pairs = study.values.mean(axis=1), list_pairs(len(study.values))
     differences = values[pairs[:, 0]] - values[pairs[:, 1]]
+    # Student's test with the variance of readers and cases
     spreads = [study.of_difference(a, b) for a, b in pairs.tolist()]
     tests = [
         paired.student_test(value, spread.error, spread.degrees_of_freedom, alternative)

@@ -264,6 +264,7 @@ def permutation_test(
         chosen = draw_orders(inputs.target.y, inputs.groups, root, exchange)
         if chosen.name == "rotations":  # each is used at most once
             n_permutations = min(n_permutations, len(inputs.target) - 1)
+    # fits of all permutations, and the rule that stops them
     in_time = chosen.name in ("given", "blocks", "rotations")
     plan = make_permutation_plan(
         cv, inputs.X, inputs.target, chosen.orders, n_permutations, root, in_time=in_time
@@ -273,6 +274,7 @@ def permutation_test(
         rule = stop_after(n_permutations, max_exceedances)
     elif alpha is not None:
         rule = stop_when_decided(n_permutations, alpha)
+    # observed scores and null distributions
     scores = score_permutations(inputs, plan, scoring, rule)
     return evaluate_scores(scores, scoring, chosen, rule, confidence_level)
 
@@ -386,6 +388,7 @@ def _exchange_whole(members: list[np.ndarray], pure: np.ndarray, root: SeedSeque
         for number, rows in enumerate(members):
             unit[rows] = number
         return lambda r: first[_checks.repetition_rng(root, r).permutation(len(first))][unit]
+    # groups of equal size exchange their labels
     sizes = np.array([len(rows) for rows in members])
     if len(np.unique(sizes)) == len(sizes):
         raise ValueError(
@@ -410,6 +413,7 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Order
     n = len(y)
     series = []
     for column in np.reshape(y, (n, -1)).T:
+        # a series for each class, or the numbers themselves
         kinds = np.unique(column) if len(np.unique(column)) <= MAX_KINDS else ()
         own = [(column == kind).astype(np.float64) for kind in kinds]
         series += own or [np.asarray(column, dtype=float)]
@@ -425,6 +429,7 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Order
         # each rotation once in random order; the observed series is the rotation by 0
         shifts = 1 + _checks.repetition_rng(root, 0).permutation(n - 1)
         return lambda r: (np.arange(n) + shifts[r % (n - 1)]) % n
+    # blocks in random order, from a random start
     n_blocks = int(blocks[-1]) + 1
 
     def draw(r: int) -> np.ndarray:
@@ -504,6 +509,7 @@ def permutation_result(
     confidence_level: float = 0.95,
 ) -> Test:
     """Return the P-value of Phipson and Smyth (2010), or of a sequential test."""
+    # permutations up to the stop of a sequential test
     exceeding = exceedances(statistic, null)
     stop = None if rule is None else rule.stop(exceeding)
     null, exceeding = null[:stop], exceeding[:stop]

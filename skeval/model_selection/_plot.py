@@ -118,6 +118,7 @@ class DifferencesDisplay(ComparisonDisplay):
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         """Draw the cells."""
+        # matrices in the order of the systems
         k, both = len(self.names), np.ix_(self.comparison.order, self.comparison.order)
         differences, lows, highs = (
             self.comparison.to_matrix(what)[both] for what in ("value", "low", "high")
@@ -125,16 +126,19 @@ class DifferencesDisplay(ComparisonDisplay):
         with np.errstate(invalid="ignore"):
             significant = (lows > 0) | (highs < 0)
         largest = float(np.abs(differences).max()) or 1.0
+        # cells; pale if the interval contains 0
         drawn = {"cmap": "RdBu", "vmin": -largest, "vmax": largest} | kwargs
         opacity = np.where(significant, STRONG, WEAK)
         self.image_: Any = ax.imshow(differences, alpha=opacity, **drawn)
         dark = significant & (np.abs(differences) > 0.6 * largest)
+        # texts with two significant digits of the largest difference
         n_digits = max(0, 1 - int(np.floor(np.log10(largest))))
         options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": LARGEST}
         self.texts_: Any = []
         for i, j in permutations(range(k), 2):
             text = self._describe(differences[i, j], lows[i, j], highs[i, j], n_digits)
             self.texts_.append(ax.text(j, i, text, color="kw"[int(dark[i, j])], **options))
+        # axes and color bar
         labels = [shorten_name(name) for name in self.names]
         ax.set_xticks(range(k), labels, rotation=45, ha="right", rotation_mode="anchor")
         ax.set_yticks(range(k), labels)
@@ -257,6 +261,7 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
         """Draw the axis, the names and the bars."""
         k = len(self.names)
         below, depth, top, beside = self._measure()
+        # axis, bars of tied systems, and names
         self._draw_axis(ax, k)
         self.bars_: Any = []
         for number, (first, last) in enumerate(self.groups):
@@ -353,6 +358,7 @@ class LearningCurveBandDisplay(CurveDisplay):
         label = f"{level} interval" if finite.any() else None
         stretches = curve.x[finite], curve.low[finite], curve.high[finite]
         self.intervals_: Any = ax.vlines(*stretches, **ends, label=label)
+        # the fitted law with its band
         self.law_: Any = None
         if curve.band is not None:
             drawn = {"color": color, "linestyle": "--", "linewidth": 1}
@@ -362,6 +368,7 @@ class LearningCurveBandDisplay(CurveDisplay):
             last = curve.x[~beyond][-1]
             ax.axvline(last, color="gray", linewidth=1, label="extrapolated")
         ax.set(xscale="log", **self._describe_axes())
+        # labels at sizes that are far enough apart
         sizes: list[float] = []
         for size in curve.x.tolist():
             if not sizes or size >= LEGIBLE * sizes[-1]:
@@ -431,10 +438,12 @@ class PerturbationDisplay(Display):
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         """Draw the histogram, the interval and both errors."""
+        # perturbed errors
         drawn = {"bins": "rice", "color": "C0", "alpha": 0.7, "label": "error under random weights"}
         self.histogram_: Any
         counts, _, self.histogram_ = ax.hist(self.replicates, **(drawn | kwargs))
         ax.set_ylim(0, 1.5 * np.max(counts))  # room for the legend
+        # interval, cross-validated error and training error
         span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}
         ends = self.interval.low, self.interval.high
         label = f"{100 * self.interval.confidence_level:g} % interval {write_range(*ends)}"

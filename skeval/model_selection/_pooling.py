@@ -177,6 +177,7 @@ def pool_estimates(
 
 def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, Estimate]:
     """Return the estimate of each site by name."""
+    # sites by name, all of one quantity
     framed = hasattr(estimates, "columns")
     if standard_errors is not None and (framed or isinstance(estimates, Mapping)):
         raise ValueError("standard_errors must be None where estimates have their own.")
@@ -193,6 +194,7 @@ def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, 
             )
         return sites
     names = None
+    # a frame, or numbers with their standard errors
     if framed:
         lacking = {"value", "standard_error"} - set(estimates.columns)
         if lacking:
@@ -224,6 +226,7 @@ def pool_splits(site: Any, result: Mapping[str, Any], level: float) -> Estimate:
             "estimates must hold 'test_score' and 'indices' for each site, as one classifier of "
             f"run_over_datasets has them; got {sorted(result)} of {site!r}."
         )
+    # mean over splits, corrected for overlapping training sets
     scores, parts = np.asarray(result["test_score"], dtype=float), result["indices"]
     if len(scores) < 2 or not np.isfinite(scores).all():
         raise ValueError(
@@ -371,10 +374,12 @@ def new_site_error(
     )
     if inputs.groups is None:
         raise ValueError("groups must name the site of each sample, got None.")
+    # every site needs two samples
     names, counts = np.unique(inputs.groups, return_counts=True)
     if counts.min() < 2:
         alone = names.tolist()[int(counts.argmin())]
         raise ValueError(f"groups must hold two samples of each site at least, {alone!r} has one.")
+    # error at each site, of the model trained on all others
     sites, n_failed, loss_name = {}, 0, inputs.loss.name
     for _, outputs in fit_plan(inputs, plan_leave_one_out(inputs)):
         for output in outputs:
@@ -411,10 +416,12 @@ def pool_sites(
         scale = {(0.0, 1.0): "binomial", (0.0, np.inf): "log"}.get(bounds, "identity")
     pooled: PooledRate | Pooled
     if scale == "binomial":
+        # rates: the mixed model of counts
         pooled, slope = PooledRate(count_errors(sites)), 1.0
         mean = pooled.mean
         limits = {"binomial": pooled.limits, "prediction": pooled.prediction_limits}
     else:
+        # other quantities: a normal model, perhaps of logarithms
         pooled = pool(*rescale(sites, scale))
         is_log = scale == "log"
         mean = float(np.exp(pooled.mean)) if is_log else pooled.mean
@@ -475,8 +482,10 @@ def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
                 f"estimates must lie in [0, 1] for scale='binomial', got {value} of {name!r}."
             )
         if 0 < value < 1:
+            # samples with this binomial standard error
             size = value * (1 - value) / error**2 if error > 0 else np.nan
         else:
+            # no standard error at 0 or 1: samples with this Wilson limit
             low, high = site.interval.low, site.interval.high
             distance = high if value == 0 else 1 - low
             quantile = normal_quantile(site.confidence_level)
@@ -572,10 +581,12 @@ class Pooled(NamedTuple):
         # draws from the confidence distribution of tau^2, by inversion of Q
         chances = (np.arange(DRAWS) + 0.5) / DRAWS
         between = invert_q(self.values, self.variances, stats.chi2.isf(chances, self.n_sites - 1))
+        # Student's distribution of another site for each tau^2
         weights = 1 / (self.variances + between[:, None])
         means = weights @ self.values / weights.sum(axis=1)
         spreads = np.sqrt(between + 1 / weights.sum(axis=1))
         law = stats.t(self.n_sites - 1, means, spreads)
+        # quantiles of the average of these distributions
         low, high = law.ppf(1e-6).min(), law.ppf(1 - 1e-6).max()
         tail = (1 - confidence_level) / 2
 
@@ -588,12 +599,14 @@ class Pooled(NamedTuple):
 def pool(values: Floats, variances: Floats) -> Pooled:
     """Return the random-effects mean of sites with known positive variances."""
     n = len(values)
+    # weighted mean with the variance between sites
     between = find_between(values, variances)
     weights = 1 / (variances + between)
     mean = float(np.average(values, weights=weights))
     deviations = np.sum(weights * (values - mean) ** 2)
     # at least the uncorrected error, because sites may agree by chance
     error = float(np.sqrt(max(1.0, deviations / (n - 1)) / weights.sum()))
+    # heterogeneity: Cochran's Q, and I^2
     fixed = 1 / variances
     q = float(np.sum(fixed * (values - np.average(values, weights=fixed)) ** 2))
     pvalue = float(stats.chi2.sf(q, n - 1))
@@ -612,6 +625,7 @@ def find_between(values: Floats, variances: Floats) -> float:
 
     if most == 0:
         return 0.0
+    # maximum of the restricted likelihood near the best grid point
     grid = most * np.linspace(0, 1, STARTS) ** 3
     place = int(np.argmin(_deviances(values, variances, grid)))
     ends = grid[max(0, place - 1)], grid[min(STARTS - 1, place + 1)]
@@ -628,6 +642,7 @@ def invert_q(values: Floats, variances: Floats, wanted: Floats) -> Floats:
     grid = np.append(0.0, np.geomspace(1e-4 * variances.min(), 1e4 * largest, N_GRID))
     weights = 1 / (variances + grid[:, None])
     means = weights @ values / weights.sum(axis=1)
+    # Q decreases in tau^2, so it is inverted by interpolation
     q = np.sum(weights * (values - means[:, None]) ** 2, axis=1)
     variances_at: Floats = np.interp(wanted, q[::-1], grid[::-1])
     return variances_at

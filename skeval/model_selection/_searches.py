@@ -156,6 +156,7 @@ class BootstrapSplit(MetadataRequester):
             if codes is None:
                 raise ValueError("stratify=True needs class labels in y.")
             check_class_sizes(classes, codes)
+        # the resamples of bootstrap_error
         units = drawing_units(n_samples, codes if self.stratify else None, groups)
         plan = bootstrap_plan(units, self.n_splits, self.random_state, classes, codes)
         everything = np.arange(n_samples)
@@ -242,6 +243,7 @@ def score_632(
     for name, value in {"scoring": scoring, "params": params}.items():
         if X is None and value is not None:
             raise ValueError(f"{name} must be None without X and y, got {value!r}.")
+    # out-of-bag scores
     outside = read_scores(results, f"test_{metric}")
     for train in results.get("indices", {}).get("train", ()):
         if len(np.unique(train)) == len(train):
@@ -249,6 +251,7 @@ def score_632(
                 "results must be from cv=BootstrapSplit(), got training samples without repeats."
             )
     if X is None:
+        # apparent score: the mean on the resamples, or of a fit to all samples
         hint = "return_train_score=True, or give X and y"
         apparent = float(read_scores(results, f"train_{metric}", hint).mean())
     else:
@@ -408,6 +411,7 @@ class ProcedureScorer(RoutedScorer):
 
         `RFECV` passes fewer and fewer columns, sequential selectors more and more.
         """
+        # the same labels with fewer or more of the same columns
         labels, columns = hash_columns(y), hash_columns(X)
         if self.last_scored is not None and self.last_scored[0] == labels:
             before = self.last_scored[1]
@@ -429,6 +433,7 @@ class ProcedureScorer(RoutedScorer):
         weight, params, groups = (options.get(k) for k in ("sample_weight", "params", "groups"))
         if weight is not None:
             weight = _checks.check_weights("sample_weight", weight, n)
+        # a clone fitted to these samples must respond alike
         arguments = fit_arguments(model, X, params, weight, groups, np.arange(n))
         twin = clone(model).fit(X, y, **arguments)
         # groups of our estimators change their own error only
@@ -437,6 +442,7 @@ class ProcedureScorer(RoutedScorer):
         known = has_groups or all(group is None for group in grouped)
         if known and same_responses(respond(model, X), respond(twin, X)):
             return
+        # random fits differ by their seed
         seeds = [
             name
             for name, value in model.get_params().items()
@@ -458,6 +464,7 @@ def hash_columns(X: Any) -> set[int]:
         X = X.tocsc()
         parts = [slice(*ends) for ends in pairwise(X.indptr)]
         return {hash((X.indices[j].tobytes(), X.data[j].tobytes())) for j in parts}
+    # one hash for each column
     table = np.asarray(X)
     rows = np.ascontiguousarray(table.T if table.ndim == 2 else table.reshape(1, -1))
     numeric = table.dtype.kind in "biuf"
@@ -864,6 +871,7 @@ def tuning_optimism(
     (0.65, 0.6)
     """
     _checks.check_confidence_level(confidence_level)
+    # a search that refits, on each training part and on all samples
     repeats = check_repeats(cv, n_repeats)
     if getattr(find_search(search), "refit", True) is False:
         raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
@@ -880,6 +888,7 @@ def tuning_optimism(
         return PlanBlock(everything.train, ~everything.test)
 
     plan_of_all = ResamplingPlan(plan.n_samples, plan.n_draws + 1, draw)
+    # results of all searches, and the ratios of test to training
     searches: list[Searched] = []
     sizes: list[np.ndarray] = []
     request = FitRequest((), note=read_search)
@@ -968,6 +977,7 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
 
 def summarize_searches(searches: list[Searched], ratio: float, confidence_level: float) -> Estimate:
     """Return the optimism from a search on all samples and the searches on training parts."""
+    # folds with both scores
     whole, *folds = searches
     inner, nested = np.array([(fold.inner, fold.nested) for fold in folds]).T
     defined = np.isfinite(inner) & np.isfinite(nested)
@@ -980,9 +990,11 @@ def summarize_searches(searches: list[Searched], ratio: float, confidence_level:
         _checks.warn_undefined(
             f"{np.sum(~defined)} of {len(folds)} folds have no score and are left out."
         )
+    # mean difference, with the variance of overlapping training sets
     differences = inner[defined] - nested[defined]
     optimism, error = float(differences.mean()), corrected_error(differences, ratio)
     limits = partial(normal_interval, optimism, error, degrees_of_freedom=len(differences) - 1)
+    # chosen settings, the most frequent first
     chosen = [fold.setting for fold in folds if fold.setting is not None]
     by_text = {repr(sorted(setting.items())): setting for setting in chosen}
     counted = Counter(repr(sorted(setting.items())) for setting in chosen).most_common()
@@ -1038,6 +1050,7 @@ def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
             "cv_results must be the table of a fitted search, its cv_results_, got "
             f"{type(cv_results).__name__}."
         )
+    # scores by split and candidate
     columns: list[np.ndarray] = []
     while f"split{len(columns)}_test_{metric}" in cv_results:
         columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
@@ -1191,6 +1204,7 @@ def refit_one_se(
     scores = read_split_scores(cv_results, metric)
     means = scores.mean(axis=0)
     best = int(np.nanargmax(means))
+    # candidates within one standard error of the best
     error = np.std(scores[:, best], ddof=1) / np.sqrt(len(scores))
     rounding = 1e-12 * abs(means[best])
     close = np.flatnonzero(means >= means[best] - error - rounding).tolist()

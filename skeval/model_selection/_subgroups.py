@@ -71,6 +71,7 @@ def compare_subgroups(
        measures: a general approach. Statistics in Medicine 27, 1693-1702.
        :doi:`10.1002/sim.3095`
     """
+    # the estimate of each subgroup
     names, chosen = read_subgroups(by, n_samples)
     estimates = {name: measure(each) for name, each in zip(names, chosen, strict=True)}
     results = Results(estimates)
@@ -79,6 +80,7 @@ def compare_subgroups(
         for name, each in estimates.items()
         if np.isfinite([each.value, each.interval.low, each.interval.high]).all()
     ]
+    # the largest difference, at Bonferroni's level for all pairs
     pairs = list(combinations(known, 2))
     if pairs:
         pair = max(pairs, key=lambda two: abs(estimates[two[0]].value - estimates[two[1]].value))
@@ -109,6 +111,7 @@ def compare_with_rest(
     .. [1] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. Journal of
        the Royal Statistical Society B 57, 289-300. :doi:`10.1111/j.2517-6161.1995.tb02031.x`
     """
+    # subgroups of one column or several
     several = isinstance(by, Mapping) or hasattr(by, "columns")
     columns = {str(name): by[name] for name in by} if several else {"": by}
     chosen = {
@@ -117,6 +120,7 @@ def compare_with_rest(
         for name, mask in zip(*read_subgroups(values, n_samples), strict=True)
     }
     estimates = Results({name: measure(mask) for name, mask in chosen.items()})
+    # difference of each subgroup from all other samples
     less, pvalues = {}, {}
     for name, mask in chosen.items():
         rest = replace(estimates[name], value=np.nan, standard_error=np.nan, limits={})
@@ -127,6 +131,7 @@ def compare_with_rest(
             each, name=f"{each.name} less the rest", n_samples=estimates[name].n_samples
         )
         pvalues[name] = invert_interval(each)
+    # false discovery rate over all subgroups
     tested = [name for name, pvalue in pvalues.items() if np.isfinite(pvalue)]
     adjusted = dict.fromkeys(less, np.nan)
     if tested:
@@ -158,6 +163,7 @@ def invert_interval(difference: Estimate) -> float:
 
     if nearest_end(SMALLEST_QUANTILE) <= 0:
         return 1.0
+    # the quantile at which the interval touches 0
     quantile = LARGEST_QUANTILE
     if nearest_end(LARGEST_QUANTILE) < 0:
         quantile = brentq(nearest_end, SMALLEST_QUANTILE, LARGEST_QUANTILE, xtol=1e-3)
@@ -218,6 +224,7 @@ def subtract_limits(a: Estimate, b: Estimate, n_pairs: int, confidence_level: fl
     The method of variance estimates recovery (Zou and Donner 2008; Newcombe 1998 for Wilson's):
     :math:`a - b - \sqrt{(a - l_a)^2 + (u_b - b)^2}` and its mirror image.
     """
+    # limits of both at the level of one pair, combined
     level = 1 - (1 - confidence_level) / n_pairs
     of_a, of_b = a.confidence_interval(level), b.confidence_interval(level)
     difference = a.value - b.value
@@ -299,6 +306,7 @@ def read_units(within: Any, n_samples: int, unit_weights: Any, units: str = "ran
             f"within must name the unit of each sample, {missing.sum()} of {n_samples} are "
             f"missing, the first at position {missing.argmax()}; leave these samples out."
         )
+    # samples of each unit
     names, codes = np.unique(_checks.check_y("within", entries), return_inverse=True)
     if len(names) < 2:
         raise ValueError(
@@ -337,6 +345,7 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
                     values[row, column] = statistic(samples)
             except (ValueError, ZeroDivisionError) as error:
                 reason = reason or f" ({error})"
+    # units in which all statistics are defined
     defined = np.isfinite(values).all(axis=0)
     if defined.sum() < 2:
         raise ValueError(
@@ -370,11 +379,13 @@ def estimate_mean(
 
     The interval is Wilson's if the metric has two `bounds`, and otherwise Student's.
     """
+    # weighted mean, and the variance between units
     shares = units.shares
     mean = float(shares @ values)
     spread = intervals.spread_between(shares * (values - mean), np.arange(len(values)), shares)
     error, degrees = spread.error, spread.degrees_of_freedom
     limits = {"t": partial(intervals.normal_interval, mean, error, degrees_of_freedom=degrees)}
+    # Wilson's interval for a metric with two bounds
     low, span = bounds[0], bounds[1] - bounds[0]
     if np.isfinite(span):
         constant = np.ptp(values) <= ROUNDING * span
@@ -415,6 +426,7 @@ def add_intervals(estimates: Sequence[Estimate], shares: Floats, confidence_leve
     """Return the interval of a weighted mean of independent estimates."""
     values = np.array([estimate.value for estimate in estimates])
     ends = np.array([list(each.confidence_interval(confidence_level)) for each in estimates])
+    # half-widths and centers of the intervals of the units
     half, shift = np.ptp(ends, axis=1) / 2, ends.mean(axis=1) - values
     # score intervals are narrower than their standard errors suggest, because their centers move
     errors = np.array([estimate.standard_error for estimate in estimates])

@@ -235,6 +235,7 @@ class Rule(NamedTuple):
 
     def choose(self, tp: Floats, fp: Floats) -> int:
         """Return the index of the selected cut, from true and false positives at each cut."""
+        # rates at each cut, from the highest threshold to the lowest
         hit, false = tp / tp[-1], fp / fp[-1]
         if self.rule == "sensitivity":
             return int(np.argmax(hit >= self.wanted - TIE))
@@ -265,6 +266,7 @@ def read_rule(threshold: Any) -> float | Rule:
 
 def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]:
     """Return the measures at a threshold that was selected without these samples."""
+    # the threshold is fixed
     cut = Estimate(
         name="threshold",
         value=threshold,
@@ -276,6 +278,7 @@ def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]
     )
     positive, called, group = sample.positive, sample.score >= threshold, sample.group
     weight = None if np.ptp(sample.weight) == 0 else sample.weight
+    # score intervals of the four rates
     counted, estimates = count_cells(positive, called, weight), {"threshold": cut}
     of_groups: dict[str, Any] = {}
     if group is not None:
@@ -306,6 +309,7 @@ def _measure_chosen(
 
     The second value is the correlation of sensitivity and specificity, 0 if the rule fixes one.
     """
+    # true and false positives at every cut
     units = drawing_units(len(sample.score), None, sample.group, crossed=True)
     cuts = Cuts(sample.positive, sample.score)
     thresholds = cuts.thresholds[1:]
@@ -323,6 +327,7 @@ def _measure_chosen(
             gaps.append(_find_shares(*drawn, at) - _find_shares(*counts, at))
     if len(gaps) < 2:
         raise ValueError("y_true must hold both classes on two resamples, it does on fewer.")
+    # the selected threshold, with the percentiles of the resamples
     at = rule.choose(*counts)
     drawn_thresholds = np.array(chosen)
     # scaled, because squares of large scores overflow
@@ -341,6 +346,7 @@ def _measure_chosen(
             confidence_level=sample.confidence_level,
         )
     }
+    # measures at this threshold, less their optimism
     apparent = _find_shares(*counts, at)
     correlation = 0.0 if rule.rule in SHARES else correlation_of(np.cov(np.array(gaps)[:, :2].T))
     shares = _expect_shares(sample, rule, thresholds[at], apparent, gaps, units.n_groups)
@@ -358,6 +364,7 @@ def _expect_shares(
     """Return the measures expected on new samples; `gaps` has the optimism of each resample."""
     with _checks.ignored_warnings(RuntimeWarning):  # a measure may be 0/0 on all resamples
         optimism, errors = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
+    # samples among which each rate is computed
     called, degrees = sample.score >= threshold, sample.spread.degrees_of_freedom
     among = (sample.positive, ~sample.positive, called, ~called)
     numbers = (values.tolist() for values in (apparent, optimism, errors))
@@ -422,12 +429,14 @@ def _expect_fixed_share(
         score, called = sample.score, sample.score >= threshold
         end = np.min(score[called & ~sample.positive], initial=np.inf)
         part = 1 / (1 + int(np.sum(called & sample.positive & (score < end))))
+    # moments of a beta distribution
     mean = (apparent * n + part) / (n + 1)
     return mean, float(np.sqrt(mean * (1 - mean) / (n + 2)))
 
 
 def _find_shares(tp: Floats, fp: Floats, at: int) -> Floats:
     """Return sensitivity, specificity and predictive values at a cut; nan for 0/0."""
+    # cells of the table at this cut
     hit, false, missed, spared = tp[at], fp[at], tp[-1] - tp[at], fp[-1] - fp[at]
     right = np.array([hit, spared, hit, spared])
     of = np.array([tp[-1], fp[-1], hit + false, missed + spared])
@@ -472,6 +481,7 @@ def transfer(
 
     `correlation` is the correlation of the two estimated rates.
     """
+    # both rates with their covariance and effective sizes
     rates = [shares["sensitivity"], shares["specificity"]]
     values = np.array([rate.value for rate in rates])
     errors = np.array([rate.standard_error for rate in rates])
@@ -486,6 +496,7 @@ def transfer(
             values, errors, (sample.positive, ~sample.positive), strict=True
         )
     ]
+    # a rule that fixes a rate fixes its apparent value
     apparent = [rate.details.get("apparent") for rate in rates]
     # the exact interval of a rate that a rule fixes is around its apparent value
     centers: list[Any] = [
