@@ -258,9 +258,7 @@ def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
     parameters = {name: value for name, value in parameters.items() if value is not None}
     for name, value in parameters.items():
         if name not in takes:
-            accepted = [
-                accepted for accepted in takes if accepted not in ("inputs", "root", "measure")
-            ]
+            accepted = [name for name in list(takes)[2:] if name != "measure"]
             raise ValueError(
                 f"{name} is no parameter of method={method!r}, which takes "
                 f"{' and '.join(accepted) or 'no parameters'}; got {value!r}."

@@ -281,7 +281,7 @@ def resubstitution_error(
     return resubstitution(inputs)
 
 
-def resubstitution(inputs: Inputs, root: SeedSequence | None = None) -> Estimate:
+def resubstitution(inputs: Inputs, _: SeedSequence | None = None) -> Estimate:
     """Test on the training samples; its interval does not cover the true error: 1 fit."""
     losses, weights = inputs.loss_values(fit_to_all(inputs)), inputs.relative_weight
     # weighted mean of the losses, whose units may be groups
@@ -451,7 +451,7 @@ def cross_validation(inputs: Inputs, root: SeedSequence, *, cv: Any = None) -> E
     return average_folds(inputs, fold_plan(n, folds), ordered)
 
 
-def leave_one_out(inputs: Inputs, root: SeedSequence | None = None) -> Estimate:
+def leave_one_out(inputs: Inputs, _: SeedSequence | None = None) -> Estimate:
     """Leave each sample, or each group, out in turn, with twice the variance: n fits."""
     return average_folds(inputs, plan_leave_one_out(inputs))
 

@@ -40,7 +40,7 @@ from skeval._resampling.sampling_units import (
 )
 from skeval.metrics import _table, get_scorer
 from skeval.metrics._table import Forms, Sample
-from skeval.metrics._text import Sums, find_sums
+from skeval.metrics._text import find_sums
 from skeval.model_selection._subgroups import (
     Units,
     combine_units,
@@ -662,7 +662,8 @@ def make_statistic(
     if sums is not None:
         if weight is not None:
             raise ValueError("sample_weight has no meaning for BLEU, got one.")
-        return partial(_score_sums, sums, sums.read(y_true, y_pred))
+        counts = sums.read(y_true, y_pred)
+        return lambda indices: sums.score(counts[indices].sum(axis=0))
 
     # per-sample values, or the metric of the selected samples
     values = find_sample_values(metric, y_true, y_pred, weight)
@@ -699,9 +700,10 @@ def naming_cause(
             if values.dtype.kind == "f" and np.isinf(values).any():
                 place = int(np.argmax(np.isinf(values).reshape(len(values), -1).any(axis=1)))
                 hint = f"; {word} holds infinity, first at position {place}: leave out such samples"
+        few_values = pred.ndim == 1 and len(np.unique(pred)) <= len(pred) // 2
         if not hint and true.ndim == 1 and pred.shape[1:] == (2,):
             hint = f"; {name} has a column for each class: pass that of the second, {name}[:, 1]"
-        elif not hint and true.dtype.kind == "f" and np.any(true % 1) and _few_values(pred):
+        elif not hint and true.dtype.kind == "f" and np.any(true % 1) and few_values:
             hint = f"; y_true and {name} look swapped: the order is (y_true, {name})"
         elif not hint and "pos_label" in str(error):
             positive = np.unique(true).tolist()[-1]
@@ -710,15 +712,6 @@ def naming_cause(
         kind = TypeError if isinstance(error, TypeError) else ValueError
         message = str(error).rstrip(".")
         raise kind(f"{name_metric(metric)} of y_true and {name}: {message}{hint}.") from error
-
-
-def _few_values(pred: NDArray[Any]) -> bool:
-    return pred.ndim == 1 and len(np.unique(pred)) <= len(pred) // 2
-
-
-def _score_sums(sums: Sums, rows: NDArray[np.int64], indices: NDArray[np.intp]) -> float:
-    """Return the score of some sentences from the sums of their counts."""
-    return sums.score(rows[indices].sum(axis=0))
 
 
 AGREEMENT = 1e-10
