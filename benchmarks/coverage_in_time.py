@@ -57,7 +57,7 @@ Z = float(stats.norm.isf(0.025))
 def draw(rng: np.random.Generator, n: int, rho: float, loss: str) -> Data:
     """Return two features and the target, whose error at a time is `rho` times that before.
 
-    Of two classes the first training set must hold both.
+    Of two classes the first training set must contain both.
     """
     while True:
         X = rng.standard_normal((n, 2))

@@ -318,6 +318,8 @@ def _name_file(path: Path) -> Iterator[None]:
             yield
     except (ImportError, MemoryError):
         raise
+    except FileNotFoundError as error:
+        raise ValueError(f"there is no file {str(path)!r}.") from error
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path.name} is not {error.encoding} text (byte 0x{error.object[error.start]:02x}); "

@@ -93,7 +93,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
     half = len(table.X) // 2
     if table.y is not None and table.y.dtype.kind == "f" and (table.y % 1 != 0).any():
         raise ValueError(
-            f"the target must hold classes, it holds {len(set(table.y.tolist()))} distinct "
+            f"the target must contain classes, it has {len(set(table.y.tolist()))} distinct "
             "fractional numbers."
         )
     if candidates is not None and candidates[-1] > half:

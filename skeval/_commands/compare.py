@@ -11,7 +11,7 @@ EXAMPLES = """\
 examples:
   two files with the columns target and prediction, in the same order of rows:
     skeval compare old.csv new.csv
-  fail unless the new predictions are shown to be at most one percentage point worse:
+  exit with status 1 unless new.csv is shown to be worse by less than one percentage point:
     skeval compare old.csv new.csv --margin 0.01 --json result.json
 """
 
@@ -21,9 +21,9 @@ def add_compare(commands: Any) -> None:
     parser = commands.add_parser(
         "compare",
         help="compare the predictions in two files",
-        description="Compare predictions of the same samples in two files. The exit status is 1 if "
-        "the second file is worse: significantly worse than the first, or with --margin not shown "
-        "to be non-inferior.",
+        description="Compare predictions of the same samples in two files. Exit status 0: B is not "
+        "significantly worse than A; with --margin, B is shown to be worse by less than the "
+        "margin. Exit status 1: otherwise. Exit status 2: an error.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -35,8 +35,8 @@ def add_compare(commands: Any) -> None:
     add("second", metavar="B", help="file with the new predictions")
     add("--target", default="target", help="column of true values (default: target)")
     add("--prediction", default="prediction", help="column of predictions (default: prediction)")
-    add("--metric", help="name of a metric of skeval.metrics.METRICS (default: accuracy)")
-    add("--margin", type=float, help="largest loss of the metric that does not matter")
+    add("--metric", help="name of a metric, such as balanced_accuracy or f1 (default: accuracy)")
+    add("--margin", type=float, help="largest difference that does not matter")
     add("--seed", type=int, default=0, help="random seed (default: 0)")
     add("--json", metavar="FILE", help="also write all numbers to this file")
     add("--debug", action="store_true", help="print the traceback of an error")
@@ -68,10 +68,11 @@ def _run_compare(options: argparse.Namespace) -> int:
     new = comparison[names[1], names[0]]
     worse = new.value < 0 if new.greater_is_better else new.value > 0
     is_worse = worse and new.pvalue <= new.level
+    identical = first.tolist() == second.tolist()
     if options.margin is not None:
-        is_worse = not new.pvalue_noninferior <= new.level
+        is_worse = not (identical or new.pvalue_noninferior <= new.level)
     if options.json is not None:
         numbers = {"is_worse": bool(is_worse), **new.to_dict()}
         Path(options.json).write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
-    print(new)
+    print("Both files have the same predictions." if identical else new)
     return int(is_worse)

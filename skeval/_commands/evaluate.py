@@ -377,7 +377,7 @@ def _make_folds(table: Table, options: argparse.Namespace, numbers: bool) -> Any
             return TimeSeriesSplit(n_folds)
     raise ValueError(
         f"--time: the first of {n_folds} folds would train on {max(0, n_first)} of {n} rows, which "
-        f"hold one class{'; take fewer folds (--cv)' if n_folds > 2 else ''}."
+        f"contain one class{'; take fewer folds (--cv)' if n_folds > 2 else ''}."
     )
 
 
@@ -419,13 +419,13 @@ def _choose_task(table: Table, options: argparse.Namespace) -> tuple[bool, list[
     if task == "classes":
         if y.dtype.kind == "f" and (y % 1 != 0).any():
             raise ValueError(
-                "--task classes needs a target of classes, it holds "
+                "--task classes needs a target of classes, it has "
                 f"{len(np.unique(y))} distinct fractional numbers."
             )
         return False, notes
     if y.dtype.kind not in "iuf":
         if task == "numbers":
-            raise ValueError(f"--task numbers needs a target of numbers, it holds {str(y[0])!r}.")
+            raise ValueError(f"--task numbers needs a target of numbers, it has {str(y[0])!r}.")
         return False, notes
     if task == "numbers" or (y % 1 != 0).any():
         return True, notes
@@ -554,7 +554,7 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
         kind = "numbers" if numbers else "classes"
         raise ValueError(
             f"--estimator must be one of {', '.join(models)} or module:object where the target "
-            f"holds {kind}, got {name!r}."
+            f"has {kind}, got {name!r}."
         )
     if name == "forest":
         forest = ensemble.RandomForestRegressor if numbers else ensemble.RandomForestClassifier

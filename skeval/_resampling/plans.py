@@ -384,7 +384,7 @@ def plan_resamples(
         counts = np.bincount(indices[row], minlength=n_samples)
         if is_degenerate(counts, codes):
             raise ValueError(
-                f"indices row {row} must leave a sample out and hold two classes; it does not."
+                f"indices row {row} must leave a sample out and contain two classes; it does not."
             )
         return PlanBlock(counts[None], counts[None] == 0, rows=[indices[row]])
 
@@ -398,7 +398,7 @@ def check_class_sizes(classes: np.ndarray | None, codes: np.ndarray | None) -> N
     sizes = np.bincount(codes)
     if sizes.min() < 2:
         raise TooFewMembersError(
-            "y must hold at least 2 members of each class for a bootstrap, class "
+            "y must contain at least 2 members of each class for a bootstrap, class "
             f"{classes.tolist()[sizes.argmin()]!r} has {sizes.min()}."
         )
 

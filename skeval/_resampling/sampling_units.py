@@ -357,7 +357,9 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
     unit = number_by_appearance(groups)
     n_groups = int(unit.max()) + 1
     if n_groups < 2:
-        raise ValueError(f"groups must hold at least two groups, got one: {groups.tolist()[0]!r}.")
+        raise ValueError(
+            f"groups must contain at least two groups, got one: {groups.tolist()[0]!r}."
+        )
     # the stratum of a group is its most frequent class
     members = np.zeros((n_groups, int(classes.max()) + 1), dtype=np.intp)
     np.add.at(members, (unit, classes), 1)
@@ -484,7 +486,7 @@ def drawing_units(
         first, *others = sorted(kinds, key=lambda units: units.n_units)
         return replace(first, crossed=tuple(others))
     if n_samples < 2:
-        raise ValueError(f"X must hold at least 2 samples for a bootstrap, got {n_samples}.")
+        raise ValueError(f"X must contain at least 2 samples for a bootstrap, got {n_samples}.")
     if codes is None:
         return DrawingUnits(np.arange(n_samples), (np.arange(n_samples),))
     # samples within their classes

@@ -342,7 +342,7 @@ def choose_n_clusters(
     """
     X = _stability.check_points(clusterer, X)
     if not method:
-        raise ValueError("method must hold at least one name, got none.")
+        raise ValueError("method must contain at least one name, got none.")
     names = [method] if isinstance(method, str) else method
     methods = list(dict.fromkeys(check_option("method", name, METHODS) for name in names))
     n_clusters = list(n_clusters) if isinstance(n_clusters, Iterable) else n_clusters

@@ -59,7 +59,7 @@ def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> n
     if wrong or not candidates:
         got = f"{wrong[0]!r}" if wrong else "no candidate"
         raise ValueError(
-            f"n_clusters must hold integers >= {smallest} for method={method!r}, got {got}."
+            f"n_clusters must contain integers >= {smallest} for method={method!r}, got {got}."
         )
     return np.unique(np.asarray(candidates, dtype=np.int64))
 

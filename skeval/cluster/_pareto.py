@@ -237,7 +237,7 @@ def compare_clusterings(
     ('kmeans 3',)
     """
     if not partitions:
-        raise ValueError("partitions must hold at least one clustering, got none.")
+        raise ValueError("partitions must contain at least one clustering, got none.")
     directions = resolve_directions(indices)
     if isinstance(indices, Mapping):
         rows = [

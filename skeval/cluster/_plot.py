@@ -328,7 +328,7 @@ class ParetoDisplay(Display):
             If the result has no such index.
         """
         if len(result.indices) < 2:
-            raise ValueError("result must hold at least two indices, got 1.")
+            raise ValueError("result must contain at least two indices, got 1.")
         chosen = [name or result.indices[i] for i, name in enumerate((x, y))]
         for axis, name in zip("xy", chosen, strict=True):
             if name not in result.indices:

@@ -146,7 +146,7 @@ def make_gaussian_classes(
     if not isinstance(separation, Real) or not 0 <= separation < np.inf:
         raise ValueError(f"separation must be >= 0, got {separation!r}.")
     if not isinstance(prior, Real) or not 0 < prior < 1:
-        raise ValueError(f"prior must fulfill 0 < prior < 1, got {prior!r}.")
+        raise ValueError(f"prior must satisfy 0 < prior < 1, got {prior!r}.")
     rng = np.random.default_rng(root_seed(random_state))
     # the distance of the means is twice the norm of this vector
     mean = np.zeros(n_features)

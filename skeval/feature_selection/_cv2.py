@@ -275,7 +275,7 @@ class CV2FeatureSelectionPipeline(
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y must hold at least two classes, got one: {self.classes_.tolist()[0]!r}."
+                f"y must contain at least two classes, got one: {self.classes_.tolist()[0]!r}."
             )
         check_selector(selector, X.shape[1])
         # rounds, then the final fit
@@ -303,7 +303,7 @@ class CV2FeatureSelectionPipeline(
             raise ValueError("consensus_threshold needs final='consensus', got final='refit'.")
         if not isinstance(self.consensus_threshold, Real) or not 0 < self.consensus_threshold <= 1:
             raise ValueError(
-                "consensus_threshold must fulfill 0 < consensus_threshold <= 1, got "
+                "consensus_threshold must satisfy 0 < consensus_threshold <= 1, got "
                 f"{self.consensus_threshold!r}."
             )
 
@@ -945,7 +945,9 @@ def compute_bias(
     """Return the bias, from the errors of both procedures in each fold of a plan."""
     done = np.flatnonzero(np.isfinite(cv1) & np.isfinite(cv2))
     if not len(done):
-        raise ValueError("selector and classifier must be fitted in a fold at least, got none.")
+        raise ValueError(
+            "selector and classifier must be fitted in at least one fold; all fits failed."
+        )
     blocks = [plan.draw(fold) for fold in done.tolist()]
     n_train = np.array([np.count_nonzero(block.train) for block in blocks])
     n_test = np.array([np.count_nonzero(block.test) for block in blocks])
@@ -1099,7 +1101,7 @@ def check_supports(supports: Any) -> np.ndarray:
     chosen = _checks.check_data("supports", supports, dtype=None, estimator="skeval")
     if not np.isin(chosen, (0, 1)).all():
         raise ValueError(
-            "supports must hold truth values, one for each round and feature; got "
+            "supports must contain truth values, one for each round and feature; got "
             f"{chosen[~np.isin(chosen, (0, 1))].tolist()[0]!r}."
         )
     return chosen.astype(bool)

@@ -220,7 +220,7 @@ def check_feature_names(feature_names: Sequence[str] | None, n_features: int) ->
         return [f"x{position}" for position in range(n_features)]
     if len(feature_names) != n_features:
         raise ValueError(
-            f"feature_names must hold a name for each of {n_features} features, got "
+            f"feature_names must have a name for each of {n_features} features, got "
             f"{len(feature_names)}."
         )
     return [str(name) for name in feature_names]

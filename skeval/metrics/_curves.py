@@ -284,7 +284,7 @@ def curve_dominance(
 def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Floats]:
     """Return the validated x and y of a curve, sorted by x."""
     if len(curve) < 2:
-        raise ValueError(f"{name} must hold two arrays at least, got {len(curve)}.")
+        raise ValueError(f"{name} must contain at least two arrays, got {len(curve)}.")
     with _checks.naming(name):
         pair = [np.asarray(values) for values in curve[:2]]
         points = check_array(pair, dtype=np.float64, input_name=name)
@@ -415,7 +415,7 @@ def check_curve_sample(
     group = _checks.number_groups(groups, len(seen), seen)
     positive = positive[seen]
     if positive.all() or not positive.any():
-        raise ValueError("y_true must hold both classes with weight > 0, got one.")
+        raise ValueError("y_true must contain both classes with weight > 0, got one.")
     return CurveSample(positive, score[seen], weight[seen], group, confidence_level)
 
 

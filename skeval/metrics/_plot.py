@@ -59,7 +59,7 @@ def _score_out_of_fold(
     parts = [score(model, safe_indexing(X, t)) for model, t in zip(estimators, tested, strict=True)]
     first, options = parts[0]
     if any(not np.array_equal(options[k], other[k]) for _, other in parts for k in options):
-        raise ValueError("cv_results must hold estimators that all saw the same classes.")
+        raise ValueError("cv_results must contain estimators that all saw the same classes.")
     sums = np.zeros((n_samples, *first.shape[1:]))
     for test, (scores, _) in zip(tested, parts, strict=True):
         np.add.at(sums, test, scores)

@@ -358,7 +358,7 @@ def bleu_statistics(
     for name, sentences in (("references", references), ("hypotheses", hypotheses)):
         if isinstance(sentences, str) or not is_sized(sentences):
             raise TypeError(
-                f"{name} must hold one entry per sentence, got {type(sentences).__name__}; "
+                f"{name} must have one entry per sentence, got {type(sentences).__name__}; "
                 "sentence_bleu_score is for a single sentence."
             )
     n = len(hypotheses)
@@ -366,7 +366,7 @@ def bleu_statistics(
         transposed = all(not isinstance(s, str) and is_sized(s) and len(s) == n for s in references)
         hint = "; they look transposed, list(zip(*references)) is the order used here"
         raise ValueError(
-            "references must hold the references of each hypothesis, one entry for each of the "
+            "references must have one entry for each of the "
             f"{n} hypotheses, got {len(references)}{hint if n and transposed else ''}."
         )
     if n == 0:
@@ -391,7 +391,7 @@ def _tokenize(
     for i, (hypothesis, entry) in enumerate(zip(hypotheses, references, strict=True)):
         several = [entry] if isinstance(entry, str) else entry
         if not is_sized(several) or len(several) == 0:
-            raise ValueError(f"references[{i}] must hold at least one reference, got {entry!r}.")
+            raise ValueError(f"references[{i}] must contain at least one reference, got {entry!r}.")
         text = isinstance(hypothesis, str)
         if any(isinstance(reference, str) != text for reference in several):
             raise ValueError(

@@ -771,7 +771,7 @@ def validation_size(
     for name, width in (widths or {}).items():
         if name not in WIDTHS or not isinstance(width, Real) or not width > 0:
             raise ValueError(
-                f"widths must hold numbers > 0 for names among {list(WIDTHS)}, got {name!r}: "
+                f"widths must contain numbers > 0 for names among {list(WIDTHS)}, got {name!r}: "
                 f"{width!r}."
             )
         targets[name] = float(width)
@@ -800,7 +800,8 @@ def validation_size(
         a, ab, b = (float(np.mean(odds**power * variance)) for power in range(3))
         if a * b - ab**2 <= MIN_VARIANCE * a * b:
             raise ValueError(
-                "y_proba must hold different probabilities, because a calibration slope cannot be "
+                "y_proba must contain different probabilities, because a calibration slope cannot "
+                "be "
                 f"estimated from a single one, got only {float(expit(odds[0])):.4g}; leave y_proba "
                 "out to plan for the other measures."
             )

@@ -198,7 +198,7 @@ def compare_readers(
     check_method(method, alternative, len(readings.names))
     if len(readings.readers) < 2 and readers == "random":
         raise ValueError(
-            "scores must be those of two readers at least if readers='random', got one; "
+            "scores must have at least two readers if readers='random', got one; "
             "readers='fixed' applies to this reader alone."
         )
     # weights and groups of the cases
@@ -265,12 +265,12 @@ def _read_arrays(y_true: Any, scores: Any) -> Readings:
     """Read a dict of arrays of shape (n_readers, n_cases)."""
     if not isinstance(scores, Mapping) or len(scores) < 2:
         raise TypeError(
-            "scores must be a dict of two systems at least, each with an array of shape "
+            "scores must be a dict of at least two systems, each with an array of shape "
             f"(n_readers, n_cases), or a table with the columns {', '.join(COLUMNS)}; got "
             f"{f'{len(scores)} system' if isinstance(scores, Mapping) else type(scores).__name__}."
         )
     if y_true is None:
-        raise ValueError("y_true must hold the true value of each case, got None.")
+        raise ValueError("y_true must contain the true value of each case, got None.")
     labels = _checks.check_y("y_true", y_true)
     with _checks.naming("scores"):
         arrays = {str(name): np.asarray(array) for name, array in scores.items()}
@@ -300,7 +300,7 @@ def _read_long(y_true: Any, table: Any) -> Readings:
     _checks.check_same_length(**{name: columns[name] for name in COLUMNS})
     for name in COLUMNS[:3]:
         if _checks.find_missing(columns[name]).any():
-            raise ValueError(f"scores[{name!r}] must hold no missing values.")
+            raise ValueError(f"scores[{name!r}] must not contain missing values.")
     # number the systems, readers and cases
     parts = [np.unique(columns[name].astype(str), return_inverse=True) for name in COLUMNS[:3]]
     (systems, readers, cases), codes = zip(*parts, strict=True)
@@ -308,7 +308,7 @@ def _read_long(y_true: Any, table: Any) -> Readings:
     if counts.max() > 1:
         system, reader, case = cells[counts.argmax()]
         raise ValueError(
-            f"scores must hold one reading of each case, got {counts.max()} of case {cases[case]} "
+            f"scores must have one reading of each case, got {counts.max()} of case {cases[case]} "
             f"by reader {readers[reader]} with system {systems[system]}."
         )
     # one true value for each case
@@ -332,8 +332,8 @@ def _check_readings(
     """Return the readings; raise unless each reader has read two cases of each class."""
     if len(names) < 2 or len(set(names)) < len(names) or len(set(readers)) < len(readers):
         raise ValueError(
-            "scores must hold two systems at least, and systems and readers with different names; "
-            f"got the systems {names} and the readers {readers}."
+            "scores must contain at least two systems, and systems and readers with different "
+            f"names; got the systems {names} and the readers {readers}."
         )
     scores = np.stack(scores)
     missing = _checks.find_missing(scores.ravel()).reshape(scores.shape)
@@ -348,7 +348,8 @@ def _check_readings(
         )
         if n_read.min() < 2:
             raise ValueError(
-                f"scores must hold two cases{' of each class' * (len(n_read) == 2)} of each reader "
+                f"scores must contain two cases{' of each class' * (len(n_read) == 2)} of each "
+                "reader "
                 f"with each system, got {' and '.join(map(str, n_read))} of {readers[reader]} with "
                 f"{names[system]}; leave out this reader or this system."
             )
@@ -365,8 +366,8 @@ def _place_cases(
     classes = np.unique(readings.y_true)
     if len(classes) != 2:
         raise ValueError(
-            f"y_true must hold two classes for the area under the ROC curve, got {len(classes)}; "
-            "choose another metric."
+            "y_true must contain two classes for the area under the ROC curve, got "
+            f"{len(classes)}; choose another metric."
         )
     scores, read = np.zeros(readings.scores.shape), ~readings.missing
     with _checks.naming("scores"):
@@ -515,7 +516,7 @@ def reader_study_size(
     if comparison.correction != "none":
         level /= len(comparison.differences)
     if not isinstance(power, Real) or not level < power < 1:
-        raise ValueError(f"power must fulfill {level:.3g} < power < 1, got {power!r}.")
+        raise ValueError(f"power must satisfy {level:.3g} < power < 1, got {power!r}.")
     least = 2 if study.random_readers else 1
     counts = sorted({_checks.check_count("n_readers", n, least) for n in np.atleast_1d(n_readers)})
     n_cases = study.n_cases if n_cases is None else _checks.check_count("n_cases", n_cases)

@@ -219,9 +219,10 @@ class Difference(ResultWithValue):
         a, b, by = self.a, self.b, f"by {self.margin:g} or more"
         better = (self if sign > 0 else self._reverse()).confidence_interval(1 - 2 * self.level)
         limit = f"{100 * (1 - self.level):g} % limit of its advantage {better.low:.2g}"
-        not_worse = f"{a} is not worse than {b} {by} ({_text.say_pvalue(worse)}, {limit})."
+        evidence = f"({_text.say_pvalue(worse)}, {limit})"
+        not_worse = f"{a} is not worse than {b} {by} {evidence}."
         if worse > self.level:
-            not_worse = f"It is not shown that {not_worse}"
+            not_worse = f"{a} may be worse than {b} {by} {evidence}: non-inferiority is not shown."
         equal = f"{a} and {b} differ by less than {self.margin:g} ({_text.say_pvalue(differ)})."
         return f"{not_worse} {equal}" if differ <= self.level else not_worse
 

@@ -231,7 +231,7 @@ def check_priors(priors: Priors, classes: np.ndarray) -> np.ndarray:
     values = np.asarray(priors, dtype=float)
     if values.shape != (len(labels),):
         raise ValueError(
-            f"priors must hold one value for each of the {len(labels)} classes {labels}, "
+            f"priors must have one value for each of the {len(labels)} classes {labels}, "
             f"got shape {values.shape}."
         )
     if not values.min() >= 0:
@@ -347,7 +347,7 @@ def holdout_size(
     if not (errors.ndim == 1 and np.all((errors >= 0) & (errors <= 1))):
         raise ValueError(f"error must lie in [0, 1], got {error!r}.")
     if not isinstance(half_width, Real) or not 0 < half_width < 0.5:
-        raise ValueError(f"half_width must fulfill 0 < half_width < 0.5, got {half_width!r}.")
+        raise ValueError(f"half_width must satisfy 0 < half_width < 0.5, got {half_width!r}.")
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("method", method, PROPORTION_INTERVALS)
     _checks.check_option("allocation", allocation, ("proportional", "optimal"))

@@ -107,7 +107,7 @@ def count_folds(
     most = n // per_fold
     where = f"method={inputs.method!r} with {n} {inputs.units.kind.value}"
     if most < least:
-        raise ValueError(f"X must hold at least {2 * least} samples or groups for {where}.")
+        raise ValueError(f"X must contain at least {2 * least} samples or groups for {where}.")
     if n_folds is None:
         of_classes = default_folds(inputs.target, inputs.units.unit)
         return min(default, most, max(least, of_classes))
@@ -444,7 +444,7 @@ def plan_repeats(
 ) -> RepeatedFolds:
     """Return repeated folds, drawn or from `cv`."""
     if cv is not None and n_folds is not None:
-        raise ValueError(f"n_folds must be None where cv is given, got {n_folds!r}.")
+        raise ValueError(f"n_folds must be None if cv is given, got {n_folds!r}.")
     # a number of folds, from either argument
     argument = "n_folds"
     if isinstance(cv, Integral):

@@ -260,7 +260,7 @@ def learning_curve_band(
     ...
     """
     if loss is not None and scoring is not None:
-        raise ValueError(f"loss must be None where scoring is given, got {loss!r}, {scoring!r}.")
+        raise ValueError(f"loss must be None if scoring is given, got {loss!r}, {scoring!r}.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"loss": loss, "with_loss": scoring is None, "confidence_level": confidence_level}
     inputs = validate_inputs(estimator, X, y, groups, params=params, method=AUTO, **run)
@@ -476,7 +476,7 @@ def measure_scores(thinned: Thinned, scoring: Any) -> Measured:
     n = len(kept)
     if n < 2:
         raise ValueError(
-            f"scoring must give numbers at every size in two folds at least, got {n} such folds."
+            f"scoring must give numbers at every size in at least two folds, got {n} such folds."
         )
     # variance of overlapping training sets
     covariance = (1 / n + thinned.ratio) * np.cov(kept, rowvar=False)

@@ -636,7 +636,7 @@ def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
     """Return the number of samples; raise unless all arrays have one entry for each."""
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes) or values is None or np.isscalar(values):
-            raise TypeError(f"{name} must hold one entry per sample, got {values!r}.")
+            raise TypeError(f"{name} must have one entry per sample, got {values!r}.")
         _checks.check_complete(name, values)
     with _checks.naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred, *others)
@@ -699,7 +699,9 @@ def naming_cause(
         for word, values in (("y_true", true), (name, pred)):
             if values.dtype.kind == "f" and np.isinf(values).any():
                 place = int(np.argmax(np.isinf(values).reshape(len(values), -1).any(axis=1)))
-                hint = f"; {word} holds infinity, first at position {place}: leave out such samples"
+                hint = (
+                    f"; {word} contains infinity, first at position {place}: leave out such samples"
+                )
         few_values = pred.ndim == 1 and len(np.unique(pred)) <= len(pred) // 2
         if not hint and true.ndim == 1 and pred.shape[1:] == (2,):
             hint = f"; {name} has a column for each class: pass that of the second, {name}[:, 1]"

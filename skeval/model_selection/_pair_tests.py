@@ -288,7 +288,7 @@ def bootstrap(values: Floats, resampled: Floats, alternative: str = "two-sided")
         warn_of_undefined(row)
         defined = row[~np.isnan(row)]
         if len(defined) < 2:
-            raise ValueError("the score must be defined on two resamples at least, it is on fewer.")
+            raise ValueError("the score must be defined on at least two resamples.")
         tests.append(paired.paired_bootstrap(value, defined, alternative))
     return join_tests(differences, tests, "bootstrap", {"replicates": replicates})
 

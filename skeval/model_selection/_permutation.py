@@ -237,7 +237,7 @@ def permutation_test(
         max_exceedances = _checks.check_count("max_exceedances", max_exceedances)
     if alpha is not None:
         if not isinstance(alpha, Real) or not 0 < alpha < 1:
-            raise ValueError(f"alpha must fulfill 0 < alpha < 1, got {alpha!r}.")
+            raise ValueError(f"alpha must satisfy 0 < alpha < 1, got {alpha!r}.")
         if max_exceedances is not None:
             raise ValueError(
                 f"alpha must be None where max_exceedances={max_exceedances!r}, got {alpha!r}."
@@ -319,8 +319,8 @@ def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
     if orders.dtype.kind not in "iu" or len(wrong):
         row = wrong[0] if len(wrong) else 0
         raise ValueError(
-            f"permutations must hold each index 0 to {n_samples - 1} once in a row, row {row} does "
-            "not."
+            f"permutations must contain each index from 0 to {n_samples - 1} once in a row, row "
+            f"{row} does not."
         )
     return orders.astype(np.intp)
 
@@ -357,15 +357,15 @@ def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequ
     """Shuffle labels within groups."""
     if pure.all():
         raise ValueError(
-            "exchange='within_groups' moves no label, since each group holds a single one; "
+            "exchange='within_groups' moves no label, because each group has a single label; "
             "'whole_groups' exchanges the labels of groups."
         )
     if pure.any():
         _checks.warn_user(
-            f"{pure.sum()} of {len(members)} groups hold one label, the others several: labels are "
-            "shuffled within groups, which moves none in the former. What is tested is whether "
-            "the procedure finds more than chance *within* groups; leave out the groups that hold "
-            "several labels to test whether it tells groups apart."
+            f"{pure.sum()} of {len(members)} groups have a single label. Labels are shuffled "
+            "within groups, so only the other groups contribute to this test, which concerns "
+            "differences within groups. To test differences between groups, leave out the groups "
+            "with several labels."
         )
 
     def draw(r: int) -> np.ndarray:
@@ -392,7 +392,7 @@ def _exchange_whole(members: list[np.ndarray], pure: np.ndarray, root: SeedSeque
     sizes = np.array([len(rows) for rows in members])
     if len(np.unique(sizes)) == len(sizes):
         raise ValueError(
-            "exchange='whole_groups' needs two groups of one size where a group holds several "
+            "exchange='whole_groups' needs two groups of the same size if a group has several "
             f"labels, got groups of {np.sort(sizes).tolist()[:10]} samples; 'within_groups' "
             "exchanges the labels within each."
         )

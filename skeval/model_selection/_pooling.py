@@ -200,7 +200,7 @@ def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, 
         names = getattr(estimates, "index", None)
         estimates, standard_errors = estimates["value"], estimates["standard_error"]
     if standard_errors is None:
-        raise ValueError("standard_errors must be given where estimates are numbers.")
+        raise ValueError("standard_errors must be passed if estimates are numbers.")
     values = check_data("estimates", estimates, ensure_2d=False, dtype=float)
     errors = check_data("standard_errors", standard_errors, ensure_2d=False, dtype=float)
     if values.ndim != 1 or values.shape != errors.shape:
@@ -221,14 +221,14 @@ def pool_splits(site: Any, result: Mapping[str, Any], level: float) -> Estimate:
     """Return the mean score of splits, with the standard error of Nadeau and Bengio (2003)."""
     if not {"test_score", "indices"} <= set(result):
         raise ValueError(
-            "estimates must hold 'test_score' and 'indices' for each site, as one classifier of "
+            "estimates must contain 'test_score' and 'indices' for each site, as one classifier of "
             f"run_over_datasets has them; got {sorted(result)} of {site!r}."
         )
     # mean over splits, corrected for overlapping training sets
     scores, parts = np.asarray(result["test_score"], dtype=float), result["indices"]
     if len(scores) < 2 or not np.isfinite(scores).all():
         raise ValueError(
-            f"estimates must have a score of two splits at least, none missing, got {scores} of "
+            f"estimates must have a score of at least two splits, none missing, got {scores} of "
             f"{site!r}."
         )
     sizes = [len(b) / len(a) for a, b in zip(parts["train"], parts["test"], strict=True)]
@@ -376,7 +376,9 @@ def new_site_error(
     names, counts = np.unique(inputs.groups, return_counts=True)
     if counts.min() < 2:
         alone = names.tolist()[int(counts.argmin())]
-        raise ValueError(f"groups must hold two samples of each site at least, {alone!r} has one.")
+        raise ValueError(
+            f"groups must contain at least two samples of each site, {alone!r} has one."
+        )
     # error at each site, of the model trained on all others
     sites, n_failed, loss_name = {}, 0, inputs.loss.name
     for _, outputs in fit_plan(inputs, plan_leave_one_out(inputs)):

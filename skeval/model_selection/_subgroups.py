@@ -210,7 +210,7 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
     """
     if isinstance(by, str | bytes) or np.ndim(by) != 1 or len(by) != n_samples:
         got = np.shape(by) if not isinstance(by, str | bytes) else repr(by)
-        raise ValueError(f"by must hold a subgroup for each of {n_samples} samples, got {got}.")
+        raise ValueError(f"by must have a subgroup for each of {n_samples} samples, got {got}.")
     values = ["missing" if _checks.is_missing(value) else value for value in list(by)]
     if len({type(value) for value in values}) > 1:
         values = [str(value) for value in values]

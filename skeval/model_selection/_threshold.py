@@ -326,7 +326,7 @@ def _measure_chosen(
             chosen.append(thresholds[at])
             gaps.append(_find_shares(*drawn, at) - _find_shares(*counts, at))
     if len(gaps) < 2:
-        raise ValueError("y_true must hold both classes on two resamples, it does on fewer.")
+        raise ValueError("y_true must contain both classes in at least two resamples.")
     # the selected threshold, with the percentiles of the resamples
     at = rule.choose(*counts)
     drawn_thresholds = np.array(chosen)

@@ -457,16 +457,16 @@ def _evaluate_each(
 ) -> Report:
     """Return the reports of several estimators under one seed, and their comparison."""
     if len(estimators) < 2:
-        raise ValueError(f"estimator must hold at least two estimators, got {len(estimators)}.")
+        raise ValueError(f"estimator must contain at least two estimators, got {len(estimators)}.")
     if has_outputs(y):
         raise ValueError(
-            "estimator must be a single one where y has several columns; evaluate each estimator "
+            "estimator must be a single one if y has several columns; evaluate each estimator "
             "with the same random_state."
         )
     for name, model in estimators.items():
         _checks.check_methods(f"estimator[{name!r}]", model, "fit", "predict", "get_params")
     if len({is_classifier(model) for model in estimators.values()}) > 1:
-        raise ValueError("estimator must hold classifiers only or regressors only, got both.")
+        raise ValueError("estimator must contain classifiers only or regressors only, got both.")
     _checks.check_jobs(options["n_jobs"], options["verbose"])
     seed = _checks.small_seed(options["random_state"])
     named = {str(name): model for name, model in estimators.items()}
@@ -492,7 +492,7 @@ def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
     for name, column in columns.items():
         if column.shape != (n_samples,):
             raise ValueError(
-                f"left_out must hold a value for each of {n_samples} samples, {name!r} has shape "
+                f"left_out must have a value for each of {n_samples} samples, {name!r} has shape "
                 f"{column.shape}."
             )
     return columns

@@ -138,8 +138,8 @@ def read_labels(
     y, values = _read_columns("y_true", y_true), _read_columns("predictions", predictions)
     if not np.isin(y, (0, 1)).all():
         raise ValueError(
-            "y_true with several columns must hold 0 and 1, which indicate the labels of a sample; "
-            "if samples have several numbers or classes, evaluate each column separately."
+            "y_true with several columns must contain 0 and 1, which indicate the labels of a "
+            "sample; if samples have several numbers or classes, evaluate each column separately."
         )
     if values.shape != y.shape:
         raise ValueError(
@@ -159,11 +159,11 @@ def read_labels(
             f"kind must be 'labels' or 'probabilities' for several labels, got {kind!r}."
         )
     if kind == "labels" and not whole:
-        raise ValueError("predictions must hold 0 or 1 where kind='labels'.")
+        raise ValueError("predictions must contain 0 or 1 if kind='labels'.")
     if kind == "labels":
         if threshold is not None:
             raise ValueError(
-                f"threshold must be None where predictions are labels, got {threshold!r}."
+                f"threshold must be None if predictions are labels, got {threshold!r}."
             )
         return Labels(kind, names, y == 1, None, values == 1, None)
     if values.min() < 0 or values.max() > 1:
@@ -200,7 +200,7 @@ def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -
         )
     for name in ("prevalence", "within", "unit_weights"):
         if options[name] is not None:
-            raise ValueError(f"{name} must be None for several labels, got some.")
+            raise ValueError(f"{name} must be None for several labels.")
     parsing = ("kind", "threshold", "labels", "pos_label")
     parsed = read_labels(y_true, predictions, *(options[name] for name in parsing))
     level, arguments = options["confidence_level"], {"y_true": y_true, "predictions": predictions}

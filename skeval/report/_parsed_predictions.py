@@ -234,7 +234,7 @@ def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
     else:
         return None
     if len(systems) < 2:
-        raise ValueError(f"predictions must hold two systems at least, got {list(systems)}.")
+        raise ValueError(f"predictions must contain at least two systems, got {list(systems)}.")
     return systems
 
 
@@ -289,7 +289,7 @@ def read_predictions(
 def read_column(predictions: Any) -> np.ndarray:
     """Return one prediction per sample."""
     if isinstance(predictions, str | bytes):
-        raise ValueError(f"predictions must hold one for each sample, got {predictions!r}.")
+        raise ValueError(f"predictions must have one entry for each sample, got {predictions!r}.")
     return _hold_text(
         _checks.check_y("predictions", _checks.native_labels("predictions", predictions))
     )
@@ -333,7 +333,7 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
         positive, negative = classes
     elif words not in POSITIVE_WORDS and set(classes) not in ({0, 1}, {-1, 1}):
         raise ValueError(
-            f"pos_label must be given where y_true holds {classes[0]!r} and {classes[1]!r} and "
+            f"pos_label must be passed if y_true has {classes[0]!r} and {classes[1]!r} and "
             f"predictions hold {min(values):g} and {max(values):g}: it is the class that 1 stands "
             "for; kind='probabilities' takes predictions for probabilities."
         )
@@ -344,7 +344,8 @@ def _refuse_other_codes(classes: list[Any], values: list[Any]) -> None:
     """Raise if predictions for two classes are two whole numbers, such as 1 and 2."""
     if len(values) == 2 and all(value % 1 == 0 for value in values):
         raise ValueError(
-            f"predictions must hold the classes of y_true, {classes[0]!r} and {classes[1]!r}, or "
+            f"predictions must contain the classes of y_true, {classes[0]!r} and {classes[1]!r}, "
+            "or "
             f"scores of one of them, got only the numbers {values[0]:g} and {values[1]:g}. If they "
             "are labels, give both the same class names; kind='scores' takes them for scores."
         )
@@ -416,22 +417,20 @@ def _refuse_unused(
     if kind in ("labels", "numbers"):
         for name, value in (("threshold", cut), ("pos_label", pos_label), ("labels", labels)):
             if value is not None:
-                raise ValueError(
-                    f"{name} must be None where predictions are {kind}, got {value!r}."
-                )
+                raise ValueError(f"{name} must be None if predictions are {kind}, got {value!r}.")
         if predictions.ndim == 2:
             raise ValueError(
-                f"predictions must have shape (n_samples,) where they are {kind}, got "
+                f"predictions must have shape (n_samples,) if they are {kind}, got "
                 f"{predictions.shape}."
             )
     elif predictions.ndim == 1 and labels is not None:
-        raise ValueError("labels must be None where predictions have one column, got some.")
+        raise ValueError("labels must be None if predictions have one column.")
     if cut is None:
         return
     rule = read_rule(cut)
     if kind == "probabilities" and isinstance(rule, float) and not 0 <= rule <= 1:
         raise ValueError(
-            f"threshold must lie in [0, 1] where predictions are probabilities, got {cut!r}."
+            f"threshold must lie in [0, 1] if predictions are probabilities, got {cut!r}."
         )
 
 
@@ -441,7 +440,7 @@ def _read_numbers(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
             ("y_true", y) if y.dtype.kind not in "iuf" else ("predictions", predictions)
         )
         raise ValueError(
-            f"{argument} must hold numbers where kind='numbers' or y_true holds fractions, got "
+            f"{argument} must contain numbers if kind='numbers' or y_true has fractions, got "
             f"{values.tolist()[0]!r}."
         )
     y, predictions = y.astype(float), predictions.astype(float)
@@ -457,7 +456,7 @@ EXACT_BELOW = np.float64(2**53)
 def _read_labels(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
     if (y.dtype.kind in "US") != (predictions.dtype.kind in "US"):
         raise ValueError(
-            "y_true and predictions must both hold numbers or both hold strings, got "
+            "y_true and predictions must both contain numbers or both contain strings, got "
             f"{y.tolist()[0]!r} and {predictions.tolist()[0]!r}."
         )
     if (
@@ -478,7 +477,7 @@ def _read_labels(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
 def _check_two_classes(target: Target) -> None:
     if target.classes is not None and len(target.classes) < 2:
         raise ValueError(
-            f"y_true must hold at least two classes, got one: {target.classes.tolist()[0]!r}."
+            f"y_true must contain at least two classes, got one: {target.classes.tolist()[0]!r}."
         )
 
 
@@ -489,11 +488,11 @@ def _read_scores(
     classes = np.unique(y)
     if len(classes) != 2:
         raise ValueError(
-            f"y_true must hold two classes where predictions are {kind} of shape (n_samples,), got "
+            f"y_true must contain two classes if predictions are {kind} of shape (n_samples,), got "
             f"{len(classes)}: {classes.tolist()[:10]}."
         )
     if predictions.dtype.kind not in "biuf":
-        raise ValueError(f"predictions must hold numbers where kind={kind!r}.")
+        raise ValueError(f"predictions must contain numbers if kind={kind!r}.")
     if pos_label is not None:
         _check_positive(classes.tolist(), pos_label)
     if pos_label is not None and pos_label == classes.tolist()[0]:
@@ -561,7 +560,7 @@ def _read_columns(
         return _read_scores(y, one, kind, pos_label, threshold)
     for name, value in (("threshold", threshold), ("pos_label", pos_label)):
         if value is not None:
-            raise ValueError(f"{name} must be None where there are {len(classes)} classes.")
+            raise ValueError(f"{name} must be None if there are {len(classes)} classes.")
     target = Target(y, classes, np.searchsorted(classes, y))
     return ParsedPredictions(kind, target, columns.argmax(axis=1), columns, None, None, columns)
 

@@ -96,7 +96,7 @@ def resolve_scorers(scoring: Any) -> FitRequest:
         if name in RESERVED and not isinstance(part, str):
             raise ValueError(f"scoring must not name a scorer {name!r}, which the report has.")
         if not (isinstance(part, str) or callable(part)):
-            raise ValueError(f"scoring must hold names and callables, got {part!r}.")
+            raise ValueError(f"scoring must contain names and callables, got {part!r}.")
         with naming("scoring"):
             scorers[str(name)] = get_scorer(part) if isinstance(part, str) else part
     return FitRequest(scorer=EachScorer(scorers), scoring=scorers)
@@ -138,7 +138,7 @@ def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[st
         names = None if names is None else column_or_1d(np.asarray(names, dtype=object))
     if names is not None and len(names) != n:
         raise ValueError(
-            f"feature_names must hold a name for each of {n or 'no'} features, got {len(names)}."
+            f"feature_names must have a name for each of {n or 'no'} features, got {len(names)}."
         )
     return None if names is None else tuple(str(name) for name in names)
 

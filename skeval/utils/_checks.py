@@ -141,7 +141,7 @@ def check_confidence_level(confidence_level: float) -> None:
     """Raise unless a confidence level lies strictly between 0 and 1."""
     if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
         raise ValueError(
-            f"confidence_level must fulfill 0 < confidence_level < 1, got {confidence_level!r}."
+            f"confidence_level must satisfy 0 < confidence_level < 1, got {confidence_level!r}."
         )
 
 
@@ -247,7 +247,7 @@ def refuse_no_target(estimator: Any, y: Any) -> None:
     if y is None:
         for one in estimator.values() if isinstance(estimator, Mapping) else [estimator]:
             check_predicts_target(one)
-        raise TypeError("y must hold the labels or numbers to predict, got None.")
+        raise TypeError("y must contain the labels or numbers to predict, got None.")
 
 
 MAX_SMALL_CLASSES, MIN_CLASS_SIZE = 10, 5
@@ -258,14 +258,14 @@ def check_classes(name: str, y: np.ndarray) -> None:
     """Raise unless a target has two classes, several samples of each, and far fewer classes."""
     if y.dtype.kind == "f" and np.any(y % 1):
         raise ValueError(
-            f"{name} must hold classes for a classifier, got the number {y[y % 1 != 0][0]:g}; use "
-            "a regressor, or make classes of the numbers."
+            f"{name} must contain classes for a classifier, got the number {y[y % 1 != 0][0]:g}; "
+            "use a regressor, or make classes of the numbers."
         )
     # several classes
     classes, sizes = np.unique(y, return_counts=True)
     if len(classes) < 2:
         raise ValueError(
-            f"{name} must hold at least two classes, got one: {classes.tolist()[0]!r}."
+            f"{name} must contain at least two classes, got one: {classes.tolist()[0]!r}."
         )
     # far fewer classes than samples
     single = len(classes) > MAX_SMALL_CLASSES and np.median(sizes) == 1
@@ -279,7 +279,7 @@ def check_classes(name: str, y: np.ndarray) -> None:
             )
             remedy += "classes with few members"
         raise ValueError(
-            f"{name} must hold at least {MIN_CLASS_SIZE} samples of each class on average for a "
+            f"{name} must contain at least {MIN_CLASS_SIZE} samples of each class on average for a "
             f"classifier, got {len(classes)} classes among {len(y)} samples, "
             f"{int(np.sum(sizes == 1))} of them with one member; {remedy}."
         )
@@ -413,7 +413,7 @@ def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
     weighted = weights.any(axis=-1)
     if not weighted.all():
         where = f" in row {np.argmin(weighted)}" if weights.ndim > 1 else ""
-        raise ValueError(f"{name} must hold a weight > 0, got only zeros{where}.")
+        raise ValueError(f"{name} must have a weight > 0, got only zeros{where}.")
     return weights
 
 
@@ -445,7 +445,7 @@ def check_y(name: str, y: Any) -> np.ndarray:
     # numbers or strings without missing values
     y = plain_text(y)
     if isinstance(y, list) and len({isinstance(label, str) for label in y}) > 1:
-        raise ValueError(f"{name} must hold numbers or strings alone, got both.")
+        raise ValueError(f"{name} must contain only numbers or only strings, got both.")
     check_complete(name, y)
     exact = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if isinstance(exact, np.dtype) and exact.kind in "biuf":  # scikit-learn converts Int64 to float
@@ -474,14 +474,14 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     # a group for each sample
     if isinstance(groups, str | bytes):
         raise ValueError(
-            f"groups must hold a group for each of the {n_samples} samples, got {groups!r}; of a "
+            f"groups must have a group for each of the {n_samples} samples, got {groups!r}; of a "
             "data frame give the column itself."
         )
     with naming("groups"):
         n_given = num_samples(groups)
     if n_given != n_samples:
         raise ValueError(
-            f"groups must hold a group for each of the {n_samples} samples, got {n_given}."
+            f"groups must have a group for each of the {n_samples} samples, got {n_given}."
         )
     if np.ndim(groups) != 2:
         return _check_group_names(groups, n_samples)
@@ -491,7 +491,7 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     else:
         columns = list(groups.T if isinstance(groups, np.ndarray) else np.asarray(groups).T)
     if not columns:
-        raise ValueError(f"groups must have a column at least, got shape ({n_samples}, 0).")
+        raise ValueError(f"groups must have at least one column, got shape ({n_samples}, 0).")
     named = [_check_group_names(column, n_samples) for column in columns]
     if len(named) == 1:
         return named[0]
@@ -543,7 +543,7 @@ def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -
     for names, _ in numbered:
         if len(names) < 2:
             raise ValueError(
-                f"groups must hold at least two groups, got one: {names.tolist()[0]!r}."
+                f"groups must contain at least two groups, got one: {names.tolist()[0]!r}."
             )
     codes = [code for _, code in numbered]
     return codes[0] if groups.ndim == 1 else np.column_stack(codes)
@@ -609,8 +609,8 @@ def check_complete(name: str, y: Any) -> None:
     missing = find_missing(np.asarray(y).reshape(-1))
     if missing.any():
         raise ValueError(
-            f"{name} must hold no missing values, got {missing.sum()} among {len(missing)}, the "
-            f"first at position {missing.argmax()}; leave these samples out"
+            f"{name} must not contain missing values, got {missing.sum()} among {len(missing)}, "
+            f"the first at position {missing.argmax()}; leave these samples out"
             + (", or name a group for each." if name == "groups" else ".")
         )
 
@@ -624,10 +624,10 @@ def check_comparable(
     """
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
-            raise ValueError(f"{argument} must hold numbers, booleans or strings, got bytes.")
+            raise ValueError(f"{argument} must contain numbers, booleans or strings, got bytes.")
         if y.dtype.kind == "f" and np.any(y != np.floor(y)):
             raise ValueError(
-                f"{argument} must hold class labels, got the number {y[y != np.floor(y)][0]:g}; "
+                f"{argument} must contain class labels, got the number {y[y != np.floor(y)][0]:g}; "
                 "scores and regression targets have no error rate; a threshold makes labels of "
                 "probabilities (y_proba >= 0.5)."
             )
@@ -637,8 +637,8 @@ def check_comparable(
     true, label = y_true[:1].tolist()[0], labels[:1].tolist()[0]
     if isinstance(true, str) != isinstance(label, str):
         raise ValueError(
-            f"y_true and {name} must both hold numbers or both hold strings, got {true!r} and "
-            f"{label!r}; give both the same class names."
+            f"y_true and {name} must both contain numbers or both contain strings, got {true!r} "
+            f"and {label!r}; give both the same class names."
         )
     refuse_other_names(y_true, name, labels, of_part)
 
@@ -713,8 +713,8 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
         )
     if isinstance(y, str):
         raise TypeError(
-            f"y must hold the label or number of each sample, got the string {y!r}; for a column "
-            f"of a data frame pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
+            f"y must contain the label or number of each sample, got the string {y!r}; for a "
+            f"column of a data frame pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
         )
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if kind in ("b", "i", "u", "f") and np.ndim(X) == 1 and getattr(y, "ndim", 1) == 2:
@@ -757,7 +757,7 @@ def native_labels(name: str, y: Any) -> Any:
     if not alike or len(set(native.tolist())) < len(set(objects.tolist())):
         refuse_big_integers(name, objects.ravel().tolist())
         kinds = ", ".join(sorted({type(label).__name__ for label in objects.flat}))
-        raise ValueError(f"{name} must hold numbers, booleans or strings alone, got {kinds}.")
+        raise ValueError(f"{name} must contain only numbers, booleans or strings, got {kinds}.")
     return native
 
 
@@ -835,7 +835,7 @@ def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, 
     with naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred)
         if num_samples(y_true) == 0:  # scikit-learn before 1.7 would compute 0/0
-            raise ValueError("y_true must hold at least one sample, got 0.")
+            raise ValueError("y_true must contain at least one sample, got 0.")
         if is_indicator(y_true) and is_indicator(y_pred):
             unique_labels(y_true, y_pred)  # raises for numbers that are no indicators
             return y_true, y_pred
@@ -904,7 +904,7 @@ def check_binary_scores(
     # the positive one of two classes
     classes = unique_labels(labels).tolist()
     if len(classes) > 2:
-        raise ValueError(f"y_true must hold two classes, got {len(classes)}: {classes[:10]}.")
+        raise ValueError(f"y_true must contain two classes, got {len(classes)}: {classes[:10]}.")
     positive = labels == positive_label(classes, pos_label)
     return positive, score, scale_weights(sample_weight, len(score))[0]
 

@@ -36,7 +36,7 @@ def make_axes(ax: Any, panels: Sequence[str], **options: Any) -> np.ndarray:
         _, ax = import_pyplot().subplots(n_panels, squeeze=False, layout="constrained", **options)
     axes = np.ravel(np.asarray(ax, dtype=object))
     if len(axes) != len(panels):
-        raise ValueError(f"ax must hold one axes for each of {', '.join(panels)}; got {len(axes)}.")
+        raise ValueError(f"ax must have one axes for each of {', '.join(panels)}; got {len(axes)}.")
     return axes
 
 

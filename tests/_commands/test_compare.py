@@ -50,3 +50,13 @@ def test_files_that_differ_in_their_samples_are_refused(files, tmp_path, capsys)
     assert "the same true values in 'target'" in capsys.readouterr().err
     assert main(["compare", files["old"], files["bad"], "--prediction", "p"]) == 2
     assert "has no column 'p'; it has target, prediction" in capsys.readouterr().err
+
+
+def test_equal_predictions_are_not_worse_by_any_margin(files, capsys):
+    assert main(["compare", files["old"], files["old"], "--margin", "0.001"]) == 0
+    assert "the same predictions" in capsys.readouterr().out
+
+
+def test_a_missing_file_is_an_error(files, capsys):
+    assert main(["compare", files["old"], "missing.csv"]) == 2
+    assert "there is no file 'missing.csv'" in capsys.readouterr().err

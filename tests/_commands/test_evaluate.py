@@ -161,7 +161,7 @@ def test_measurements_are_predicted_as_numbers(tmp_path, capsys):
     assert second == "ridge, seed 0"
     words = ["evaluate", str(tmp_path / "r.npz"), "--task", "classes"]
     assert main(words) == 2
-    assert "it holds 30 distinct fractional numbers" in capsys.readouterr().err
+    assert "it has 30 distinct fractional numbers" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("ending", ["npz", "parquet"])
@@ -291,7 +291,7 @@ def test_dates_are_left_out_by_name_and_told_in_the_first_warning(tmp_path, caps
         (["--time", "gap"], "the column of times 'gap' has no value in row 3"),
         (["--time", "us"], "can be read with the day or with the month first"),
         (["--time", "x", "--groups", "name"], "--time does not keep groups together"),
-        (["--time", "x", "--cv", "29"], "hold one class; take fewer folds (--cv)"),
+        (["--time", "x", "--cv", "29"], "contain one class; take fewer folds (--cv)"),
     ],
 )
 def test_times_that_order_nothing_are_refused(tmp_path, capsys, words, message):

@@ -123,7 +123,7 @@ def test_groups_stay_together(people, capsys):
         (["--target", "survived"], r"no column 'survived' for --target \(did you mean 'Survived'"),
         (["--target", "Survived", "--drop", "name"], "did you mean 'Name'"),
         (["--target", "Survived", "--groups", "Familie"], "did you mean 'Family'"),
-        (["--target", "Survived", "--task", "numbers"], "it holds 'no'|it holds 'yes'"),
+        (["--target", "Survived", "--task", "numbers"], "it has 'no'|it has 'yes'"),
         (["--target", "Age"], "the target column 'Age' has no value in 9 rows: 1, "),
     ],
 )

@@ -297,7 +297,7 @@ def test_a_regressor_and_missing_labels_are_refused_and_attributes_of_rounds_exp
     X, y = planted(p=6)
     with pytest.raises(TypeError, match="classifier must be a classifier, got LinearRegression"):
         CV2FeatureSelectionPipeline(SelectKBest(k=2), LinearRegression()).fit(X, y)
-    with pytest.raises(ValueError, match="y must hold no missing values"):
+    with pytest.raises(ValueError, match="y must not contain missing values"):
         CV2FeatureSelectionPipeline().fit(X, np.where(np.arange(60) == 3, None, y))
     with pytest.raises(AttributeError, match="cv2_error_ needs the inner rounds, got cv=None"):
         CV2FeatureSelectionPipeline(cv=None).fit(X, y).cv2_error_  # noqa: B018

@@ -139,7 +139,7 @@ def test_area_is_the_integral():
 
 
 def test_one_class():
-    with pytest.raises(ValueError, match="must hold both classes"):
+    with pytest.raises(ValueError, match="must contain both classes"):
         cost_curve([1, 1], [1, 2])
     with pytest.warns(UndefinedMetricWarning, match="needs both classes"):
         assert np.isnan(expected_cost([1, 1], [1, 2]))

@@ -84,7 +84,7 @@ def test_rounding_of_x_changes_nothing(y, first, second, seed):
 @pytest.mark.parametrize(
     ("curve", "message"),
     [
-        (([0, 1],), "curve_b must hold two arrays at least, got 1"),
+        (([0, 1],), "curve_b must contain at least two arrays, got 1"),
         (([0, 2], [0, 1]), r"curve_b must lie in \[0, 1\], got 0.0 to 2.0"),
         (([0, 0.7, 0.5, 1], [0, 0.1, 0.2, 1]), "ordered by its x values"),
         (([0, 0.5], [0, 1]), "reach from x = 0 to x = 1, got 0.0 to 0.5"),

@@ -44,7 +44,7 @@ def test_a_validation_in_groups_takes_the_design_effect_more():
 
 
 def test_a_single_probability_has_no_slope_to_plan_for():
-    with pytest.raises(ValueError, match="y_proba must hold different probabilities"):
+    with pytest.raises(ValueError, match="y_proba must contain different probabilities"):
         validation_size(0.3, y_proba=[0.3, 0.3, 0.3])
 
 

@@ -236,10 +236,10 @@ def test_study_size_is_for_the_test_of_the_comparison():
         ({"scores": {"a": np.ones((3, 40))}}, "scores must be a dict of two systems"),
         ({"scores": {"a": np.ones((3, 40)), "b": np.ones((2, 40))}}, "same n for all systems"),
         ({"scores": {"a": np.ones(40), "b": np.ones(40)}}, r"shape \(n_readers, n_cases\)"),
-        ({"y_true": None}, "y_true must hold the true value"),
+        ({"y_true": None}, "y_true must contain the true value"),
         ({"y_true": np.ones(39)}, r"scores\['system 0'\] must have the shape"),
-        ({"y_true": np.ones(40)}, "y_true must hold two classes"),
-        ({"y_true": np.arange(40) % 3}, "y_true must hold two classes"),
+        ({"y_true": np.ones(40)}, "y_true must contain two classes"),
+        ({"y_true": np.arange(40) % 3}, "y_true must contain two classes"),
         ({"readers": "all"}, "readers must be one of"),
         ({"covariance": "bootstrap"}, "covariance must be one of"),
         ({"covariance": "delong", "metric": "accuracy"}, "'jackknife' fits any metric"),
@@ -247,7 +247,7 @@ def test_study_size_is_for_the_test_of_the_comparison():
         ({"correction": "fdr"}, "correction must be one of"),
         ({"confidence_level": 95}, "confidence_level must fulfill"),
         ({"sample_weight": -np.ones(40)}, "sample_weight must be >= 0"),
-        ({"groups": np.ones(40)}, "groups must hold at least two groups"),
+        ({"groups": np.ones(40)}, "groups must contain at least two groups"),
         ({"groups": np.c_[np.arange(40) // 5, np.arange(40) % 5]}, "groups must be of one kind"),
         ({"sample_weight": np.arange(40) % 3 == 0}, "got nan for reader 1 with system 0"),
         ({"scores": None}, "scores must be a dict of two systems"),
@@ -269,12 +269,12 @@ def test_bad_tables():
         compare_readers(None, table.drop(columns="truth"))
     with pytest.raises(ValueError, match="one reading of each case, got 2"):
         compare_readers(None, pd.concat([table, table.iloc[:1]]))
-    with pytest.raises(ValueError, match=r"scores\['reader'\] must hold no missing"):
+    with pytest.raises(ValueError, match=r"scores\['reader'\] must not contain missing"):
         compare_readers(None, table.assign(reader=table.reader.where(table.reader > 0)))
     other = table.assign(truth=np.where(table.reader == 0, 1 - table.truth, table.truth))
     with pytest.raises(ValueError, match="the same in all rows of a case"):
         compare_readers(None, other)
-    with pytest.raises(ValueError, match="two systems at least"):
+    with pytest.raises(ValueError, match="at least two systems"):
         compare_readers(None, table[table.system == "system 0"])
 
 

@@ -328,5 +328,5 @@ def test_scores_must_be_defined_in_two_folds():
     def undefined(model, X, y):
         return np.nan
 
-    with pytest.raises(ValueError, match="in two folds at least, got 0 such folds"):
+    with pytest.raises(ValueError, match="in at least two folds, got 0 such folds"):
         learning_curve_band(GaussianNB(), *load_iris(return_X_y=True), scoring=undefined)

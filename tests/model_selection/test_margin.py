@@ -38,7 +38,7 @@ def test_a_reversed_pair_and_losses():
     comparison = compare_predictions(y, systems, margin=0.02)
     assert comparison["a", "b"].pvalue_noninferior < 0.01 < comparison["b", "a"].pvalue_noninferior
     assert "a is not worse than b by 0.02 or more" in comparison["a", "b"].conclusion
-    assert "It is not shown that b is not worse" in comparison["b", "a"].conclusion
+    assert "b may be worse than a" in comparison["b", "a"].conclusion
     rng = np.random.default_rng(0)
     truth = rng.normal(size=300)
     noisy = {"a": truth + 0.1 * rng.normal(size=300), "b": truth + rng.normal(size=300)}

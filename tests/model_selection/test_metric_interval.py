@@ -424,7 +424,7 @@ def test_several_metrics_give_one_estimate_for_each():
         (r2_score, {}, r"integers that are all in y_true, as classes are; accuracy_score compares"),
         (error_rate, {"method": "wilson", "stratify": True}, "only 'score' takes groups or"),
         (error_rate, {"n_resamples": 1}, "'n_resamples' parameter"),
-        (error_rate, {"groups": [0, 1]}, "groups must hold a group for each of"),
+        (error_rate, {"groups": [0, 1]}, "groups must have a group for each of"),
         (error_rate, {"groups": np.zeros(80)}, "at least two groups"),
         (error_rate, {"groups": np.arange(80), "stratify": True}, "cannot be combined"),
         (error_rate, {"sample_weight": -np.ones(80)}, "sample_weight must be >= 0"),
@@ -485,12 +485,12 @@ WITH_INFINITY = np.where(np.arange(40) == 3, np.inf, SCORES)
 @pytest.mark.parametrize(
     ("metric", "y_true", "y_pred", "message"),
     [
-        (roc_auc_score, TRUTH, WITH_INFINITY, "y_pred holds infinity, first at position 3"),
+        (roc_auc_score, TRUTH, WITH_INFINITY, "y_pred contains infinity, first at position 3"),
         (roc_auc_score, TRUTH, np.c_[-SCORES, SCORES], r"the positive class, y_pred\[:, 1\]"),
         (roc_auc_score, SCORES, TRUTH, "y_true and y_pred look swapped"),
         (accuracy_score, TRUTH[:, None], ANSWERS, r"shape \(n_samples,\), got \(40, 1\)"),
         (accuracy_score, TRUTH, ANSWERS[:, None], r"y_pred must .* np.ravel\(y_pred\)"),
-        (accuracy_score, TRUTH, None, "y_pred must hold one entry per sample, got None"),
+        (accuracy_score, TRUTH, None, "y_pred must have one entry per sample, got None"),
         (confusion_matrix, TRUTH, ANSWERS, r"return one number, got an array of shape \(2, 2\)"),
         (log_loss, np.ones(40), SCORES, "log_loss of y_true and y_pred: "),
     ],

@@ -219,7 +219,7 @@ def test_groups_that_hold_one_label_among_others():
     options = {"groups": groups, "n_permutations": 19, "cv": GroupKFold(3), "random_state": 0}
     assert permutation_test(NearestCentroid(), X, y, **options).pvalue < 0.3
     y[0] = "b"
-    with pytest.warns(UserWarning, match="5 of 6 groups hold one label, .* \\*within\\* groups"):
+    with pytest.warns(UserWarning, match="5 of 6 groups have a single label"):
         permutation_test(NearestCentroid(), X, y, **options)
 
 
@@ -318,7 +318,7 @@ def test_undefined_scores():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"groups": np.zeros(29)}, "groups must hold a group for each of"),
+        ({"groups": np.zeros(29)}, "groups must have a group for each of"),
         ({"permutations": np.zeros((2, 29), int)}, r"shape \(n_permutations, 30\), got \(2, 29\)"),
         ({"permutations": np.arange(30)}, r"shape \(n_permutations, 30\), got \(30,\)"),
         ({"permutations": np.empty((0, 30), int)}, r"shape \(n_permutations, 30\), got \(0, 30\)"),
@@ -330,7 +330,7 @@ def test_undefined_scores():
         ({"n_permutations": 0}, r"n_permutations must be an integer >= 1, got 0"),
         ({"max_exceedances": 0}, r"max_exceedances must be an integer >= 1, got 0"),
         ({"max_exceedances": 2.5}, r"max_exceedances must be an integer >= 1, got 2.5"),
-        ({"alpha": 5}, r"alpha must fulfill 0 < alpha < 1, got 5"),
+        ({"alpha": 5}, r"alpha must satisfy 0 < alpha < 1, got 5"),
         ({"alpha": 0.1, "max_exceedances": 2}, r"alpha must be None where max_exceedances=2"),
         ({"cv": 20}, r"cv=20 folds need a class of at least 20 members, the largest has 15"),
         ({"random_state": -1}, r"random_state must be >= 0, got -1"),
@@ -557,7 +557,7 @@ def test_each_rotation_is_used_once():
 @pytest.mark.parametrize(
     ("y", "groups", "exchange", "message"),
     [
-        (PURE, OF_FOUR, "within_groups", "moves no label, since each group holds a single one"),
+        (PURE, OF_FOUR, "within_groups", "moves no label, because each group has a single label"),
         (MIXED, OF_MANY, "whole_groups", "needs two groups of one size"),
         (MIXED, None, "whole_groups", "groups must be given for exchange='whole_groups'"),
         (np.arange(20) // 10, None, "blocks", "fewer than three independent blocks"),
@@ -582,7 +582,7 @@ def test_what_is_tested_is_said():
 
 
 @pytest.mark.simulated
-@pytest.mark.filterwarnings("ignore:.*groups hold one label")
+@pytest.mark.filterwarnings("ignore:.*groups have a single label")
 @pytest.mark.parametrize("exchange", ["within_groups", "whole_groups", "samples"])
 def test_the_level_is_held_in_groups(exchange):
     """Of labels and features that the groups share a part of each; of samples it is not."""

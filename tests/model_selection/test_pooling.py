@@ -193,7 +193,7 @@ def test_scores_of_data_sets_are_pooled_with_the_error_of_nadeau_and_bengio():
     assert found.value == pytest.approx(expected.value)
     assert found.standard_error == pytest.approx(expected.standard_error)
     assert list(found.details["sites"]) == ["one", "two", "six", "another site"]
-    with pytest.raises(ValueError, match="must hold 'test_score' and 'indices'"):
+    with pytest.raises(ValueError, match="must contain 'test_score' and 'indices'"):
         pool_estimates(scores)
     of_bayes["two"]["test_score"][0] = np.nan
     with pytest.raises(ValueError, match="none missing"):

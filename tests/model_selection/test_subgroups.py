@@ -78,5 +78,5 @@ def test_missing_values_form_a_subgroup():
 
 @pytest.mark.parametrize("by", [SITE[:5], "site", np.column_stack([SITE, SITE])])
 def test_subgroups_of_another_length_are_refused(by):
-    with pytest.raises(ValueError, match="by must hold a subgroup for each of 120 samples"):
+    with pytest.raises(ValueError, match="by must have a subgroup for each of 120 samples"):
         metric_interval(accuracy_score, Y, PREDICTED, by=by)

@@ -118,10 +118,10 @@ def test_comparison_is_that_of_the_differences_of_units(weights):
 
 
 BAD = {
-    "length": ({"within": SUBJECT[:5]}, "within must hold a unit for each of 96"),
-    "text": ({"within": "subject"}, "within must hold a unit for each of 96"),
+    "length": ({"within": SUBJECT[:5]}, "within must have a unit for each of 96"),
+    "text": ({"within": "subject"}, "within must have a unit for each of 96"),
     "nan": ({"within": np.r_[np.nan, np.zeros(95)]}, "within must name the unit"),
-    "one": ({"within": np.zeros(96)}, "within must hold at least two units"),
+    "one": ({"within": np.zeros(96)}, "within must contain at least two units"),
     "alone": ({"unit_weights": WEIGHTS}, "unit_weights requires within, got None"),
     "negative": (
         {"within": SUBJECT, "unit_weights": WEIGHTS | {"s0": -1}},

@@ -42,11 +42,11 @@ X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        (X, np.zeros(30, int), "y must hold at least two classes, got one: 0"),
+        (X, np.zeros(30, int), "y must contain at least two classes, got one: 0"),
         (X, np.r_[Y[:-1], 2], "y must have at least two samples of each class, got one of class 2"),
-        (X, ["only"] * 30, "y must hold at least two classes, got one: 'only'"),
+        (X, ["only"] * 30, "y must contain at least two classes, got one: 'only'"),
         (X, Y[:-1], "X and y must have the same length, got 30 and 29"),
-        (X, np.where(Y, np.nan, 1.0), r"y must hold no missing values, got 15 among 30"),
+        (X, np.where(Y, np.nan, 1.0), r"y must not contain missing values, got 15 among 30"),
         (X, np.where(Y, np.inf, 1.0), "Input y contains infinity"),
         (X, np.c_[Y, Y], r"y should be a 1d array, got an array of shape \(\d+, 2\)"),
         (X[:0], Y[:0], r"Found array with 0 sample\(s\)"),
@@ -104,15 +104,15 @@ def test_numeric_loss_of_strings(loss):
         ({"average": "mean"}, "average must be one of 'samples', 'bootstraps'; got 'mean'"),
         ({"error_score": 0}, "error_score must be 'raise' or numpy.nan, got 0"),
         ({"stratify": True, "groups": Y}, "stratify=True cannot be combined with groups"),
-        ({"groups": np.zeros(30)}, r"groups must hold at least two groups, got one: .*0\.0"),
-        ({"groups": Y[1:]}, "groups must hold a group for each of the 30 samples, got 29"),
+        ({"groups": np.zeros(30)}, r"groups must contain at least two groups, got one: .*0\.0"),
+        ({"groups": Y[1:]}, "groups must have a group for each of the 30 samples, got 29"),
         ({"indices": np.zeros((2, 29), int)}, r"shape \(n_resamples, 30\), got \(2, 29\)"),
         ({"indices": np.zeros((0, 30), int)}, r"shape \(n_resamples, 30\), got \(0, 30\)"),
         ({"indices": np.zeros((2, 30))}, "indices must be integers from 0 to 29"),
         ({"indices": np.full((2, 30), 30)}, "indices must be integers from 0 to 29"),
         ({"indices": np.full((2, 30), -1)}, "indices must be integers from 0 to 29"),
-        ({"indices": [np.arange(30)]}, "row 0 must leave a sample out and hold two classes"),
-        ({"indices": [np.arange(30) // 2 * 2]}, "row 0 must leave a sample out and hold two"),
+        ({"indices": [np.arange(30)]}, "row 0 must leave a sample out and contain two classes"),
+        ({"indices": [np.arange(30) // 2 * 2]}, "row 0 must leave a sample out and contain two"),
         ({"random_state": -1}, "random_state must be >= 0, got -1"),
     ],
 )
@@ -126,7 +126,9 @@ def test_too_few_to_bootstrap():
     for labels in (y, y.astype(object)):
         with pytest.raises(ValueError, match=r"two samples of each class, got one of class 'rare'"):
             bootstrap_error(GaussianNB(), X, labels)
-    with pytest.raises(ValueError, match="X must hold at least 2 samples for a bootstrap, got 1"):
+    with pytest.raises(
+        ValueError, match="X must contain at least 2 samples for a bootstrap, got 1"
+    ):
         bootstrap_error(Ridge(), X[:1], Y[:1])
     # one group holds a whole class: no resample of two groups leaves one out and has two classes
     with pytest.raises(ValueError, match="100 tries: class 0 has 15 of 30 samples"):
@@ -206,10 +208,10 @@ def test_texts_are_named(estimate, model, data, message):
     ids=["Int64", "boolean", "string", "category", "objects"],
 )
 def test_missing_labels_are_counted(estimate, y):
-    message = "y must hold no missing values, got 1 among 30, the first at position 3"
+    message = "y must not contain missing values, got 1 among 30, the first at position 3"
     with pytest.raises(ValueError, match=message):
         estimate(GaussianNB(), X, y)
-    with pytest.raises(ValueError, match="y_true must hold no missing values, got 1 among 30"):
+    with pytest.raises(ValueError, match="y_true must not contain missing values, got 1 among 30"):
         metric_interval(error_rate, y, Y)
 
 

@@ -401,5 +401,7 @@ def test_a_missing_target_and_a_clusterer_are_named():
     X = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.raises(TypeError, match=r"skeval.evaluate_clusterer\(clusterer, X\) evaluates it"):
         evaluate(KMeans(2), X)
-    with pytest.raises(TypeError, match="y must hold the labels or numbers to predict, got None"):
+    with pytest.raises(
+        TypeError, match="y must contain the labels or numbers to predict, got None"
+    ):
         evaluate(GaussianNB(), X)

@@ -250,10 +250,10 @@ def test_a_class_that_is_only_predicted_is_not_rare(classes):
     ("change", "message"),
     [
         ({"y_true": np.zeros((N, 2), dtype=int)}, "must have the shape of y_true"),
-        ({"predictions": {"a": np.zeros(N)}}, "two systems at least"),
+        ({"predictions": {"a": np.zeros(N)}}, "at least two systems"),
         ({"predictions": np.zeros(N - 1)}, "same length"),
         ({"predictions": np.full(N, np.nan)}, "leave these samples out"),
-        ({"predictions": np.array(["a"] * N)}, "both hold"),
+        ({"predictions": np.array(["a"] * N)}, "both contain"),
         ({"y_true": np.zeros(N, dtype=int)}, "two classes"),
         ({"predictions": np.linspace(0, 2, N), "kind": "probabilities"}, r"lie in \[0, 1\]"),
         ({"predictions": np.ones((N, 3))}, "compare_predictions"),
@@ -264,7 +264,7 @@ def test_a_class_that_is_only_predicted_is_not_rare(classes):
         ({"sample_weight": np.zeros(N)}, "sample_weight"),
         ({"sample_weight": np.r_[0.0, np.ones(N - 1)]}, "leave these samples out"),
         ({"groups": np.zeros(N)}, "two groups"),
-        ({"by": np.zeros(3)}, "by must hold"),
+        ({"by": np.zeros(3)}, "by must contain"),
         ({"confidence_level": 2}, "confidence_level"),
         ({"scoring": "r2_of_mine"}, "r2_of_mine"),
     ],
@@ -323,7 +323,7 @@ def test_several_systems_are_compared_on_the_same_samples(data):
     assert evaluate(y, frame).comparison.names == ("x", "z")
     for kind, each in (("labels", {k: (v > 0.5) * 1 for k, v in given.items()}), ("scores", given)):
         assert evaluate(y, each, kind=kind).comparison.scoring in ("accuracy", "roc_auc_score")
-    with pytest.raises(ValueError, match="two systems at least"):
+    with pytest.raises(ValueError, match="at least two systems"):
         evaluate(y, {"one": p})
     with pytest.raises(ValueError, match="must all be of one kind"):
         evaluate(y, {"one": p, "labels": (p > 0.5) * 1})

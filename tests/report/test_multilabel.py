@@ -155,7 +155,7 @@ def test_what_has_no_meaning_for_labels_is_refused(data, change, message):
 def test_other_targets_and_predictions_are_refused(data):
     y, p, _ = data
     for truth, predictions, message in (
-        (y + 1, p, "must hold 0 and 1"),
+        (y + 1, p, "must contain 0 and 1"),
         (y, p[:, :3], "must have the shape of y_true"),
         (y, p + 1, "must lie in"),
         (y, p[:-1], "must have the shape of y_true"),

@@ -258,5 +258,5 @@ def test_names_of_features_behind_a_procedure_and_missing_labels(data):
     model = PerturbationResamplingSVC(estimator=procedure, n_resamples=0).fit(frame, y)
     assert model.feature_names_in_.tolist() == list(frame.columns)
     missing = np.where(np.arange(len(y)) == 3, None, y.astype(object))
-    with pytest.raises(ValueError, match="y must hold no missing values, got 1 among"):
+    with pytest.raises(ValueError, match="y must not contain missing values, got 1 among"):
         PerturbationResamplingSVC().fit(X, missing)

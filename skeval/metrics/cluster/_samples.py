@@ -79,7 +79,7 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
         values = native_labels("labels", column_or_1d(plain_text(labels)))
     if len(values) != n_rows:
         raise ValueError(
-            f"labels must hold one label for each of the {n_rows} rows of X, got {len(values)}."
+            f"labels must have one label for each of the {n_rows} rows of X, got {len(values)}."
         )
     assert_all_finite(values, input_name="labels")
     noisy = _is_noise(values)
@@ -156,7 +156,7 @@ def check_samples(
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
     if partition.n_clusters < min_clusters:
         raise ValueError(
-            f"labels must hold at least {min_clusters} clusters, got {partition.n_clusters}."
+            f"labels must contain at least {min_clusters} clusters, got {partition.n_clusters}."
         )
     if not precomputed:
         order = partition.order
@@ -246,9 +246,9 @@ def _to_dense_matrix(matrix: csr_matrix) -> np.ndarray:
         sizes = np.bincount(first_zero, minlength=n)
         if (n_zeros != sizes[first_zero]).any() or (first_zero[row] == first_zero[column]).any():
             raise ValueError(
-                'a sparse X must hold all distances that are not 0 when metric="precomputed", got '
-                "samples at distance 0 from one another whose distances to a third one differ; a "
-                "graph of neighbors is no distance matrix."
+                'a sparse X must contain all distances that are not 0 when metric="precomputed", '
+                "got samples at distance 0 from one another whose distances to a third one differ; "
+                "a graph of neighbors is not a distance matrix."
             )
     return matrix.toarray()
 

@@ -76,7 +76,7 @@ def test_strips_and_threads_change_nothing(monkeypatch):
 
 def test_fewer_than_two_clusters():
     X = data(0)[0]
-    with pytest.raises(ValueError, match="labels must hold at least 2 clusters, got 1"):
+    with pytest.raises(ValueError, match="labels must contain at least 2 clusters, got 1"):
         dbcv_score(X, np.zeros(30))
     with pytest.warns(UndefinedMetricWarning, match="two clusters of two samples or more"):
         assert np.isnan(dbcv_score(X, np.r_[1, np.zeros(29)]))
