@@ -312,7 +312,7 @@ def test_a_number_of_folds_is_shuffled_and_splits_no_group():
     ("options", "message"),
     [
         ({"method": "t"}, "method must be one of 'auto', 'corrected_t', .* got 't'"),
-        ({"confidence_level": 0}, "level must fulfill"),
+        ({"confidence_level": 0}, "level must satisfy"),
         ({"method": "mcnemar", "scoring": "f1"}, "'mcnemar' tests scoring='accuracy', got 'f1'"),
         ({"method": "delong", "scoring": "accuracy"}, "tests scoring='roc_auc'"),
         ({"scoring": "nonsense"}, "get_scorer_names"),

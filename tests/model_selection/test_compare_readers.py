@@ -232,8 +232,8 @@ def test_study_size_is_for_the_test_of_the_comparison():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"scores": np.ones((3, 40))}, "scores must be a dict of two systems"),
-        ({"scores": {"a": np.ones((3, 40))}}, "scores must be a dict of two systems"),
+        ({"scores": np.ones((3, 40))}, "scores must be a dict of at least two systems"),
+        ({"scores": {"a": np.ones((3, 40))}}, "scores must be a dict of at least two systems"),
         ({"scores": {"a": np.ones((3, 40)), "b": np.ones((2, 40))}}, "same n for all systems"),
         ({"scores": {"a": np.ones(40), "b": np.ones(40)}}, r"shape \(n_readers, n_cases\)"),
         ({"y_true": None}, "y_true must contain the true value"),
@@ -245,12 +245,12 @@ def test_study_size_is_for_the_test_of_the_comparison():
         ({"covariance": "delong", "metric": "accuracy"}, "'jackknife' fits any metric"),
         ({"alternative": "more"}, "alternative must be one of"),
         ({"correction": "fdr"}, "correction must be one of"),
-        ({"confidence_level": 95}, "confidence_level must fulfill"),
+        ({"confidence_level": 95}, "confidence_level must satisfy"),
         ({"sample_weight": -np.ones(40)}, "sample_weight must be >= 0"),
         ({"groups": np.ones(40)}, "groups must contain at least two groups"),
         ({"groups": np.c_[np.arange(40) // 5, np.arange(40) % 5]}, "groups must be of one kind"),
         ({"sample_weight": np.arange(40) % 3 == 0}, "got nan for reader 1 with system 0"),
-        ({"scores": None}, "scores must be a dict of two systems"),
+        ({"scores": None}, "scores must be a dict of at least two systems"),
         ({"scores": {"a": [[1, 2], [1]], "b": [[1, 2], [1]]}}, "scores"),
     ],
 )

@@ -207,7 +207,7 @@ def test_sample_size():
         ({"groups": np.arange(60)}, "groups must have a group for each of the 460 samples"),
         ({"groups": np.zeros(460)}, "at least two groups"),
         ({"groups": np.r_[np.zeros(60), np.arange(400)]}, "two groups with a label"),
-        ({"confidence_level": 1}, "confidence_level must fulfill"),
+        ({"confidence_level": 1}, "confidence_level must satisfy"),
     ],
 )
 def test_bad_input(change, message):

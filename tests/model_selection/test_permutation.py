@@ -558,7 +558,7 @@ def test_each_rotation_is_used_once():
     ("y", "groups", "exchange", "message"),
     [
         (PURE, OF_FOUR, "within_groups", "moves no label, because each group has a single label"),
-        (MIXED, OF_MANY, "whole_groups", "needs two groups of one size"),
+        (MIXED, OF_MANY, "whole_groups", "needs two groups of the same size"),
         (MIXED, None, "whole_groups", "groups must be given for exchange='whole_groups'"),
         (np.arange(20) // 10, None, "blocks", "fewer than three independent blocks"),
     ],

@@ -263,7 +263,7 @@ TWICE = pd.DataFrame({"value": [0.1, 0.2], "standard_error": [0.1, 0.1]}, index=
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pool_estimates([0.1, 0.2]), "standard_errors must be given"),
+        (lambda: pool_estimates([0.1, 0.2]), "standard_errors must be passed"),
         (lambda: pool_estimates([0.1], [0.2]), "two sites"),
         (lambda: pool_estimates(pd.DataFrame({"value": [0.1]})), "columns .'standard_error'"),
         (lambda: pool_estimates(TWICE), "each site once"),

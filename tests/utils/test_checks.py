@@ -17,7 +17,7 @@ from skeval.utils._checks import check_y, repetition_rng, root_seed, small_seed
     "labels", [[2**53, 2**53 + 1, 0.5], [2**63, 2**63 + 1, -1], [2**70, 2**70 + 1], ["a", 1]]
 )
 def test_labels_that_one_dtype_would_merge_are_refused(labels):
-    with pytest.raises(ValueError, match=r"y must contain numbers|integers of 64 bits"):
+    with pytest.raises(ValueError, match=r"y must contain only numbers|integers of 64 bits"):
         check_y("y", np.array(labels, dtype=object))
 
 
@@ -118,7 +118,7 @@ def test_groups_need_a_column():
 
 def test_names_instead_of_data_are_refused():
     X, y = pd.DataFrame({"a": range(20), "b": range(20)}), np.arange(20) % 2
-    with pytest.raises(TypeError, match=r"y must have the label .* pass frame\['b'\] as y, and"):
+    with pytest.raises(TypeError, match=r"y must contain the label .* pass frame\['b'\] as y, and"):
         skeval.evaluate(KNeighborsClassifier(), X, "b")
     with pytest.raises(TypeError, match=r"X must be a table of features, got the string 'a.csv'"):
         skeval.evaluate(KNeighborsClassifier(), "a.csv", y)

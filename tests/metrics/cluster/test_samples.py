@@ -106,7 +106,7 @@ def test_a_graph_of_neighbors_is_no_distance_matrix(function):
     for radius in (6.0, 20.0):  # D has distances from 0 to 32
         graph = np.where(radius > D, D, 0.0)
         for form in (csr_matrix, coo_matrix):
-            with pytest.raises(ValueError, match="graph of neighbors is no distance matrix"):
+            with pytest.raises(ValueError, match="graph of neighbors is not a distance matrix"):
                 function(form(graph), Y, metric="precomputed", **arguments(function))
 
 
