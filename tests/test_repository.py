@@ -150,6 +150,20 @@ def test_the_tables_of_calibration_are_those_of_the_benchmarks():
         assert " ".join(cells) in lines
 
 
+def test_the_table_of_reports_of_predictions_is_that_of_the_benchmark():
+    lines = [" ".join(line.split()) for line in read("doc/validation.rst").splitlines()]
+    measures = "accuracy", "f1_macro", "log_loss", "brier_score", "roc_auc", "average_precision"
+    cells = {}
+    for row in csv.DictReader(read("benchmarks/results/coverage_predictions.csv").splitlines()):
+        cell = row["truth"], int(row["n"]), row["share"], row["groups"]
+        cells.setdefault(cell, {})[row["statistic"]] = f"{float(row['coverage']):.2f}"
+    for n, groups in ((50, "0"), (200, "0"), (1000, "0"), (600, "30")):
+        for share in ("0.5", "0.1", "0.02"):
+            cell = cells["right", n, share, groups]
+            name = f"{share}, {n:,}" + " in 30 groups" * (groups != "0")
+            assert " ".join([name, *(cell[measure] for measure in measures)]) in lines
+
+
 def test_the_tables_of_the_methods_page_are_those_of_the_benchmark():
     command = [sys.executable, ROOT / "benchmarks" / "default_interval.py"]
     tables = subprocess.run(command, capture_output=True, text=True, check=True).stdout
