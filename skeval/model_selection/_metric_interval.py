@@ -246,11 +246,9 @@ def metric_interval(
     than the number of units, and Satterthwaite's with weights.
 
     :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage. No
-    interval of the mean squared error is reliable if errors have heavy tails: with 30 to 100
-    samples the interval of its root covered in .93 to .96 for normal, .86 to .93 for exponential
-    and .83 to .87 for Student errors with 3 degrees of freedom. ``details["caution"]`` names
-    few samples that make up half of the loss, and fewer than 10 positives for the average
-    precision.
+    interval of the mean squared error is reliable if errors have heavy tails.
+    ``details["caution"]`` names few samples that make up half of the loss, and fewer than 10
+    positives for the average precision.
 
     References
     ----------
