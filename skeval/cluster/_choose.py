@@ -645,7 +645,7 @@ def check_sizes(X: Any, candidates: np.ndarray) -> None:
             f"n_clusters must be less than the {X.shape[0]} samples of X, got {candidates.max()}."
         )
     if compactness_score(X, np.zeros(X.shape[0]), unit="sum") == 0:
-        raise ValueError("X must hold two samples that differ, got equal ones.")
+        raise ValueError("X must contain two samples that differ, got equal ones.")
 
 
 # Sequential tests.

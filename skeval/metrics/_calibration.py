@@ -46,7 +46,7 @@ def check_events(
         event, probability, weight = _check_columns(y_true, proba, pos_label, labels, sample_weight)
     else:
         if labels is not None:
-            raise ValueError("labels must be None where y_proba has one column, got some.")
+            raise ValueError("labels must be None if y_proba has one column.")
         event, probability, weight = _checks.check_binary_scores(
             y_true, proba, pos_label, sample_weight, "y_proba"
         )

@@ -801,9 +801,8 @@ def validation_size(
         if a * b - ab**2 <= MIN_VARIANCE * a * b:
             raise ValueError(
                 "y_proba must contain different probabilities, because a calibration slope cannot "
-                "be "
-                f"estimated from a single one, got only {float(expit(odds[0])):.4g}; leave y_proba "
-                "out to plan for the other measures."
+                f"be estimated from a single one, got only {float(expit(odds[0])):.4g}; leave "
+                "y_proba out to plan for the other measures."
             )
         sizes["slope"] = a / ((targets["slope"] / 2 / z) ** 2 * (a * b - ab**2))
     if roc_auc is not None:

@@ -349,9 +349,8 @@ def _check_readings(
         if n_read.min() < 2:
             raise ValueError(
                 f"scores must contain two cases{' of each class' * (len(n_read) == 2)} of each "
-                "reader "
-                f"with each system, got {' and '.join(map(str, n_read))} of {readers[reader]} with "
-                f"{names[system]}; leave out this reader or this system."
+                f"reader with each system, got {' and '.join(map(str, n_read))} of "
+                f"{readers[reader]} with {names[system]}; leave out this reader or this system."
             )
     return Readings(y_true, names, readers, scores, missing)
 

@@ -345,9 +345,8 @@ def _refuse_other_codes(classes: list[Any], values: list[Any]) -> None:
     if len(values) == 2 and all(value % 1 == 0 for value in values):
         raise ValueError(
             f"predictions must contain the classes of y_true, {classes[0]!r} and {classes[1]!r}, "
-            "or "
-            f"scores of one of them, got only the numbers {values[0]:g} and {values[1]:g}. If they "
-            "are labels, give both the same class names; kind='scores' takes them for scores."
+            f"or scores of one of them, got only the numbers {values[0]:g} and {values[1]:g}. If "
+            "they are labels, give both the same class names; kind='scores' takes them for scores."
         )
 
 

@@ -1296,7 +1296,7 @@ def check_values(masks: Any, name: str, xp: Any) -> None:
             f"got {tuple(masks.shape)}."
         )
     if not xp.isdtype(masks.dtype, ("bool", "integral", "real floating")):
-        raise TypeError(f"{name} must hold real numbers or bool, got dtype {masks.dtype}.")
+        raise TypeError(f"{name} must contain real numbers or bool, got dtype {masks.dtype}.")
     if not masks.shape[0]:
         return
     hard, most = True, 0.0
@@ -1306,7 +1306,7 @@ def check_values(masks: Any, name: str, xp: Any) -> None:
         low, high = float(xp.min(block)), float(xp.max(block))
         if not (low >= 0 and high <= 1):
             wrong = low if not low >= 0 else high
-            raise ValueError(f"{name} must hold values in [0, 1], got {wrong:g}.")
+            raise ValueError(f"{name} must contain values in [0, 1], got {wrong:g}.")
         hard = hard and bool(xp.all((block == 0) | (block == 1)))
         most = max(most, float(xp.max(xp.sum(block, axis=0))))
     if most > 1 + (0 if hard else SUM_TOLERANCE):
