@@ -357,9 +357,7 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
     unit = number_by_appearance(groups)
     n_groups = int(unit.max()) + 1
     if n_groups < 2:
-        raise ValueError(
-            f"groups must contain at least two groups, got one: {groups.tolist()[0]!r}."
-        )
+        raise ValueError(f"groups must have at least two groups, got one: {groups.tolist()[0]!r}.")
     # the stratum of a group is its most frequent class
     members = np.zeros((n_groups, int(classes.max()) + 1), dtype=np.intp)
     np.add.at(members, (unit, classes), 1)

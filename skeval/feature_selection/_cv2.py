@@ -945,9 +945,7 @@ def compute_bias(
     """Return the bias, from the errors of both procedures in each fold of a plan."""
     done = np.flatnonzero(np.isfinite(cv1) & np.isfinite(cv2))
     if not len(done):
-        raise ValueError(
-            "selector and classifier must be fitted in at least one fold; all fits failed."
-        )
+        raise ValueError("selector and classifier failed in every fold.")
     blocks = [plan.draw(fold) for fold in done.tolist()]
     n_train = np.array([np.count_nonzero(block.train) for block in blocks])
     n_test = np.array([np.count_nonzero(block.test) for block in blocks])

@@ -80,9 +80,7 @@ def _check_columns(
             f"once, got {classes.tolist()[:10]}{' from y_true' if labels is None else ''}."
         )
     if not set(y.tolist()) <= set(classes.tolist()):
-        raise ValueError(
-            f"y_true must contain only the labels {classes.tolist()[:10]}, got others."
-        )
+        raise ValueError(f"y_true must only have the labels {classes.tolist()[:10]}, got others.")
     weight = _checks.scale_weights(sample_weight, len(y))[0]
     if pos_label is None:
         return y == classes[columns.argmax(axis=1)], columns.max(axis=1), weight

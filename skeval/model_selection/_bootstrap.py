@@ -676,7 +676,7 @@ def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
         function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
         if inputs.weight is not None and "sample_weight" not in signature(function).parameters:
             raise TypeError(
-                f"scoring must accept sample_weight where it is passed, {labels[name]!r} does not; "
+                f"scoring must accept sample_weight if it is passed, {labels[name]!r} does not; "
                 "params={'sample_weight': ...} weighs the fits only."
             )
     return scorers

@@ -421,7 +421,7 @@ def average_units(
             "within must be None unless method='max_t', and for random units without groups."
         )
     if kind == "fixed" and len(source.names) < len(source.vectors):
-        raise ValueError("seeds must be None with units='fixed', got some; average the runs.")
+        raise ValueError("seeds must be None with units='fixed'; average the runs.")
     # values of the metric in each unit
     truth, metric = source.truth, source.metric or accuracy_score
     if truth is None:  # predictions are scores of the samples

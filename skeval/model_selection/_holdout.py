@@ -361,7 +361,7 @@ def holdout_size(
         rate = float(errors[0])
         if method == "wald" and rate in (0, 1):
             raise ValueError(
-                "error must fulfill 0 < error < 1 for method='wald', whose interval has no width "
+                "error must satisfy 0 < error < 1 for method='wald', whose interval has no width "
                 f"at {rate:g}."
             )
 
@@ -385,7 +385,7 @@ def holdout_size(
         deviations = prior * np.sqrt(errors * (1 - errors))
         if not deviations.any():
             raise ValueError(
-                "error must fulfill 0 < error < 1 for a class with a prior: the normal interval "
+                "error must satisfy 0 < error < 1 for a class with a prior: the normal interval "
                 f"has no width at {errors.tolist()}."
             )
         shares = prior if allocation == "proportional" else deviations / deviations.sum()
@@ -579,7 +579,7 @@ def _read_numbers(name: str, array: Any) -> np.ndarray:
         return np.empty(0)
     values = _checks.check_y(name, array)
     if values.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold numbers, such as 0 and 1, got {values.tolist()[0]!r}.")
+        raise ValueError(f"{name} must be numbers, such as 0 and 1, got {values.tolist()[0]!r}.")
     return values.astype(float)
 
 
@@ -650,7 +650,7 @@ def judge_sample_size(
         if not isinstance(value, Real) or not 0 <= value <= 1:
             raise ValueError(f"{name} must lie in [0, 1], got {value!r}.")
     if not isinstance(half_width, Real) or not 0 < half_width < 0.5:
-        raise ValueError(f"half_width must fulfill 0 < half_width < 0.5, got {half_width!r}.")
+        raise ValueError(f"half_width must satisfy 0 < half_width < 0.5, got {half_width!r}.")
     _checks.check_confidence_level(confidence_level)
     _checks.check_count("n_judged", n_judged, 2 * MIN_LABELS)
     # expected shares of the four cells of outcome and judgment

@@ -313,7 +313,7 @@ def metric_interval(
             raise ValueError("stratify must be False with random units, got True.")
         for name, value in {"groups": None if averaged.fixed else groups, "by": by}.items():
             if value is not None:
-                raise ValueError(f"{name} must be None with within, got some.")
+                raise ValueError(f"{name} must be None if within is passed.")
 
     def measure(one: Metric) -> Any:
         function = find_metric(one)

@@ -376,9 +376,7 @@ def new_site_error(
     names, counts = np.unique(inputs.groups, return_counts=True)
     if counts.min() < 2:
         alone = names.tolist()[int(counts.argmin())]
-        raise ValueError(
-            f"groups must contain at least two samples of each site, {alone!r} has one."
-        )
+        raise ValueError(f"groups must have at least two samples of each site, {alone!r} has one.")
     # error at each site, of the model trained on all others
     sites, n_failed, loss_name = {}, 0, inputs.loss.name
     for _, outputs in fit_plan(inputs, plan_leave_one_out(inputs)):

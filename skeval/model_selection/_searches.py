@@ -256,7 +256,7 @@ def score_632(
         apparent = float(read_scores(results, f"train_{metric}", hint).mean())
     else:
         if "estimator" not in results:
-            raise ValueError("results must hold estimators: run with return_estimator=True.")
+            raise ValueError("results must contain estimators: run with return_estimator=True.")
         if scoring is None and metric != "score":
             scoring = metric
         fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
@@ -269,7 +269,7 @@ def read_scores(
 ) -> np.ndarray:
     """Return a vector of scores from the dict of ``cross_validate``."""
     if name not in results:
-        raise ValueError(f"results must hold {name!r}, got {sorted(results)}; {remedy}.")
+        raise ValueError(f"results must contain {name!r}, got {sorted(results)}; {remedy}.")
     scores: np.ndarray = _checks.check_data(
         f"results[{name!r}]", results[name], ensure_2d=False, dtype=float, estimator="score_632"
     )
@@ -983,7 +983,7 @@ def summarize_searches(searches: list[Searched], ratio: float, confidence_level:
     defined = np.isfinite(inner) & np.isfinite(nested)
     if defined.sum() < 2:
         raise ValueError(
-            f"search must have a score in two folds of cv at least, got {defined.sum()} of "
+            f"search must have a score in at least two folds of cv, got {defined.sum()} of "
             f"{len(folds)}."
         )
     if not defined.all():

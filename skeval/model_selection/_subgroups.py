@@ -298,7 +298,7 @@ def read_units(within: Any, n_samples: int, unit_weights: Any, units: str = "ran
         raise ValueError(f"{given} requires within, got None.")
     shape = np.shape(within) if not isinstance(within, str | bytes) else repr(within)
     if shape != (n_samples,):
-        raise ValueError(f"within must hold a unit for each of {n_samples} samples, got {shape}.")
+        raise ValueError(f"within must have a unit for each of {n_samples} samples, got {shape}.")
     entries = np.asarray(within)
     missing = _checks.find_missing(entries)
     if missing.any():
@@ -310,7 +310,7 @@ def read_units(within: Any, n_samples: int, unit_weights: Any, units: str = "ran
     names, codes = np.unique(_checks.check_y("within", entries), return_inverse=True)
     if len(names) < 2:
         raise ValueError(
-            f"within must hold at least two units, got one: {names.tolist()[0]!r}; leave within "
+            f"within must contain at least two units, got one: {names.tolist()[0]!r}; leave within "
             "out for the metric on all samples."
         )
     order = np.argsort(codes, kind="stable")
@@ -349,7 +349,7 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
     defined = np.isfinite(values).all(axis=0)
     if defined.sum() < 2:
         raise ValueError(
-            f"within must hold at least two units in which the metric is defined, got "
+            f"within must contain at least two units in which the metric is defined, got "
             f"{defined.sum()} of {len(defined)}{reason}; use larger units, or leave within out."
         )
     if units.weights is not None and np.count_nonzero(units.weights[defined]) < 2:

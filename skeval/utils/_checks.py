@@ -543,7 +543,7 @@ def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -
     for names, _ in numbered:
         if len(names) < 2:
             raise ValueError(
-                f"groups must contain at least two groups, got one: {names.tolist()[0]!r}."
+                f"groups must have at least two groups, got one: {names.tolist()[0]!r}."
             )
     codes = [code for _, code in numbered]
     return codes[0] if groups.ndim == 1 else np.column_stack(codes)

@@ -121,7 +121,7 @@ def test_seeds(name):
 def test_refusals(name):
     y, p, _ = problem()
     curve = CURVES[name]
-    with pytest.raises(ValueError, match="groups must contain at least two groups, got one: 'a'"):
+    with pytest.raises(ValueError, match="groups must have at least two groups, got one: 'a'"):
         curve(y, p, groups=["a"] * 60)
     with pytest.raises(ValueError, match="groups"):
         curve(y, p, groups=[1, 2])

@@ -247,7 +247,7 @@ def test_study_size_is_for_the_test_of_the_comparison():
         ({"correction": "fdr"}, "correction must be one of"),
         ({"confidence_level": 95}, "confidence_level must satisfy"),
         ({"sample_weight": -np.ones(40)}, "sample_weight must be >= 0"),
-        ({"groups": np.ones(40)}, "groups must contain at least two groups"),
+        ({"groups": np.ones(40)}, "groups must have at least two groups"),
         ({"groups": np.c_[np.arange(40) // 5, np.arange(40) % 5]}, "groups must be of one kind"),
         ({"sample_weight": np.arange(40) % 3 == 0}, "got nan for reader 1 with system 0"),
         ({"scores": None}, "scores must be a dict of at least two systems"),

@@ -290,7 +290,7 @@ def test_weights_train_and_count(method):
         ({"method": "conservative_z", "test_size": 12}, "test_size must leave at least 2"),
         ({"method": "corrected_t", "n_repeats": 1}, "n_repeats must be an integer >= 2, got 1"),
         ({"confidence_level": 1.0}, "confidence_level must satisfy 0 < confidence_level < 1"),
-        ({"groups": np.zeros(N)}, r"groups must contain at least two groups, got one: 0\.0"),
+        ({"groups": np.zeros(N)}, r"groups must have at least two groups, got one: 0\.0"),
         ({"method": ".632+", "sample_weight": np.ones(N)}, "sample_weight must be None for method"),
         ({"sample_weight": np.r_[0, np.ones(N - 1)]}, "sample_weight must be > 0, got 0"),
         ({"sample_weight": np.ones(3)}, r"sample_weight must have shape \(26,\), got \(3,\)"),

@@ -205,7 +205,7 @@ def test_groups_without_errors_count_as_samples():
     y = np.tile([0, 1], 60)
     found = holdout_error(y, y, priors=[0.9, 0.1], groups=np.repeat(np.arange(12), 10))
     assert found.effective_n_samples == 12
-    with pytest.raises(ValueError, match="groups must contain at least two groups"):
+    with pytest.raises(ValueError, match="groups must have at least two groups"):
         holdout_error(y, y, groups=np.zeros(120))
 
 

@@ -104,7 +104,7 @@ def test_numeric_loss_of_strings(loss):
         ({"average": "mean"}, "average must be one of 'samples', 'bootstraps'; got 'mean'"),
         ({"error_score": 0}, "error_score must be 'raise' or numpy.nan, got 0"),
         ({"stratify": True, "groups": Y}, "stratify=True cannot be combined with groups"),
-        ({"groups": np.zeros(30)}, r"groups must contain at least two groups, got one: .*0\.0"),
+        ({"groups": np.zeros(30)}, r"groups must have at least two groups, got one: .*0\.0"),
         ({"groups": Y[1:]}, "groups must have a group for each of the 30 samples, got 29"),
         ({"indices": np.zeros((2, 29), int)}, r"shape \(n_resamples, 30\), got \(2, 29\)"),
         ({"indices": np.zeros((0, 30), int)}, r"shape \(n_resamples, 30\), got \(0, 30\)"),
