@@ -72,11 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt as stop:
         on = "the same command again" if options.memory else "with --memory FOLDER a run"
-        done = "the report above is of what was done by then"
+        done = "the report above is based on the completed fits"
         if not getattr(options, "printed", False):
             done = "there is nothing to report yet"
         how = str(stop) or "interrupted"
-        print(f"\nskeval: {how}; {done}; {on} goes on where it stopped.", file=sys.stderr)
+        print(f"\nskeval: {how}; {done}; {on} continues where it stopped.", file=sys.stderr)
         return 130
 
 

@@ -49,7 +49,7 @@ NONE = -1
 def uses_only(estimator: Any, known: str) -> bool:
     """Whether all parameters except the `known` ones have their default values.
 
-    Versions of scikit-learn add parameters, whose effect a solver does not know.
+    New versions of scikit-learn add parameters that a solver does not support.
     """
     parameters = signature(type(estimator)).parameters
     values = estimator.get_params(deep=False)

@@ -134,7 +134,7 @@ class DeletionSolver(Solver):
         return SLOWER if slower else ""
 
     def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
-        """Return two of some fits of which enough are settled, or why the loop must do all."""
+        """Return two fits for comparison, or the reason why the solver is not used."""
         if self.deletion is None:
             return "no solver supports these samples or transformers"
         # some fits of the last draws: the first draw of a permutation test has the true labels

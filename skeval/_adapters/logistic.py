@@ -59,7 +59,7 @@ def support_logistic(
     if type(estimator) is not LogisticRegression or target.classes is None:
         return UNKNOWN
     if not uses_only(estimator, PARAMETERS):
-        return "the solver does not know a parameter of the estimator"
+        return "the solver does not support a parameter of the estimator"
     penalized = find_penalty(estimator, target.n_classes)
     if isinstance(penalized, str):
         return penalized

@@ -345,7 +345,7 @@ class Estimate(ResultWithValue):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ErrorExtra:
-    """What the estimate of the error, or score, of a procedure has in `extra`.
+    """Fields of `extra` of the estimated error or score of a procedure.
 
     Attributes
     ----------

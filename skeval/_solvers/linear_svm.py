@@ -198,7 +198,7 @@ def _solve_on_grams(
 ) -> BatchSolution:
     """Solve problems on many features by active sets.
 
-    `system_of` returns the system of some problems; `same_gram` says that they share one matrix.
+    `system_of` returns the system of some problems; `same_gram` is true if they share one matrix.
 
     If all problems have the same labels, the first guess are the sets for the mean box. Otherwise
     all samples are assumed to be on their margins.

@@ -666,8 +666,8 @@ RULE = (
 class Step(NamedTuple):
     """Test of k clusters against a larger number.
 
-    `values` of shape (K,) are the silhouettes of the candidates, `draws` of shape (K, B) those of
-    the reference, and `limits` of shape (K,) the smallest silhouettes that reject.
+    `values` of shape (K,) are the silhouettes of the candidates, `draws` of shape (K, B) the values
+    of the reference, and `limits` of shape (K,) the smallest silhouettes that reject.
     """
 
     candidates: np.ndarray

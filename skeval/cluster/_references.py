@@ -192,7 +192,7 @@ def correct_for_ties(scores: np.ndarray, tied: np.ndarray) -> np.ndarray:
 def fit_tail(scores: np.ndarray, root: np.ndarray) -> float:
     """Return the reciprocal of the degrees of freedom of the t copula, 0 for a Gaussian one.
 
-    Its variance of the squared norm of the scores is that of the data, in simulated samples.
+    In simulated samples, the squared norm of the scores has the same variance as in the data.
     """
     used = [len(np.unique(column)) >= MIN_LEVELS for column in scores.T]
     if sum(used) < 2:

@@ -638,7 +638,7 @@ def withhold_estimates(classifier: Any) -> None:
         final = final.steps[-1][1]
     if hasattr(final, "_withhold_estimates"):
         final._withhold_estimates(
-            "The error of the classifier does not count the selection, which has seen all labels. "
+            "The error of the classifier ignores the selection, which has used all labels. "
             "Read cv2_error_ of the CV2FeatureSelectionPipeline, or use PerturbationResamplingSVC("
             "estimator=make_pipeline(selector, SVC()))."
         )

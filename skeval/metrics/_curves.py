@@ -420,7 +420,7 @@ def check_curve_sample(
 
 
 def warn_of_other_class(name: str, sample: CurveSample) -> None:
-    """Warn if scores are those of the other class: their area under the ROC curve is below 1/2."""
+    """Warn if scores indicate the other class: their area under the ROC curve is below 1/2."""
     if sample.positive.all() or not sample.positive.any():
         return
     limits, error = sample.area_form(sample.area)

@@ -134,7 +134,7 @@ class Difference(ResultWithValue):
     Attributes
     ----------
     name : str
-        Name of the score, and those of the systems.
+        Names of the score and of the systems.
     a, b : str
         Names of the two systems; the difference is the score of `a` minus the score of `b`. Over
         data sets it is the median of its means over two data sets, and `standard_error` is nan.

@@ -279,7 +279,7 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
     _checks.refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
     weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))
     if weights.min() == 0:
-        raise ValueError("sample_weight must be > 0, got 0; leave out samples that weigh nothing.")
+        raise ValueError("sample_weight must be > 0, got 0; leave out samples with zero weight.")
     return weights
 
 

@@ -63,7 +63,7 @@ INFLATED = "inflated"
 def estimate_error(
     inputs: Inputs, value: float, standard_error: float, replicates: np.ndarray, **fields: Any
 ) -> Estimate:
-    """Return the estimate of a method; the default numbers are those of all samples and groups."""
+    """Return the estimate of a method; by default all samples and groups are counted."""
     shared = {"n_samples": len(inputs.target), "n_groups": inputs.n_groups}
     return error_estimate(
         value,

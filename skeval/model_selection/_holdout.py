@@ -91,8 +91,8 @@ def holdout_error(
         `replicates` is 1 for each misclassified sample and 0 for all others. In `extra`,
         `n_errors` is the number of errors (a sum of weights if samples have weights), and
         `class_errors` and `class_sizes` have the error rate and the effective number of samples of
-        each of the `classes`. With `priors`, `variance_reduction` is the variance of as many
-        samples drawn at random minus that of the estimate.
+        each of the `classes`. With `priors`, `variance_reduction` is the variance for the
+        same number of samples drawn at random minus the variance of the estimate.
         ``confidence_interval(method=)`` takes "wilson" (default), "agresti_coull", "jeffreys",
         "exact", "wald" or "normal" under random sampling, "stratified_wilson" [1]_ (default) or
         "normal" with priors; the normal interval is too short for few errors and is nan for none.

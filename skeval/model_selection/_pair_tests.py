@@ -35,7 +35,7 @@ Column = Sequence[Any] | NDArray[Any]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairExtra:
-    """What the difference of two systems has in `extra`, depending on the test.
+    """Fields of `extra` of the difference of two systems, which depend on the test.
 
     Attributes
     ----------

@@ -494,7 +494,7 @@ def make_scorer_of(
     parameters = inspect.signature(function).parameters.keys()
     unknown = sorted(options.keys() - (parameters - {"estimator", "X", "y"}))
     if unknown:
-        raise TypeError(f"{unknown[0]} is no argument of {function.__name__}.")
+        raise TypeError(f"{unknown[0]} is not an argument of {function.__name__}.")
     # one seed for all calls: candidates of a search are compared on the same resamples
     options["random_state"] = _checks.small_seed(options["random_state"])
     return ProcedureScorer(name, function, options, attribute)

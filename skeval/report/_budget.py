@@ -73,8 +73,8 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
     """Return the expected seconds of a fit to all samples, 0 where fits to fewer samples fail.
 
     Samples are quadrupled until a fit takes long enough. The time is then extrapolated as a power
-    of the number of samples, between linear and cubic. The power is that of processor time, which
-    depends less on what else the machine does.
+    of the number of samples, between linear and cubic. The power describes processor time, which
+    depends less on the load of the machine.
     """
     n, inputs = len(inputs.target), inputs.with_options(n_jobs=None, verbose=0, memory=None)
     order = np.random.default_rng(seed).permutation(n)

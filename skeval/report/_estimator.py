@@ -1,4 +1,4 @@
-"""Report of an estimator: its sections besides those of all scored predictions."""
+"""Report of an estimator: the sections that other scored predictions do not have."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def find_baseline(
     tested, so it has a slight advantage over predictions made without seeing them. For samples in
     time order, each `earlier` baseline has a name and, for each prediction, the row of the target
     to predict; it is used if it is better. Custom losses, and scores without predicted labels, have
-    no baseline. The squared error is below that of the mean if the explained share of the variance
+    no baseline. The squared error is below the variance if the explained share of the variance
     is above 0, so both have the interval of this share.
     """
     if not predictions.has_values:
@@ -306,7 +306,7 @@ class Judgment(NamedTuple):
     Attributes
     ----------
     relation : {"better", "worse", "same", "open", "untested"}
-        "open" is no evidence: the interval includes the baseline.
+        "open" means no evidence: the interval includes the baseline.
     metric : str
         Name of the metric that decides; "" for the main estimate.
     reference : str

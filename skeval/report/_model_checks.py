@@ -41,7 +41,7 @@ def check_fitted_before(
 
     Each fit is started only if `has_time` allows it. Frozen parts are found by their type. A model
     that is fixed in another way predicts the same after it is refitted on shuffled labels; constant
-    predictions are no evidence of that.
+    predictions do not show this.
     """
     frozen = list(_find_frozen(inputs.estimator))
     supervised = [name for name, part in frozen if _uses_labels(part)]

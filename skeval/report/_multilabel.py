@@ -151,7 +151,9 @@ def read_labels(
     if len(set(names)) != y.shape[1]:
         raise ValueError(f"labels must name each of {y.shape[1]} columns once, got {names[:10]}.")
     if pos_label is not None:
-        raise ValueError(f"pos_label must be None for several labels a sample, got {pos_label!r}.")
+        raise ValueError(
+            f"pos_label must be None for several labels per sample, got {pos_label!r}."
+        )
     whole = bool(np.isin(values, (0, 1)).all())
     kind = ("labels" if whole else "probabilities") if kind == "auto" else kind
     if kind not in ANSWERS:
@@ -174,7 +176,7 @@ def read_labels(
         )
     cut = 0.5 if threshold is None else threshold
     if isinstance(cut, str | Mapping | bool) or not np.isreal(cut):
-        raise ValueError(f"threshold must be a number for several labels a sample, got {cut!r}.")
+        raise ValueError(f"threshold must be a number for several labels per sample, got {cut!r}.")
     return Labels(kind, names, y == 1, values, values >= cut, float(cut))
 
 
@@ -195,7 +197,7 @@ def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -
     """Return the report of `evaluate_predictions` for several labels per sample."""
     if options["scoring"] is not None:
         raise ValueError(
-            "scoring must be None for several labels a sample; "
+            "scoring must be None for several labels per sample; "
             "skeval.model_selection.metric_interval takes any metric of them."
         )
     for name in ("prevalence", "within", "unit_weights"):

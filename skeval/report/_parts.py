@@ -420,7 +420,7 @@ class Part(NamedTuple):
     only_in_doubt: bool = False
     """Whether "auto" skips it if the interval already excludes chance."""
     missing: str = ""
-    """What a report lacks if the part is undefined; "" if the error is raised."""
+    """Name of the missing result if the part is undefined; "" if the error is raised."""
     skips_failed: bool = False
     """Whether a report does without it if a fit fails and `error_score` is nan."""
 

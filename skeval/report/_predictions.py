@@ -125,7 +125,7 @@ def take_groups(X: Any, groups: Any) -> tuple[Any, Any]:
         return X, groups
     if not hasattr(X, "columns") or groups not in X.columns:
         raise ValueError(
-            f"groups must be a column of X or hold a group for each sample, got {groups!r}."
+            f"groups must be a column of X or contain a group for each sample, got {groups!r}."
         )
     return X[[column for column in X.columns if column != groups]], X[groups]
 
@@ -157,7 +157,7 @@ def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
     if isinstance(by, str):
         if not hasattr(X, "columns") or by not in X.columns:
             raise ValueError(
-                f"by must be a column of X or hold a subgroup for each sample, got {by!r}."
+                f"by must be a column of X or contain a subgroup for each sample, got {by!r}."
             )
         by = X[by]
     if by is not None:

@@ -440,7 +440,7 @@ def show_hard_samples(report: Any) -> Section | None:
         heading = _sentences.write_large_residuals(n_wrong)
         if not fitted:
             sentences = sentences or [f"{heading}."]
-    # what the last column shows, and how
+    # content and format of the last column
     last: tuple[str, Callable[[float], str]] | None = None
     if numbers:
         last = "residual / RMS", "{:.1f}".format

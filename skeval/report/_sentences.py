@@ -290,10 +290,10 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
 
 
 def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
-    """Compare the error with that of the baseline; unless it is better, begin with a warning title.
+    """Compare the error with the baseline; unless it is better, begin with a warning title.
 
-    The `other` metric decides whether the model is better than chance, if the error is not below
-    that of the baseline.
+    The `other` metric decides whether the model is better than chance, if its error is not below
+    the error of the baseline.
     Differences of mean squared errors are divided by the sum of both roots, which makes them
     differences of the roots.
     """

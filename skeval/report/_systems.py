@@ -1,4 +1,4 @@
-"""Report of existing predictions: its sections besides those of all scored predictions."""
+"""Report of existing predictions: the sections that other scored predictions do not have."""
 
 from __future__ import annotations
 

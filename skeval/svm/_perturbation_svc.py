@@ -450,7 +450,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         return getattr(self.estimator_, method)(X, **params)
 
     def get_metadata_routing(self) -> MetadataRequest | MetadataRouter:
-        """Return the requests: those of an `SVC`, or those of the steps of `estimator`.
+        """Return the requests of an `SVC`, or of the steps of `estimator`.
 
         Returns
         -------

@@ -837,7 +837,7 @@ def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, 
         if num_samples(y_true) == 0:  # scikit-learn before 1.7 would compute 0/0
             raise ValueError("y_true must contain at least one sample, got 0.")
         if is_indicator(y_true) and is_indicator(y_pred):
-            unique_labels(y_true, y_pred)  # raises for numbers that are no indicators
+            unique_labels(y_true, y_pred)  # raises for numbers other than indicators
             return y_true, y_pred
     true, pred = check_y("y_true", y_true), check_y("y_pred", y_pred)
     check_comparable(true, "y_pred", pred, of_part=True)
@@ -852,7 +852,7 @@ def is_indicator(y: Any) -> bool:
 
 
 def plain_text(y: Any) -> Any:
-    """Return text of NumPy's StringDType in the dtype that other packages know."""
+    """Return text of NumPy's StringDType in a dtype that other packages support."""
     if getattr(getattr(y, "dtype", None), "kind", "") == "T":
         objects = y.astype(object)
         return objects if find_missing(objects.ravel()).any() else objects.astype(str)

@@ -207,7 +207,7 @@ def test_a_stop_is_one_line_that_says_how_to_go_on(capsys, monkeypatch, tmp_path
     error = capsys.readouterr().err
     assert error.startswith("\nskeval: interrupted; there is nothing to report yet; with --memory ")
     assert main(["evaluate", "iris", "--memory", str(tmp_path), *QUICK]) == 130
-    assert "the same command again goes on where it stopped" in capsys.readouterr().err
+    assert "the same command again continues where it stopped" in capsys.readouterr().err
 
 
 def test_a_summary_says_what_to_do_about_an_error_that_must_not_be_quoted(tmp_path, capsys):

@@ -38,7 +38,7 @@ MIN_ROWS = 8
 """A column of fewer rows may count them by chance."""
 MIN_GAPPED, MAX_SPAN, MAX_SPAN_IN_ORDER = 40, 1.25, 3.0
 """Minimum number of rows for row numbers with gaps, and their maximum range per row, in any order
-and in file order: so many other whole numbers have ties, or are not in order."""
+and in file order. Other whole numbers usually have ties, or are not in order."""
 MAX_CHANCE_OF_MEANS = 0.01
 """Maximum probability that a feature is this close to the means of the target by chance."""
 MAX_MERGED = 5
@@ -145,7 +145,7 @@ TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
 
 
 def _correlate(columns: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return the absolute correlation of the ranks of features with those of the target.
+    """Return the absolute rank correlation of features with the target.
 
     Ranks are compared on at most `MAX_SCREENED` rows with all features, and missing values are
     replaced by the middle.

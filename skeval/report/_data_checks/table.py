@@ -292,7 +292,7 @@ def encode_column(column: np.ndarray) -> tuple[np.ndarray, bool]:
         return np.where(np.isnat(column), np.nan, column.astype(np.int64).astype(float)), True
     has_texts = any(isinstance(value, str) for value in column.tolist())
     if not has_texts:
-        with suppress(TypeError, ValueError):  # pandas.NA is no float
+        with suppress(TypeError, ValueError):  # pandas.NA is not a float
             return column.astype(float), True
     texts = np.array([str(value) for value in column.tolist()], dtype=str)
     missing = np.isin(np.char.lower(texts), MISSING)

@@ -28,7 +28,7 @@ MAX_DIGITS, ROUNDING = 6, 1e-9
 def check_missing_by_class(table: TableDescription) -> Iterator[Finding]:
     """Report features whose values are missing in one class only.
 
-    The probability is that of the hypergeometric distribution, with a Bonferroni correction for
+    The hypergeometric probability has a Bonferroni correction for
     features and classes. Serious if at least half of the class is missing.
     """
     target = table.target
