@@ -164,6 +164,31 @@ def test_the_table_of_reports_of_predictions_is_that_of_the_benchmark():
             assert " ".join([name, *(cell[measure] for measure in measures)]) in lines
 
 
+def test_the_tables_of_curves_are_those_of_the_benchmark():
+    lines = [" ".join(line.split()) for line in read("doc/validation.rst").splitlines()]
+    rows = {}
+    for row in csv.DictReader(read("benchmarks/results/coverage_curves.csv").splitlines()):
+        if row["method"] == "band":
+            key = row["curve"], int(row["n"]), row["rate"], row["area"]
+            rows[key] = {name: row[name] for name in ("lowest", "whole")}
+
+    def write(value):
+        return f"{float(value):.3f}".removeprefix("0").replace("1.000", "1.00")
+
+    tables = {"roc": "auc", "precision_recall": "average_precision", "net_benefit": "difference"}
+    for (curve, n, rate, _), _ in rows.items():
+        if curve in tables:
+            cells = []
+            for area in ("0.6", "0.9", "0.98"):
+                band, other = (rows[name, n, rate, area] for name in (curve, tables[curve]))
+                cells += [write(band["lowest"]), write(other["lowest"])]
+                if curve != "net_benefit":
+                    cells.insert(-1, write(band["whole"]))
+            step = len(cells) // 3
+            shown = [", ".join(cells[k : k + step]) for k in range(0, len(cells), step)]
+            assert " ".join([str(n), rate, *shown]) in lines
+
+
 def test_the_tables_of_the_methods_page_are_those_of_the_benchmark():
     command = [sys.executable, ROOT / "benchmarks" / "default_interval.py"]
     tables = subprocess.run(command, capture_output=True, text=True, check=True).stdout

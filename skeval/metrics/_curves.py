@@ -535,9 +535,8 @@ def roc_curve_band(
 
     Notes
     -----
-    Bootstrap percentile bands have zero width where no error was observed. In the simulations below
-    they covered the curve in 0.54 of the data sets, on average over the rates, and never in some
-    corners. Instead, at each x:
+    Bootstrap percentile bands have zero width where no error was observed, and are too narrow.
+    Instead, at each x:
 
     - the threshold with rate x on unlimited data may deviate by `a` standard deviations
       :math:`\sqrt{x (1 - x) / n}` of the n negatives, and independently the true-positive rate at
@@ -552,26 +551,7 @@ def roc_curve_band(
     - the area has the score interval of `metric_interval`, with DeLong's variance, or the variance
       between groups (Obuchowski [4]_).
 
-    Coverage was simulated for a nominal level of 0.95, on 200 data sets with normal scores in both
-    classes. Each cell of the table gives the coverage at the worst of ten false-positive rates from
-    0.01 to 0.95, of the whole curve, and of the area (1000 data sets). The coverage of the area is
-    below .93 in one cell.
-
-    =======  ====  ================  ================  ================
-    samples  rate  area 0.6          0.9               0.98
-    =======  ====  ================  ================  ================
-    50       0.5   .980, .985, .961  .970, .985, .951  .965, .980, .949
-    50       0.1   .970, 1.00, .953  .985, 1.00, .962  .975, .990, .962
-    50       0.02  .995, 1.00, .963  .980, .995, .958  .985, .995, .956
-    200      0.5   .970, .965, .953  .975, .990, .951  .975, .990, .940
-    200      0.1   .950, .980, .944  .970, .995, .923  .980, .990, .942
-    200      0.02  .965, 1.00, .930  .970, .985, .968  .960, .995, .961
-    =======  ====  ================  ================  ================
-
-    With 10 and 40 groups of 5 samples of the same class and a within-group correlation of 0.7, the
-    lowest pointwise coverage was .985 and .985, the coverage of the whole curve .990 and .995, and
-    the coverage of the area .900 and .970. When the samples of the 40 groups were treated as
-    independent, these were .830, .870 and .700.
+    :doc:`/validation` has the measured coverage.
 
     References
     ----------
@@ -701,23 +681,7 @@ def precision_recall_curve_band(
     values reached by deviations with :math:`a^2 + b^2 + c^2 \le z^2`. The average precision has the
     Clopper-Pearson interval of a proportion of the positives (Boyd et al. [2]_ use the log-odds).
 
-    Coverage was simulated for a nominal level of 0.95, on 200 data sets with normal scores in both
-    classes. Each cell gives the coverage at the worst of nine recalls from 0.05 to 0.95, of the
-    whole curve, and of the average precision (1000 data sets).
-
-    =======  ====  ================  ================  ================
-    samples  rate  area 0.6          0.9               0.98
-    =======  ====  ================  ================  ================
-    50       0.5   .950, .990, .957  .970, .990, .999  .965, .995, 1.00
-    50       0.1   .965, 1.00, .983  .975, 1.00, .998  .975, 1.00, .998
-    50       0.02  .980, .995, .988  .990, 1.00, .998  .990, 1.00, 1.00
-    200      0.5   .935, .980, .949  .950, 1.00, .987  .980, 1.00, .999
-    200      0.1   .960, 1.00, .987  .985, 1.00, .979  .980, 1.00, .998
-    200      0.02  .970, .995, .993  .970, 1.00, .981  .965, 1.00, 1.00
-    =======  ====  ================  ================  ================
-
-    Bootstrap percentile bands covered the curve in 0.67 of the data sets, on average over the
-    recalls.
+    :doc:`/validation` has the measured coverage.
 
     References
     ----------
@@ -864,22 +828,7 @@ def net_benefit(
     A sample whose probability equals the threshold is treated, as in the R package dcurves. Like
     any metric, net benefit is optimistic on training samples.
 
-    Coverage was simulated for a nominal level of 0.95, on 200 data sets with normal scores in both
-    classes and calibrated probabilities. Each cell gives the lowest coverage over the thresholds
-    0.5, 1 and 1.5 times the prevalence, of one model and of the difference from a worse model.
-
-    =======  ====  ==========  ==========  ==========
-    samples  rate  area 0.6    0.9         0.98
-    =======  ====  ==========  ==========  ==========
-    50       0.5   .945, .965  .960, .950  .965, .970
-    50       0.1   .960, .990  .960, .985  .965, .995
-    50       0.02  .915, 1.00  .940, 1.00  .915, 1.00
-    200      0.5   .945, .950  .945, .945  .955, .950
-    200      0.1   .950, .945  .945, .960  .950, .970
-    200      0.02  .935, .990  .935, .995  .940, .985
-    =======  ====  ==========  ==========  ==========
-
-    Coverage is below .93 with one positive among 50 samples, on average.
+    :doc:`/validation` has the measured coverage.
 
     References
     ----------
@@ -1204,8 +1153,7 @@ def cost_curve_band(
     defines the class frequencies. Two scores are resampled together.
 
     *One curve.* The best threshold is chosen and evaluated on the same samples, so the curve is
-    biased downward. The resamples choose again and are biased further: in the simulations below,
-    nominal 0.95 percentile intervals had coverage as low as 0.10. Instead, at each x:
+    biased downward. The resamples choose again and are biased further. Instead, at each x:
 
     - the rates at the thresholds chosen by the resamples are computed on the sample and averaged.
       Their Wilson limits, or the Wilson limits at the best threshold if these lie farther away, are
@@ -1218,25 +1166,8 @@ def cost_curve_band(
       variance;
     - both limits are clipped to [0, min(x, 1 - x)], which contains every population curve.
 
-    Coverage was simulated at 11 values of x from 0.05 to 0.95, for a nominal level of 0.95, on 300
-    to 1000 data sets. The scores of the two classes were normal, with means 0 to 3.5 standard
-    deviations apart, or such scores cut into five values. The table shows the lowest coverage over
-    x:
-
-    ==================  ==========  ==========  ==========  ==========
-    samples per class   0 apart     1           2           3.5
-    ==================  ==========  ==========  ==========  ==========
-    30 and 30           0.948       0.956       0.970       0.997
-    100 and 100         0.952       0.965       0.960       0.982
-    400 and 400         0.960       0.957       0.957       0.963
-    20 and 200          0.954       0.960       0.972       0.998
-    five values, 30                 0.973       0.966
-    five values, 100                0.962       0.908
-    five values, 400                0.936       0.918
-    ==================  ==========  ==========  ==========  ==========
-
-    The mean coverage over x is 0.96 to 1.00. Coverage is too low if a score has few distinct
-    values, because two cuts then compete at some x.
+    :doc:`/validation` has the measured coverage. It is too low if a score has few distinct values,
+    because two cuts then compete at some x.
 
     *A difference* has percentile limits, because the optimism of the two curves nearly cancels. If
     both scores separate the classes perfectly, all resamples agree and the width is 0; this does

@@ -180,28 +180,10 @@ def compare_classifiers(
     :math:`\bar d / \sqrt{(1/J + n_{test}/n_{train})\, s^2}`, on `J - 1` degrees of freedom. The
     plain t-test omits the ratio and rejects far too often, because training sets overlap.
 
-    The corrected test on *one* set of 10 folds is very conservative and has little power. Share of
-    tests that reject at a nominal level of 5 % (two rules on one normal feature each; equally good
-    in 1,500 data sets, with class means 1.6 and 0.6 apart in 500):
-
-    ===============  ============  =============  ============  =============
-    folds            same, n = 60  same, n = 200  apart, 60     apart, 200
-    ===============  ============  =============  ============  =============
-    10, once         .009          .009           .18           .68
-    10, three times  .033          .025           .40           .92
-    10, ten times    .047          .036           .50           .94
-    5, once          .016          .012           .18           .49
-    5, four times    .034          .025           .41           .89
-    ===============  ============  =============  ============  =============
-
-    The default therefore repeats the folds; ``cv=10`` uses a single set, with a tenth of the fits.
-
-    With five folds in time order (two equally good rules, each on one of two features; accuracy and
-    squared error; 200 sets of 100 and of 400 samples with autocorrelations of 0 and .5),
-    "time_blocks" rejected in .035 to .075, and "corrected_t" in at most .015 of the sets, so it has
-    little power. With an autocorrelation of .9, "time_blocks" rejected in .05 to .14, because rules
-    that are fitted to few independent samples differ, and it was undefined in .15 (accuracy) and
-    .85 (squared error) of the sets of 100 samples.
+    The corrected test on *one* set of 10 folds is very conservative and has little power. The
+    default therefore repeats the folds; ``cv=10`` uses a single set, with a tenth of the fits. In
+    time order, "time_blocks" has more power than "corrected_t", but is undefined if samples are few
+    and strongly autocorrelated. :doc:`/validation` has the measured sizes.
 
     With more than two estimators, each of the `m` pairs has an interval at the level ``1 - (1 -
     confidence_level) / m`` (Bonferroni). Holm's P-values reject every hypothesis that these

@@ -136,13 +136,8 @@ def compare_readers(
     study (114 cases, 5 readers, 2 modalities) by the R package MRMCaov is reproduced: difference
     -.0438, standard error .0207, 15.07 degrees of freedom, [-.0879, .0003], P = .0512.
 
-    In 60 binormal populations after Roe and Metz [3]_ (3 to 10 readers, 50 to 200 cases,
-    areas near .70, .85 and .96, 1,000 studies each), two equal systems differed at a nominal 5 % in
-    .010 to .102 of the studies: on average in .060, .049 and .043 with 3, 5 and 10 readers. The
-    intervals of differences covered .911 to .962 with 3 readers, .939 to .965 with more, and .934
-    to .965 with fixed readers. Plan at least five readers: with three, the estimated degrees of
-    freedom are often too large. The intervals of systems covered .900 to .975, on average .944 (200
-    studies each; ``benchmarks/coverage_readers.py``).
+    Plan at least five readers: with three, the estimated degrees of freedom are often too large.
+    :doc:`/validation` has the measured coverage and size, in populations after Roe and Metz [3]_.
 
     References
     ----------

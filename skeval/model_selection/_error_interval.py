@@ -422,15 +422,8 @@ def score_interval(
 
     Notes
     -----
-    Coverage of nominal 95 % intervals by "repeated_cv", and by "corrected_t" on the same data in
-    brackets (80 data sets per cell): "roc_auc" 0.89 to 1.00 (0.75 to 0.94), "average_precision"
-    0.96 to 1.00 (0.44 to 0.82), "balanced_accuracy" 0.97 to 1.00 (0.66 to 0.96) and "f1_macro" 0.97
-    to 1.00 (0.61 to 0.96), in five cells of 100 samples with 5 features and a class of a half or a
-    tenth (linear discriminant analysis and, in one cell, a tree of depth 3); "r2" 0.93 to 0.96
-    (0.85 to 0.93), in eight cells of 50 and 100 samples (ridge regression and least squares). The
-    interval of "r2" had 0.24 to 0.64 times the width of "corrected_t", because the R2 of a test set
-    of 5 or 10 samples is too low, in these cells by 0.17 to 0.76 on average; scores of the third
-    kind above have this bias.
+    "corrected_t" covers less on small test sets, where R2 is too low on average. :doc:`/validation`
+    compares both methods.
 
     Intervals of scikit-learn's named scores are clipped to the range of the score. In a small data
     set, a test set with a tenth of the samples may contain a single class. The area under the curve

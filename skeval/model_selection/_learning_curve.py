@@ -220,14 +220,8 @@ def learning_curve_band(
     continues beyond the available samples is unknown. Mukherjee et al. [3]_ extrapolate in the same
     way.
 
-    In simulations (``benchmarks/coverage_learning_curve.py``: discriminant analysis, logistic
-    regression, ridge regression and nearest neighbors; 100 or 400 samples; 9 settings with 100 data
-    sets each), nominal 95 % intervals covered the expected error at the measured sizes in .93 to
-    1.00 of data sets, at all samples in .94 to .98, and at twice the samples in .95 to 1.00. The
-    band covered all of them in .95 to .99. The interval of the gain covered it in .98 to 1.00, so
-    it is too wide. On data without signal, "would help" was concluded in none of 100 data sets.
-    These populations follow a power law at least approximately; coverage is not guaranteed if a
-    curve bends beyond the measured sizes.
+    :doc:`/validation` has the measured coverage. It is not guaranteed if a curve bends beyond the
+    measured sizes.
 
     Training parts are stratified, and each has at least one member of every class; on data without
     signal the error at the smallest size is therefore somewhat too low.

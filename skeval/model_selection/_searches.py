@@ -831,23 +831,8 @@ def tuning_optimism(
 
     The interval is the corrected resampled t [1]_ over the folds of all repeats, as in
     `selection_bias`. Its target is the mean optimism for samples of this size; several repeats make
-    it shorter. Simulated coverage at a nominal 0.95 (five outer folds, not repeated; 1, 3, 7 or 17
-    nearest neighbors chosen by three inner folds; two Gaussian classes in 3 features; 80 data sets
-    each; the rate is the Bayes error):
-
-    =====  ====  ========  ===========  ========  =====
-    rate   n     optimism  tuning bias  coverage  width
-    =====  ====  ========  ===========  ========  =====
-    0.5    50    0.074     0.042        0.99      0.64
-    0.5    200   0.044     0.022        0.99      0.30
-    0.1    50    0.032     0.015        1.00      0.43
-    0.1    200   0.010     0.006        0.99      0.21
-    0.02   50    0.012     0.002        0.75      0.23
-    0.02   200   0.007     0.002        0.98      0.10
-    =====  ====  ========  ===========  ========  =====
-
-    The coverage of 0.75 is due to data sets without any variation over the folds, whose interval is
-    nan, with a warning; all other intervals covered the optimism.
+    it shorter. :doc:`/validation` has
+    the measured coverage. Without any variation over the folds the interval is nan, with a warning.
 
     References
     ----------
