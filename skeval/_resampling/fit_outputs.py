@@ -424,6 +424,6 @@ def mean_of_tested(losses: np.ndarray, weights: np.ndarray | None) -> float:
     largest = weights.max()
     if largest == 0:
         raise ValueError(
-            "sample_weight must be positive for a sample that cv tests, it is 0 for all of them."
+            "sample_weight must be positive for a sample that cv tests; it is 0 for all of them."
         )
     return float(np.average(losses, weights=weights / largest))

@@ -451,7 +451,7 @@ def check_params(params: Params, n_samples: int) -> None:
                 length = num_samples(value)
             if length != n_samples:
                 raise ValueError(
-                    f"params[{name!r}] must hold one weight for each of the {n_samples} samples, "
+                    f"params[{name!r}] must have one weight for each of the {n_samples} samples, "
                     f"got {length}."
                 )
 
@@ -479,7 +479,7 @@ def count_effective(weights: np.ndarray) -> float:
     """Return the effective sample size of weights; raise if all are 0."""
     if not weights.any():
         raise ValueError(
-            "sample_weight must be positive for a sample that is tested, it is 0 for all of them."
+            "sample_weight must be positive for a tested sample; it is 0 for all of them."
         )
     relative = weights / weights.max()  # the square of a weight may overflow
     return float(relative.sum() ** 2 / np.sum(relative**2))

@@ -182,13 +182,13 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
     texts = [column.dtype.kind not in "biuf" for column in read]
     if any(texts) and not all(texts):
         raise ValueError(
-            "y must hold numbers in all columns or texts in all, which scikit-learn compares; got "
-            f"texts in column {names[texts.index(True)]!r} and numbers in column "
+            "y must contain numbers in all columns or texts in all, which scikit-learn compares; "
+            f"got texts in column {names[texts.index(True)]!r} and numbers in column "
             f"{names[texts.index(False)]!r}."
         )
     if not labels:
         if any(texts):
-            raise ValueError(f"y must hold numbers for a regressor, got texts in {names[0]!r}.")
+            raise ValueError(f"y must contain numbers for a regressor, got texts in {names[0]!r}.")
         numbers = np.column_stack(read).astype(float)
         return Target(numbers, None, numbers, given, groups, names)
     # labels of a classifier as codes
@@ -197,7 +197,7 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
         if column.dtype.kind == "f" and np.any(column % 1):
             number = column[column % 1 != 0][0]
             raise ValueError(
-                f"y must hold classes for a classifier, got the number {number:g} in column "
+                f"y must contain classes for a classifier, got the number {number:g} in column "
                 f"{names[k]!r}; use a regressor, or make classes of the numbers."
             )
         present, codes[:, k] = np.unique(column, return_inverse=True)

@@ -529,7 +529,7 @@ def judge_assisted_interval(
     judged = rankdata(judged) / len(judged)
     group = _checks.number_groups(groups, len(judged))
     if group is not None and count_groups(group[:n]) < 2:
-        raise ValueError("groups must hold at least two groups with a label, got one.")
+        raise ValueError("groups must have at least two groups with a label, got one.")
     alone = designs.regress_on_judge(y, judged[:n], None if group is None else group[:n])
     result = designs.regress_on_judge(y, judged, group)
     limits = partial(designs.limits_of_mean, y, result, alone, signed)
