@@ -410,7 +410,9 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
     for name, option in named.items():
         if name not in columns:
             folded = {other.strip().lower(): other for other in columns}
-            close = get_close_matches(name.strip().lower(), folded, n=2, cutoff=0.7)
+            word = name.strip().lower()
+            close = get_close_matches(word, folded, n=2, cutoff=0.7)
+            close = close or [other for other in folded if word in other][:2]
             hint = " or ".join(repr(folded[other]) for other in close)
             hint = f" (did you mean {hint}?)" if hint else ""
             missing.append(f"no column {name!r} for {option}{hint}")
@@ -593,6 +595,7 @@ def _read_labels(
     if missing.any():
         keep = f", {_write_option('--text', target)} keeps texts such as None as classes"
         keep = keep if y.dtype == object and source.lower().endswith(TEXT_FILES) else ""
+        keep += "; delete row 1 if it has units" if missing[0] else ""
         raise ValueError(
             f"{start} has no value in {_describe_rows(missing)}; --drop-missing-target leaves such "
             f"rows out{keep}. {advice}".rstrip()
