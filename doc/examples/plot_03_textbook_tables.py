@@ -3,7 +3,7 @@ What is wrong with these textbook tables?
 =========================================
 
 Three data sets that textbooks and packages use for exercises. Each has a property that makes a
-cross-validated error useless, and each report says so in its first sentence.
+cross-validated error useless, and the first sentence of each report states it.
 """
 
 # %%

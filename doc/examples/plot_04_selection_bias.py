@@ -58,8 +58,8 @@ print(rule.stability_)
 
 # %%
 # Errors of CV1 and CV2 on noise and on the patients, and how often the columns were selected. The
-# ten measurements have names, x10 and above are noise: a high selection frequency alone is no
-# proof.
+# ten measurements have names, x10 and above are noise: a high selection frequency alone is not
+# evidence.
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
 for ax, (name, result) in zip(axes, results.items(), strict=False):
     SelectionBiasDisplay.from_result(result, ax=ax)
