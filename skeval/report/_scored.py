@@ -201,8 +201,8 @@ def _explain_metrics(report: Any) -> str:
     """Describe the samples of the metrics, and the target of their intervals."""
     if report.out_of_fold.n_fits:
         return (
-            "Based on out-of-fold predictions. The intervals are for the model trained on all "
-            "samples, as is that of the error."
+            "Based on out-of-fold predictions. The intervals, like the interval of the error, are "
+            "for the model trained on all samples."
         )
     text = "Computed from the given predictions."
     if report.kind == "scores" and report.threshold is None:
@@ -228,7 +228,7 @@ def tabulate_classes(report: Any) -> list[Table]:
     caption = "By class."
     if len(by_class) == 2:
         caption += f" The recall of {name_label(find_positive_class(report))}, the positive class, "
-        caption += "is the sensitivity, of the other the specificity."
+        caption += "is the sensitivity; the recall of the other class is the specificity."
     head = ["class", *map(_sentences.name_metric, names)]
     return [Table(caption, head, rows, n_on_page=MAX_CLASSES, n_in_text=0)]
 

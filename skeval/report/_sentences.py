@@ -310,8 +310,8 @@ def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
         if low == high == 0:
             remedy = "class weights, other features" if rates else "other features"
             return (
-                f"Same as the baseline: {start} on the same samples, as the model has. Try "
-                f"{remedy} or another model."
+                f"Same as the baseline: {start} on the same samples, and so does the model. "
+                f"Try {remedy} or another model."
             )
         return f"Not compared with the baseline: {start}; the difference does not vary."
     ends = [difference, low, high]
