@@ -370,7 +370,7 @@ def bleu_statistics(
             f"{n} hypotheses, got {len(references)}{hint if n and transposed else ''}."
         )
     if n == 0:
-        raise ValueError("hypotheses must hold at least one sentence, got none.")
+        raise ValueError("hypotheses must contain at least one sentence, got none.")
     # count the n-grams of a block of sentences at a time
     pairs, blocks = _tokenize(references, hypotheses, tokenize or str.split), []
     while batch := list(islice(pairs, _BLOCK)):

@@ -785,14 +785,14 @@ def validation_size(
     if y_proba is not None:
         p = read_column("y_proba", y_proba)
         if not len(p) or not (np.isfinite(p).all() and p.min() > 0 and p.max() < 1):
-            raise ValueError("y_proba must hold probabilities strictly between 0 and 1.")
+            raise ValueError("y_proba must contain probabilities strictly between 0 and 1.")
         odds = logit(p)
     for name, pair, law in (("log_odds", log_odds, stats.norm), ("beta", beta, stats.beta)):
         if pair is None:
             continue
         first, second = pair if len(pair) == 2 else (np.nan, np.nan)
         if not second > 0 or (name == "beta" and not first > 0) or not np.isfinite(first):
-            raise ValueError(f"{name} must hold two numbers, the second > 0, got {pair!r}.")
+            raise ValueError(f"{name} must contain two numbers, the second > 0, got {pair!r}.")
         odds = law.ppf((np.arange(N_QUANTILES) + 0.5) / N_QUANTILES, first, second)
         odds = odds if name == "log_odds" else logit(odds)
     if odds is not None:
