@@ -125,7 +125,7 @@ def test_folds_are_not_independent_so_the_default_counts_half_of_the_samples():
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, np.nan, "0.95"])
 def test_bad_level(level):
-    with pytest.raises(ValueError, match="confidence_level must fulfill"):
+    with pytest.raises(ValueError, match="confidence_level must satisfy"):
         holdout_error([0, 1], [0, 1]).confidence_interval(level)
 
 

@@ -418,7 +418,7 @@ def test_several_metrics_give_one_estimate_for_each():
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
-        (error_rate, {"confidence_level": 1.0}, "confidence_level must fulfill"),
+        (error_rate, {"confidence_level": 1.0}, "confidence_level must satisfy"),
         (error_rate, {"method": "jackknife"}, "method must be one of .* got 'jackknife'"),
         (error_rate, {"method": "delong"}, "does not fit error_rate"),
         (r2_score, {}, r"integers that are all in y_true, as classes are; accuracy_score compares"),

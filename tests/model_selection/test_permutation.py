@@ -445,7 +445,7 @@ def test_interval_of_the_pvalue():
     assert interval.confidence_level == 0.95
     wide = result.confidence_interval(0.99)
     assert wide.low < interval.low < interval.high < wide.high
-    with pytest.raises(ValueError, match="confidence_level must fulfill"):
+    with pytest.raises(ValueError, match="confidence_level must satisfy"):
         result.confidence_interval(1)
 
 
