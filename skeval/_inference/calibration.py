@@ -23,8 +23,7 @@ from scipy.special import betainc
 from scipy.stats import beta
 
 from skeval._inference.areas import Ranked
-from skeval._inference.estimate import Limits
-from skeval._inference.intervals import normal_quantile
+from skeval._inference.intervals import Limits, normal_quantile
 
 Floats = NDArray[np.float64]
 _GRID = np.concatenate([[0.0], np.geomspace(0.01, 1e3, 51), [1e9]])  # standard errors

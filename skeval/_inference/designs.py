@@ -67,8 +67,7 @@ from scipy import optimize, stats
 from scipy.special import expit, logit, logsumexp, ndtr
 
 from skeval._inference import intervals
-from skeval._inference.estimate import Limits
-from skeval._inference.intervals import Codes
+from skeval._inference.intervals import Codes, Limits
 
 Floats = NDArray[np.float64]
 

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import comb
 
-from skeval._inference.estimate import ErrorExtra, Estimate, LimitsByMethod
+from skeval._inference.estimate import ErrorExtra, Estimate
 from skeval._inference.intervals import (
     Codes,
+    LimitsByMethod,
     Spread,
     bounds_of,
     count_groups,

@@ -7,7 +7,7 @@ set of names is in `details`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from skeval._inference.intervals import Limits, LimitsByMethod, clip_limits
 from skeval.utils import _text
 from skeval.utils._checks import Alternative, check_confidence_level, check_option, warn_undefined
 from skeval.utils._plotting import (
@@ -26,8 +27,6 @@ from skeval.utils._plotting import (
 )
 from skeval.utils._text import DataFrame, ShownAsText
 
-Limits = tuple[float, float]
-LimitsByMethod = Mapping[str, Callable[[float], Limits]]
 _ROUNDING = 1e-12  # relative width
 MAX_POINTS, N_POINTS_SHOWN = 12, 6
 """Curves with more points than `MAX_POINTS` are printed at `N_POINTS_SHOWN` points."""
@@ -130,14 +129,6 @@ class Result(ShownAsText):
 
 
 Details = Mapping[str, Any]
-
-
-def clip_limits(limits: Limits, bounds: Limits) -> Limits:
-    """Return limits moved into `bounds`; nan stays nan."""
-    lowest, highest = map(float, bounds)
-    # numpy.clip takes 10 times as long for two numbers; nan and -0.0 stay correct in this order
-    low, high = (min(max(float(end) + 0.0, lowest), highest) for end in limits)
-    return low, high
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

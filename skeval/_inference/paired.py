@@ -37,8 +37,7 @@ from scipy.stats import binom
 
 from skeval._inference import intervals
 from skeval._inference.errors import TestLosses, variance_of_mean
-from skeval._inference.estimate import Limits
-from skeval._inference.intervals import Codes, Spread
+from skeval._inference.intervals import Codes, Limits, Spread
 
 _TIE_TOLERANCE = 1e-12
 

@@ -22,8 +22,7 @@ from scipy.optimize import LinearConstraint, brentq, minimize
 from sklearn.utils.multiclass import unique_labels
 
 from skeval._inference import intervals
-from skeval._inference.estimate import Limits
-from skeval._inference.intervals import Codes, Spread
+from skeval._inference.intervals import Codes, Limits, Spread
 from skeval.utils._checks import ignored_warnings
 
 Floats = NDArray[np.float64]

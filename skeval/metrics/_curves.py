@@ -23,8 +23,8 @@ from sklearn.utils import check_array
 
 from skeval._inference import areas, intervals
 from skeval._inference.areas import Ranked, Steps
-from skeval._inference.estimate import Band, Curve, Estimate, Limits
-from skeval._inference.intervals import Codes, Spread
+from skeval._inference.estimate import Band, Curve, Estimate
+from skeval._inference.intervals import Codes, Limits, Spread
 from skeval._inference.tables import Cells, ConfusionTable, mean_cost, score_form
 from skeval.metrics._classification import CONSTRAINTS
 from skeval.utils import _checks

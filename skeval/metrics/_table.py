@@ -23,8 +23,7 @@ from sklearn.utils.multiclass import type_of_target, unique_labels
 
 from skeval._inference import intervals, tables
 from skeval._inference.areas import Ranking, Term, rank_terms
-from skeval._inference.estimate import Limits
-from skeval._inference.intervals import PROPORTION_INTERVALS, Codes
+from skeval._inference.intervals import PROPORTION_INTERVALS, Codes, Limits
 from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, FScore, ValueAndGradient
 from skeval.metrics import _classification
 from skeval.metrics._curves import break_even_point, check_curve_sample, expected_cost, ranking_loss

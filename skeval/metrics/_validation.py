@@ -29,8 +29,8 @@ from skeval._inference.calibration import (
     pass_over,
 )
 from skeval._inference.errors import TestLosses, spread_of_mean
-from skeval._inference.estimate import Curve, Estimate, Limits, Results
-from skeval._inference.intervals import Codes, Spread
+from skeval._inference.estimate import Curve, Estimate, Results
+from skeval._inference.intervals import Codes, Limits, Spread
 from skeval.metrics._classification import CONSTRAINTS
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
 from skeval.utils._checks import (

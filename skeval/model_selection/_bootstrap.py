@@ -31,8 +31,10 @@ from skeval._inference.errors import (
     standard_error,
     weigh_values,
 )
-from skeval._inference.estimate import BootstrapExtra, Estimate, Limits, LimitsByMethod, Results
+from skeval._inference.estimate import BootstrapExtra, Estimate, Results
 from skeval._inference.intervals import (
+    Limits,
+    LimitsByMethod,
     give_no_limits,
     log_interval,
     log_odds_interval,

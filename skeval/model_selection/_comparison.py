@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from skeval._inference.designs import ReaderStudy
-from skeval._inference.estimate import Estimate, Limits, Result, ResultWithValue, Test
-from skeval._inference.intervals import mirrored
+from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
+from skeval._inference.intervals import Limits, mirrored
 from skeval._inference.paired import ALTERNATIVES
 from skeval._inference.ranks import critical_difference, find_equal, find_groups, rank_rows
 from skeval._version import __version__

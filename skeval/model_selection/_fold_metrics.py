@@ -36,7 +36,8 @@ from skeval._inference.errors import (
     spread_of_mean,
     worth,
 )
-from skeval._inference.estimate import Estimate, Limits, MetricExtra, Results
+from skeval._inference.estimate import Estimate, MetricExtra, Results
+from skeval._inference.intervals import Limits
 from skeval._inference.paired import corrected_error
 from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.predictions import Predictions

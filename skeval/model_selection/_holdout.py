@@ -20,9 +20,10 @@ from scipy.stats import rankdata
 
 from skeval._inference import designs
 from skeval._inference.errors import error_estimate
-from skeval._inference.estimate import Estimate, HoldoutExtra, Limits, Result
+from skeval._inference.estimate import Estimate, HoldoutExtra, Result
 from skeval._inference.intervals import (
     PROPORTION_INTERVALS,
+    Limits,
     count_groups,
     effective_size,
     normal_quantile,

@@ -28,8 +28,8 @@ from sklearn.utils.multiclass import type_of_target
 
 from skeval._inference import intervals
 from skeval._inference.errors import TestLosses, count_half, spread_of_mean
-from skeval._inference.estimate import ErrorExtra, Estimate, Limits, LimitsByMethod, Results
-from skeval._inference.intervals import PROPORTION_INTERVALS
+from skeval._inference.estimate import ErrorExtra, Estimate, Results
+from skeval._inference.intervals import PROPORTION_INTERVALS, Limits, LimitsByMethod
 from skeval._resampling.sampling_units import (
     DrawingUnits,
     Statistic,

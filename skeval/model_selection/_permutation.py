@@ -14,8 +14,8 @@ from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._adapters.fits import Scores, score_plan
-from skeval._inference.estimate import Limits, Results, Test
-from skeval._inference.intervals import exact_interval
+from skeval._inference.estimate import Results, Test
+from skeval._inference.intervals import Limits, exact_interval
 from skeval._inference.paired import (
     StoppingRule,
     autocorrelation,

@@ -23,8 +23,14 @@ from scipy import optimize, stats
 from skeval._adapters.fits import fit_plan
 from skeval._inference.designs import PooledRate, SiteCounts
 from skeval._inference.errors import TestLosses, mean_loss, variance_of_mean, worth
-from skeval._inference.estimate import ErrorExtra, Estimate, Limits
-from skeval._inference.intervals import bounds_of, normal_interval, normal_quantile, wilson_interval
+from skeval._inference.estimate import ErrorExtra, Estimate
+from skeval._inference.intervals import (
+    Limits,
+    bounds_of,
+    normal_interval,
+    normal_quantile,
+    wilson_interval,
+)
 from skeval._inference.paired import corrected_error
 from skeval._resampling.fit_outputs import LossLike
 from skeval._resampling.inputs import Params, validate_inputs

@@ -39,7 +39,8 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from skeval._inference import intervals
-from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
+from skeval._inference.estimate import Estimate, Results
+from skeval._inference.intervals import Limits, LimitsByMethod
 from skeval._resampling.sampling_units import Statistic
 from skeval.utils import _checks
 from skeval.utils._text import write_estimate
