@@ -39,8 +39,7 @@ from skeval._solvers.kernel_svm import Kernels, KernelSVMBatch, squared_distance
 from skeval._solvers.linear_svm import LinearSVMBatch, solve_feature_svms, solve_gram_svms
 from skeval._solvers.newton import uses_features
 from skeval._solvers.optimum import strictly_free
-from skeval.utils._compat import num_samples
-from skeval.utils._samples import count_dimensions
+from skeval.utils._compat import count_dimensions, num_samples
 
 TOLERANCES = 10.0
 """Decision values of libsvm beyond this multiple of `tol` have the sign of the optimum."""

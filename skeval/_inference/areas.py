@@ -138,7 +138,7 @@ def unbiased(influence: Floats, positive: NDArray[np.bool_], weight: Floats) -> 
     """
     corrected = influence.copy()
     for own in (positive, ~positive):
-        n = independent_size(weight[own]) if weight[own].any() else 0.0
+        n = intervals.independent_size(weight[own]) if weight[own].any() else 0.0
         if n >= 1.5:
             corrected[own] *= np.sqrt(n / (n - 1))
     return corrected
@@ -154,7 +154,7 @@ def spread_of_areas(
     """
     if group is not None:
         return intervals.spread_between(influence, group, weight, positive.astype(np.intp))
-    if min(independent_size(weight[own]) for own in (positive, ~positive)) < 1.5:
+    if min(intervals.independent_size(weight[own]) for own in (positive, ~positive)) < 1.5:
         return Spread(np.full((influence.shape[1],) * 2, np.nan))
     scaled = np.column_stack([unbiased(own, positive, weight) for own in influence.T])
     return Spread(scaled.T @ scaled)
@@ -352,7 +352,7 @@ def rank_terms(
             value, influence = float(round(value)), np.zeros(len(own))
         scaled = unbiased(influence, own, w) if of_area else influence * np.sqrt(n / (n - 1))
         variance = alone = float(np.sum(scaled**2))
-        m = np.array([independent_size(w[own]), independent_size(w[~own])])
+        m = np.array([intervals.independent_size(w[own]), intervals.independent_size(w[~own])])
         if group is None:
             influence = scaled
         else:
@@ -504,19 +504,13 @@ _CUTS = 50
 """Number of cutoffs of a class at which the variance between groups is evaluated."""
 
 
-def independent_size(weight: Floats) -> float:
-    """Return the effective sample size ``(sum w)^2 / sum w^2``."""
-    weight = weight / weight.max()  # squares of tiny weights would underflow
-    return float(weight.sum() ** 2 / np.sum(weight**2))
-
-
 def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
     """Return the number of independent samples with equally precise rates for a class.
 
     With groups it is the mean of ``p (1 - p)`` over the cutoffs, divided by the mean variance
     between groups. It is at most the effective size without groups, and at least 1.
     """
-    largest = independent_size(weight)
+    largest = intervals.independent_size(weight)
     if group is None:
         return largest
     n_groups = intervals.count_groups(group)

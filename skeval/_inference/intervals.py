@@ -139,6 +139,11 @@ def warn_of_one_group(spread: Spread) -> Spread:
     return spread
 
 
+def corrected_error(differences: Floats, test_train_ratio: float) -> float:
+    """Return the standard error of Nadeau & Bengio (2003, eq. 12)."""
+    return float(np.sqrt((1 / len(differences) + test_train_ratio) * np.var(differences, ddof=1)))
+
+
 def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> Limits:
     """Return the interval of the mean of non-negative losses.
 
@@ -212,6 +217,12 @@ def effective_size(
         return effective_number(proportion * rest, standard_error, n_samples, n_samples)
     rarity = min(proportion, rest) / max(proportion, rest)
     return effective_number(proportion * rest, standard_error, n_samples, n_groups, rarity)
+
+
+def independent_size(weight: Floats) -> float:
+    """Return the effective sample size ``(sum w)^2 / sum w^2``."""
+    weight = weight / weight.max()  # squares of tiny weights would underflow
+    return float(weight.sum() ** 2 / np.sum(weight**2))
 
 
 def effective_number(
@@ -519,6 +530,12 @@ def limits_of_draws(
     if form == "symmetric":
         half = np.quantile(np.abs(deviations), confidence_level)
     return float(center - half), float(center + half)
+
+
+def percentile_limits(replicates: Floats, confidence_level: float) -> Limits:
+    """Return the percentile interval of replicates."""
+    low, high = np.quantile(replicates, [(1 - confidence_level) / 2, (1 + confidence_level) / 2])
+    return float(low), float(high)
 
 
 def bootstrap_limits(

@@ -139,7 +139,10 @@ def corrected_t(
 
     The variance is ``(1/J + n_test/n_train) s^2``, with J - 1 degrees of freedom.
     """
-    mean, error = float(differences.mean()), corrected_error(differences, test_train_ratio)
+    mean, error = (
+        float(differences.mean()),
+        intervals.corrected_error(differences, test_train_ratio),
+    )
     return student_test(mean, error, len(differences) - 1, alternative)
 
 
@@ -156,11 +159,6 @@ def student_test(mean: float, error: float, degrees: float, alternative: str) ->
     pvalue = tail_probability(statistic, alternative, degrees)
     limits = partial(intervals.normal_interval, mean, error, degrees_of_freedom=degrees)
     return PairedTest(error, statistic, pvalue, limits)
-
-
-def corrected_error(differences: Floats, test_train_ratio: float) -> float:
-    """Return the standard error of Nadeau & Bengio (2003, eq. 12)."""
-    return float(np.sqrt((1 / len(differences) + test_train_ratio) * np.var(differences, ddof=1)))
 
 
 def differences_of(scores: Floats) -> Floats:
@@ -325,13 +323,7 @@ def paired_bootstrap(
     if difference and not varies:
         pvalue = np.nan
     statistic = difference / error if varies else np.nan
-    return PairedTest(error, statistic, pvalue, partial(percentile_limits, replicates))
-
-
-def percentile_limits(replicates: Floats, confidence_level: float) -> Limits:
-    """Return the percentile interval of replicates."""
-    low, high = np.quantile(replicates, [(1 - confidence_level) / 2, (1 + confidence_level) / 2])
-    return float(low), float(high)
+    return PairedTest(error, statistic, pvalue, partial(intervals.percentile_limits, replicates))
 
 
 def exchange_pvalue(difference: float, replicates: Floats, alternative: str) -> float:

@@ -26,8 +26,7 @@ from skeval._resampling.jobs import Jobs, open_jobs
 from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import Target, TooFewMembersError, permute_labels
 from skeval.utils._checks import find_missing, warn_user
-from skeval.utils._compat import safe_split, threadpool_controller
-from skeval.utils._samples import count_dimensions
+from skeval.utils._compat import count_dimensions, safe_split, threadpool_controller
 
 Outputs = Iterator[tuple[PlanBlock, FitOutput]]
 """The blocks of a plan, each with the outputs of its fits."""

@@ -37,6 +37,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skeval._inference.errors import TestLosses
+from skeval._inference.intervals import independent_size
 from skeval._resampling.fit_outputs import RESPONSES, FitOutput, Loss, LossLike, resolve_loss
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import (
@@ -481,8 +482,7 @@ def count_effective(weights: np.ndarray) -> float:
         raise ValueError(
             "sample_weight must be positive for a tested sample; it is 0 for all of them."
         )
-    relative = weights / weights.max()  # the square of a weight may overflow
-    return float(relative.sum() ** 2 / np.sum(relative**2))
+    return independent_size(weights)
 
 
 def fit_arguments(

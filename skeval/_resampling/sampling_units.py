@@ -30,8 +30,7 @@ from skeval.utils._checks import (
     repetition_rng,
     warn_undefined,
 )
-from skeval.utils._compat import num_samples, safe_indexing
-from skeval.utils._samples import refuse_mask
+from skeval.utils._compat import num_samples, refuse_mask, safe_indexing
 
 
 @dataclass(frozen=True, eq=False)

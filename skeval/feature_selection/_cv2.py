@@ -35,8 +35,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._adapters.fits import UNKNOWN, Solver, fit_plan, supports
 from skeval._inference.estimate import Estimate
-from skeval._inference.intervals import normal_interval, row_means
-from skeval._inference.paired import corrected_error
+from skeval._inference.intervals import corrected_error, normal_interval, row_means
 from skeval._resampling.fit_outputs import mean_of_tested, resolve_loss
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (

@@ -19,7 +19,6 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from skeval._inference import intervals
-from skeval._inference.areas import independent_size
 from skeval._inference.calibration import (
     Design,
     Masses,
@@ -30,7 +29,7 @@ from skeval._inference.calibration import (
 )
 from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Results
-from skeval._inference.intervals import Codes, Limits, Spread
+from skeval._inference.intervals import Codes, Limits, Spread, independent_size
 from skeval.metrics._classification import CONSTRAINTS
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
 from skeval.utils._checks import (

@@ -35,6 +35,7 @@ from skeval._inference.estimate import BootstrapExtra, Estimate, Results
 from skeval._inference.intervals import (
     Limits,
     LimitsByMethod,
+    corrected_error,
     give_no_limits,
     log_interval,
     log_odds_interval,
@@ -43,7 +44,6 @@ from skeval._inference.intervals import (
     row_means,
     stretch,
 )
-from skeval._inference.paired import corrected_error
 from skeval._resampling.fit_outputs import COLUMNS, FitOutput, LossLike, join_outputs
 from skeval._resampling.fit_request import (
     FitRequest,

@@ -18,8 +18,8 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from skeval._inference.areas import find_partial_area, independent_size, unbiased
-from skeval._inference.intervals import Codes, Spread, spread_between
+from skeval._inference.areas import find_partial_area, unbiased
+from skeval._inference.intervals import Codes, Spread, independent_size, spread_between
 from skeval._inference.paired import Right
 from skeval._resampling.sampling_units import (
     ExchangedUnits,

@@ -20,14 +20,7 @@ from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference import intervals
-from skeval._inference.areas import (
-    Area,
-    Term,
-    find_area,
-    independent_size,
-    rank_terms,
-    spread_of_areas,
-)
+from skeval._inference.areas import Area, Term, find_area, rank_terms, spread_of_areas
 from skeval._inference.errors import (
     TestLosses,
     degrees_of_mean,
@@ -37,8 +30,7 @@ from skeval._inference.errors import (
     worth,
 )
 from skeval._inference.estimate import Estimate, MetricExtra, Results
-from skeval._inference.intervals import Limits
-from skeval._inference.paired import corrected_error
+from skeval._inference.intervals import Limits, corrected_error, independent_size
 from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.predictions import Predictions
 from skeval.metrics._scorers import range_of, row_of_scorer

@@ -26,8 +26,8 @@ from skeval._adapters.fits import fit_each
 from skeval._inference import errors
 from skeval._inference.errors import TestLosses
 from skeval._inference.estimate import Estimate
-from skeval._inference.intervals import NON_NEGATIVE
-from skeval._inference.paired import corrected_error, time_units
+from skeval._inference.intervals import NON_NEGATIVE, corrected_error
+from skeval._inference.paired import time_units
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.inputs import Inputs, check_takes_weights
 from skeval._resampling.plans import (

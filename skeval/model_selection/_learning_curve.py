@@ -29,8 +29,7 @@ from scipy.stats import binom
 from skeval._adapters.fits import fit_each, score_each
 from skeval._inference.errors import mean_loss
 from skeval._inference.estimate import Band, Curve, ErrorExtra, Estimate
-from skeval._inference.intervals import Limits, bounds_of, normal_interval
-from skeval._inference.paired import percentile_limits
+from skeval._inference.intervals import Limits, bounds_of, normal_interval, percentile_limits
 from skeval._resampling.fit_outputs import LossLike
 from skeval._resampling.inputs import Params, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, draws_anew

@@ -27,11 +27,11 @@ from skeval._inference.estimate import ErrorExtra, Estimate
 from skeval._inference.intervals import (
     Limits,
     bounds_of,
+    corrected_error,
     normal_interval,
     normal_quantile,
     wilson_interval,
 )
-from skeval._inference.paired import corrected_error
 from skeval._resampling.fit_outputs import LossLike
 from skeval._resampling.inputs import Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out

@@ -28,8 +28,7 @@ from sklearn.utils.multiclass import type_of_target
 from skeval._adapters.fits import fit_plan
 from skeval._inference.errors import METHODS
 from skeval._inference.estimate import Estimate
-from skeval._inference.intervals import normal_interval
-from skeval._inference.paired import corrected_error
+from skeval._inference.intervals import corrected_error, normal_interval
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Params, fit_arguments, list_receivers, validate_inputs
 from skeval._resampling.plans import (

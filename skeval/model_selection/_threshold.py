@@ -25,11 +25,9 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from skeval._inference import intervals
-from skeval._inference.areas import independent_size
 from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Estimate, Results
-from skeval._inference.intervals import Limits
-from skeval._inference.paired import percentile_limits
+from skeval._inference.intervals import Limits, independent_size, percentile_limits
 from skeval._inference.tables import count_cells
 from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score

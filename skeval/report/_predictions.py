@@ -13,9 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
 from skeval._adapters.fits import fit_plan
-from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Results
-from skeval._inference.intervals import wilson_interval
+from skeval._inference.intervals import independent_size, wilson_interval
 from skeval._resampling.fit_request import (
     EachScorer,
     FitRequest,

@@ -34,11 +34,12 @@ from sklearn.utils import (
 )
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
-from skeval.utils._compat import is_foreign_array, num_samples
-from skeval.utils._samples import (
+from skeval.utils._compat import (
     count_dimensions,
     explain_other_index,
     index_of,
+    is_foreign_array,
+    num_samples,
     refuse_big_integers,
     refuse_mask,
 )
