@@ -27,8 +27,8 @@ from scipy.special import expit, logit, ndtri
 from sklearn import metrics
 from threadpoolctl import threadpool_limits
 
-from skeval import evaluate_predictions
 from skeval.metrics import net_benefit
+from skeval.report._evaluate_predictions import evaluate_predictions
 
 RESULTS = Path(__file__).parent / "results" / "coverage_predictions.csv"
 KEYS = "truth", "n", "share", "groups"

@@ -15,8 +15,8 @@ import warnings
 
 import numpy as np
 
-from skeval import evaluate_predictions
 from skeval.model_selection import compare_predictions
+from skeval.report._evaluate_predictions import evaluate_predictions
 
 
 def draw(n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,6 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 
-from skeval import evaluate
 from skeval.cluster import (
     choose_n_clusters,
     cluster_stability,
@@ -31,6 +30,7 @@ from skeval.model_selection import (
     score_interval,
 )
 from skeval.report import evaluate_clusterer
+from skeval.report._evaluate import evaluate
 
 __all__ = ["RUNS", "Logged", "Slow", "fits", "main"]
 

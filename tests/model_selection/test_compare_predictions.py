@@ -14,9 +14,9 @@ from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score
 
-from skeval import evaluate_predictions
 from skeval._inference.paired import Contrasts, step_down
 from skeval.model_selection import compare_predictions, comparison_power
+from skeval.report._evaluate_predictions import evaluate_predictions
 
 N, K = 120, 4
 RNG = np.random.default_rng(0)

@@ -17,10 +17,10 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
-from skeval import evaluate_predictions
 from skeval._inference.intervals import wilson_interval
 from skeval.metrics.cluster import mask_rand_score
 from skeval.model_selection import compare_predictions, metric_interval
+from skeval.report._evaluate_predictions import evaluate_predictions
 
 RNG = np.random.default_rng(0)
 SUBJECT = np.repeat([f"s{k}" for k in range(8)], 12)

@@ -16,7 +16,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from skeval import evaluate
 from skeval.metrics import error_rate
 from skeval.model_selection import (
     bootstrap_error,
@@ -32,6 +31,7 @@ from skeval.model_selection import (
     score_interval,
     tuning_bias,
 )
+from skeval.report._evaluate import evaluate
 
 ESTIMATES = [resubstitution_error, cross_val_error, bootstrap_error]
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2

@@ -10,7 +10,6 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval import evaluate
 from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,
@@ -20,6 +19,7 @@ from skeval.model_selection import (
     perturbation_interval,
     resubstitution_error,
 )
+from skeval.report._evaluate import evaluate
 
 RNG = np.random.default_rng(0)
 CODES = np.tile([0, 1], 20)

@@ -29,7 +29,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skeval import evaluate
 from skeval._inference.intervals import spread_between, spreads_of_cells
 from skeval._inference.paired import Right
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
@@ -72,6 +71,7 @@ from skeval.model_selection import (
     tuning_optimism,
 )
 from skeval.report import evaluate_predictions
+from skeval.report._evaluate import evaluate
 from skeval.svm import PerturbationResamplingSVC
 
 RNG = np.random.default_rng(0)
