@@ -37,6 +37,7 @@ from skeval._resampling.fit_request import (
     FitRequest,
     ReplayedEstimator,
     SmallTestSetError,
+    check_scorers,
     check_test_sets,
     methods_of_scorers,
 )
@@ -114,6 +115,7 @@ def score_plan(
     # scores must be defined on every test set, or are pooled
     request = FitRequest.for_scores(inputs.estimator, scoring)
     scorers = request.scorers(inputs.target)
+    check_scorers(inputs, {name or str(request.scoring): one for name, one in scorers.items()})
     try:
         check_test_sets(inputs, plan, scorers, skip_undefined=skip_undefined)
     except SmallTestSetError:

@@ -511,7 +511,7 @@ def is_too_wide(
 
     The interval is Student's, of the logarithm if `log`, before it is clipped to any bounds.
     """
-    if not (error > 0 and np.isfinite(standard_error)):
+    if not error > 0:
         return False
     half = normal_quantile(0.95, degrees_of_freedom) * standard_error / error
     return bool(half > np.log(MAX_RATIO) if log else 1 + half > MAX_RATIO)

@@ -9,7 +9,7 @@ lack a class. Scorers of scikit-learn therefore get an `AlignedModel` and the kn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -213,11 +213,10 @@ def try_scorer(inputs: Inputs, scorer: Any) -> None:
     score_model(scorer, replayed, np.arange(len(codes)), labels, target)
 
 
-def check_scorers(inputs: Inputs, request: FitRequest) -> None:
+def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
     """Raise if a scorer of scikit-learn cannot score the classes, or the numbers, of a target."""
-    scorers = request.scorer.scorers if isinstance(request.scorer, EachScorer) else {}
     for name, scorer in scorers.items():
-        if not is_plain_scorer(scorer):
+        if inputs.target.outputs or not is_plain_scorer(scorer):
             continue
         refuse_metric_of_numbers(inputs.estimator, name, scorer)
         try:
@@ -228,6 +227,9 @@ def check_scorers(inputs: Inputs, request: FitRequest) -> None:
             variants = [other for other in get_scorer_names() if other.startswith(f"{name}_")]
             remedy = f" Variants: {', '.join(variants)}." if variants else ""
             reason = str(error).rstrip(".")
+            if "pos_label" in reason and inputs.target.n_classes == 2:
+                label = inputs.target.decode(np.array([inputs.target.positive_code])).tolist()[0]
+                remedy = f" Encode the positive class as 1, as (y == {label!r}) does.{remedy}"
             raise ValueError(
                 f"scoring={name!r} cannot be computed for this target: {reason}.{remedy}"
             ) from error

@@ -48,6 +48,7 @@ from skeval._resampling.fit_outputs import COLUMNS, FitOutput, LossLike, join_ou
 from skeval._resampling.fit_request import (
     FitRequest,
     ReplayedEstimator,
+    check_scorers,
     check_scores,
     know_classes,
     methods_of_scorers,
@@ -62,7 +63,7 @@ from skeval._resampling.plans import (
     plan_resamples,
 )
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
-from skeval.metrics._scorers import find_batch, range_of, read_scoring, refuse_metric_of_numbers
+from skeval.metrics._scorers import find_batch, range_of, read_scoring
 from skeval.metrics._table import BatchPredictions
 from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._estimates import (
@@ -673,7 +674,7 @@ def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
             continue
         # any other scorer, which must accept the weights
         scorer = know_classes(read_scoring(inputs.estimator, part), inputs.target.classes)
-        refuse_metric_of_numbers(inputs.estimator, name, scorer)
+        check_scorers(inputs, {name: scorer})
         scorers[name] = scorer
         function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
         if inputs.weight is not None and "sample_weight" not in signature(function).parameters:

@@ -18,7 +18,12 @@ from skeval._adapters.fits import fit_each, score_each
 from skeval._inference.estimate import ErrorExtra, Estimate, Results
 from skeval._inference.intervals import give_no_limits, mirrored
 from skeval._resampling.fit_outputs import Loss, LossLike, losses_by_output, resolve_loss
-from skeval._resampling.fit_request import FitRequest, check_test_sets, find_response_method
+from skeval._resampling.fit_request import (
+    FitRequest,
+    check_scorers,
+    check_test_sets,
+    find_response_method,
+)
 from skeval._resampling.inputs import FitOptions, Inputs, Params, read_weight, validate_inputs
 from skeval._resampling.plans import ResamplingPlan
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
@@ -589,6 +594,7 @@ def score_repeats(
     if others:
         scorers = {name: parts[name] for name in others}
         request = FitRequest.for_scores(inputs.estimator, scorers)
+        check_scorers(inputs, request.scorers(inputs.target))
         check_test_sets(inputs, plan, request.scorers(inputs.target), skip_undefined=True)
     outputs = list(fit_each(inputs, plan, request))
 

@@ -693,7 +693,7 @@ def naming_cause(
     try:
         yield
     except (TypeError, ValueError) as error:
-        hint = ""
+        hint, row = "", _table.find_row(_table.unwrap(metric)[0])
         for word, values in (("y_true", true), (name, pred)):
             if values.dtype.kind == "f" and np.isinf(values).any():
                 place = int(np.argmax(np.isinf(values).reshape(len(values), -1).any(axis=1)))
@@ -702,7 +702,10 @@ def naming_cause(
                 )
         few_values = pred.ndim == 1 and len(np.unique(pred)) <= len(pred) // 2
         if not hint and true.ndim == 1 and pred.shape[1:] == (2,):
-            hint = f"; {name} has a column for each class: pass that of the second, {name}[:, 1]"
+            wanted = f"that of the second, {name}[:, 1]"
+            if row is not None and row.from_table is not None:
+                wanted = f"the labels, classes[{name}.argmax(axis=1)]"
+            hint = f"; if {name} has a column for each class, pass {wanted}"
         elif not hint and true.dtype.kind == "f" and np.any(true % 1) and few_values:
             hint = f"; y_true and {name} look swapped: the order is (y_true, {name})"
         elif not hint and "pos_label" in str(error):

@@ -327,7 +327,7 @@ def _validate(estimator: Any, X: Any, y: Any, options: dict[str, Any], seed: int
     names = _predictions.check_feature_names(inputs.X, options["feature_names"])
     scorers = _predictions.resolve_scorers(options["scoring"])
     request = _predictions.request_search_notes(scorers, estimator)
-    check_scorers(inputs, request)
+    check_scorers(inputs, request.scorers(inputs.target))
     by = _predictions.find_subgroups(table, options["by"], len(inputs.target))
     left_out = check_left_out(options["left_out"], len(inputs.target))
     rule, notes = skip_nested_resampling(estimator)

@@ -239,6 +239,13 @@ def test_a_mean_over_samples_is_averaged_over_single_ones(scoring):
     assert_allclose(found.statistic, sign * metric(y, out_of_fold), atol=1e-6)
 
 
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_a_positive_class_that_y_lacks_is_refused_with_the_name_of_the_score(name):
+    X, y = make_data(2)
+    with pytest.raises(ValueError, match=r"scoring=.* cannot be computed.*class as 1, as \(y == "):
+        PROCEDURES[name](GaussianNB(), X, y, StratifiedKFold(4), "f1")
+
+
 def test_classes_missing_from_test_sets_are_known():
     X, y = make_data(3, 45)
     order = np.argsort(y)
