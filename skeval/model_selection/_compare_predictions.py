@@ -48,7 +48,15 @@ from skeval.model_selection._metric_interval import (
     read_probabilities,
     score_within,
 )
-from skeval.model_selection._pair_tests import METHODS, Joint, correct, describe_each, list_pairs
+from skeval.model_selection._pair_tests import (
+    METHODS,
+    Joint,
+    PairTests,
+    correct,
+    describe_each,
+    list_pairs,
+    max_t,
+)
 from skeval.model_selection._subgroups import UNITS, read_units
 from skeval.utils import _checks
 from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike, UnitSampling
@@ -344,29 +352,14 @@ def compare_predictions(
     # scores of the systems, and the tests of their differences
     kind: type[Comparison] = Comparison
     fields: dict[str, Any] = {}
-    test = METHODS[method].test
     if method == "max_t":
         joint = source.join()
-        values, tests = joint.values, test(joint, source.root, alternative)
+        values, tests = joint.values, max_t(joint, source.root, alternative)
         kind = JointComparison
         ends = describe_each(joint, confidence_level, source.root)
         fields = dict(zip(("standard_errors", "lows", "highs"), ends, strict=True))
-    elif method in ("mcnemar", "cochran_q"):
-        right = Right(source.find_right(), source.group)
-        values, tests = right.rates, test(right, alternative)
-    elif method == "delong":
-        values, spread = source.find_areas()
-        tests = test(values, spread, alternative)
-    elif method == "bootstrap":
-        values, resampled = source.draw()
-        tests = test(values, resampled, alternative)
-    elif method == "permutation":
-        values, resampled, exchanged = source.exchange()
-        tests = test(values, resampled, exchanged, alternative)
     else:
-        scores = source.score_in_time()
-        steps = () if method == "time_blocks" else (source.horizon,)
-        values, tests = scores.mean(axis=0), test(scores, alternative, *steps)
+        values, tests = source.test(method, alternative)
     # the comparison; the test may correct for all pairs by itself
     row = None if metric is None else find_row(unwrap(metric)[0])
     correction = "none" if METHODS[method].simultaneous else "holm"
@@ -554,6 +547,25 @@ class ComparedPredictions:
         return read_predictions(
             replace(self, truth=truth, vectors=vectors, groups=groups, weight=weight)
         )
+
+    def test(self, method: str, alternative: str) -> tuple[np.ndarray, PairTests]:
+        """Return the scores of the systems for a test, and the tests of their differences."""
+        test = METHODS[method].test
+        if method in ("mcnemar", "cochran_q"):
+            right = Right(self.find_right(), self.group)
+            return right.rates, test(right, alternative)
+        if method == "delong":
+            values, spread = self.find_areas()
+            return values, test(values, spread, alternative)
+        if method == "bootstrap":
+            values, resampled = self.draw()
+            return values, test(values, resampled, alternative)
+        if method == "permutation":
+            values, resampled, exchanged = self.exchange()
+            return values, test(values, resampled, exchanged, alternative)
+        scores = self.score_in_time()
+        steps = () if method == "time_blocks" else (self.horizon,)
+        return scores.mean(axis=0), test(scores, alternative, *steps)
 
     def find_areas(self) -> tuple[np.ndarray, Spread]:
         """Return areas under ROC curves and their covariance."""

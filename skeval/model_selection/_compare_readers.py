@@ -16,7 +16,7 @@ from skeval._inference import intervals
 from skeval._inference.areas import find_area, unbiased
 from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Curve, Estimate
-from skeval._inference.intervals import LimitsByMethod
+from skeval._inference.intervals import Limits, LimitsByMethod
 from skeval._inference.paired import CORRECTIONS
 from skeval.metrics._table import find_row, range_of_metric, unwrap
 from skeval.model_selection._comparison import Comparison, ReaderComparison, check_method
@@ -222,25 +222,10 @@ def compare_readers(
     row, scoring, bounds = find_row(function), name_metric(metric), range_of_metric(metric)
 
     # the mean of each system over the readers, with its own interval
-    estimates = {}
-    for place, name in enumerate(readings.names):
-        value, (error, degrees) = float(values[place].mean()), study.of_system(place)
-        student: Any = {"degrees_of_freedom": degrees}
-        limits: LimitsByMethod = {"t": partial(intervals.normal_interval, value, error, **student)}
-        if bounds == (0, 1) and 0 < value < 1 and error > 0:
-            make = partial(intervals.log_odds_interval, value, error, **student)
-            limits = {"logit": make, **limits}
-        estimates[name] = Estimate(
-            name=f"{scoring}, mean over {len(readings.readers)} readers",
-            value=value,
-            standard_error=error,
-            method="readers",
-            limits=limits,
-            bounds=bounds,
-            n_samples=n_cases,
-            confidence_level=confidence_level,
-            details={"degrees_of_freedom": degrees, "n_readers": len(readings.readers)},
-        )
+    estimates = {
+        name: _estimate_system(study, place, scoring, bounds, confidence_level)
+        for place, name in enumerate(readings.names)
+    }
     return ReaderComparison(
         names=readings.names,
         values=values.mean(axis=1),
@@ -254,6 +239,28 @@ def compare_readers(
         greater_is_better=row is None or row.greater_is_better,
         study=study,
         estimates=estimates,
+    )
+
+
+def _estimate_system(
+    study: ReaderStudy, place: int, scoring: str, bounds: Limits, confidence_level: float
+) -> Estimate:
+    """Return the mean of a system over the readers."""
+    value, (error, degrees) = float(study.values[place].mean()), study.of_system(place)
+    limits = {"t": partial(intervals.normal_interval, value, error, degrees_of_freedom=degrees)}
+    if bounds == (0, 1) and 0 < value < 1 and error > 0:
+        make = partial(intervals.log_odds_interval, value, error, degrees_of_freedom=degrees)
+        limits = {"logit": make, **limits}
+    return Estimate(
+        name=f"{scoring}, mean over {len(study.readers)} readers",
+        value=value,
+        standard_error=error,
+        method="readers",
+        limits=limits,
+        bounds=bounds,
+        n_samples=study.n_cases,
+        confidence_level=confidence_level,
+        details={"degrees_of_freedom": degrees, "n_readers": len(study.readers)},
     )
 
 

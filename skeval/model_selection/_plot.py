@@ -27,9 +27,8 @@ class ComparisonDisplay(Display):
 
     comparison: Comparison
 
-    _detail: ClassVar[str | None] = ""
-    """Attribute that a comparison must have; None accepts any comparison."""
-    _refusal: ClassVar[str] = ""
+    _required: ClassVar[type[Comparison]] = Comparison
+    _refusal: ClassVar[str] = "result must be a Comparison."
 
     @classmethod
     def from_result(cls, result: Comparison, *, ax: Any = None) -> Self:
@@ -46,8 +45,7 @@ class ComparisonDisplay(Display):
         -------
         display : object of this class
         """
-        lacks = cls._detail is not None and getattr(result, cls._detail, None) is None
-        if not isinstance(result, Comparison) or lacks:
+        if not isinstance(result, cls._required):
             raise ValueError(cls._refusal)
         return cls(result).plot(ax)
 
@@ -108,9 +106,6 @@ class DifferencesDisplay(ComparisonDisplay):
     >>> len(display.texts_)
     12
     """
-
-    _detail = None
-    _refusal = "result must be a Comparison."
 
     def _find_size(self, **_: Any) -> tuple[float, float]:
         cells = CELL_INCHES * len(self.names)
@@ -226,7 +221,7 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
 
     comparison: DatasetComparison
 
-    _detail = "mean_ranks"
+    _required = DatasetComparison
     _refusal = "result must be of scores over data sets, to have mean ranks."
 
     @property
