@@ -600,12 +600,7 @@ class Comparison(Result):
         text = f"{leaders} {'has' if alone else 'share'} the {self._superlative}"
         if worse:
             text += f"; {'it differs' if alone else 'they differ'} significantly from {worse}"
-        level, n_pairs = f"level {100 * self.level:.3g} %", len(self.differences)
-        if n_pairs > 1 and self.familywise:
-            level += f" for all of {n_pairs} pairs"
-        elif n_pairs > 1:
-            level += f" for each of {n_pairs} pairs, not corrected for their number"
-        text += f" ({self.title}, {level})."
+        text += f" ({self.title}, {self._describe_level()})."
 
         # mean ranks may contradict the differences
         sign = 1 if self.greater_is_better else -1
@@ -620,7 +615,7 @@ class Comparison(Result):
         # pairs among the other systems
         n_significant = int(np.sum(np.triu(pvalues <= self.level, 1)))
         if n_significant > int(is_significant.sum()) * len(best):
-            text += f" {n_significant} of {n_pairs} pairs differ significantly."
+            text += f" {n_significant} of {len(self.differences)} pairs differ significantly."
         if similar:
             text += f" No significant difference{' for all of them' * (not alone)} from {similar};"
             text += " this is not evidence of equality, see the intervals."
@@ -629,6 +624,15 @@ class Comparison(Result):
         if not alone:
             text += " Equal scores are not evidence of equality, see the intervals."
         return f"{text}{self._choice} {self.scope}".rstrip()
+
+    def _describe_level(self) -> str:
+        """Return the level of the tests, and whether it is for all pairs together."""
+        level, n_pairs = f"level {100 * self.level:.3g} %", len(self.differences)
+        if n_pairs == 1:
+            return level
+        if self.familywise:
+            return f"{level} for all of {n_pairs} pairs"
+        return f"{level} for each of {n_pairs} pairs, not corrected for their number"
 
     @property
     def _superlative(self) -> str:
