@@ -16,7 +16,7 @@ from skeval._inference import intervals
 from skeval._inference.areas import find_area, unbiased
 from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Curve, Estimate
-from skeval._inference.intervals import Limits, LimitsByMethod
+from skeval._inference.intervals import Limits
 from skeval._inference.paired import CORRECTIONS
 from skeval.metrics._table import find_row, range_of_metric, unwrap
 from skeval.model_selection._comparison import Comparison, ReaderComparison, check_method
