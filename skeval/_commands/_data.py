@@ -52,15 +52,14 @@ UNNAMED = re.compile(r"Unnamed: \d{1,9}")
 MAX_EXACT = 2**53
 """Up to here different whole numbers are different floats."""
 WRITTEN_NUMBER = re.compile(
-    r"(?P<limit>[<>≤≥~]=?)?\s?(?P<before>[$€£¥₹]|[A-Z]{3}(?=[\s\d]))?\s?[+\-\u2212]?"
-    r"(?P<digits>\d{1,15}(?:[.,'’\s]\d{3}){0,6}(?:[.,]\d{1,15})?)"
+    r"(?:[<>≤≥~]=?)?\s?(?P<before>[$€£¥₹]|[A-Z]{3}(?=[\s\d]))?\s?[+\-\u2212]?"
+    r"\d{1,15}(?:[.,'’\s]\d{3}){0,6}(?:[.,]\d{1,15})?"
     r"\s?(?P<after>[^\d\s.,][^\d\s]{0,11})?"
 )
 """A number with a limit, a sign of a currency, separators of thousands, or a unit."""
 MAX_WRITTEN, MIN_NUMBERS, N_SHOWN = 60, 3, 3
 """Maximum length of such a text; minimum number of distinct numbers in a nearly numeric column;
 values shown."""
-DIGITS = set("0123456789")
 NA = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NULL", "null", "None"]
 """Texts of missing values in CSV and Excel files."""
 SENTINELS = (-9, -99, -999, -9999, 999, 9999)
@@ -106,6 +105,7 @@ def read_table(
     If there are existing predictions, `only` has their columns and those of their labels, with
     the options that name them; other columns are not features.
     """
+    # the target, and other columns with a role of their own
     source, bundled = Path(options.data).name, options.data in BUNDLED
     target = "y" if source.lower().endswith(".npz") else "target"
     target = target if options.target is None else options.target
@@ -120,6 +120,7 @@ def read_table(
     if has_target:
         named[target] = "--target (the default)" if options.target is None else "--target"
     _check_names(named, columns, source)
+    # columns without a use, and a first column that counts the rows
     excluded = {*options.drop, *({options.id} - {None})}
     if has_target and target in excluded:
         raise ValueError(f"the target {target!r} must not be dropped.")
@@ -138,6 +139,7 @@ def read_table(
         if options.drop_missing_target:
             columns = _drop_unlabeled(columns, target, notes)
         y = _read_labels(source, target, columns[target], options, notes)
+    # the features, and the reasons for columns that are none
     used = {*special.values(), *excluded, *([target] if has_target else [])}
     others = {name: column for name, column in columns.items() if name not in used}
     features, reasons = _read_features(source, others, options, notes)
@@ -146,21 +148,20 @@ def read_table(
     if not bundled:
         roles = {"target": [target]} if has_target else {}
         roles |= {role: [name] for role, name in special.items()}
-        for name, option in (only or {}).items():
-            roles.setdefault(option.removeprefix("--"), []).append(name)
-        if only is None:
-            roles["numbers"] = [name for name in features if features[name].dtype != object]
-            roles["categories"] = [name for name in features if features[name].dtype == object]
-        roles["left out"] = [*options.drop, *reasons]
-        listed = [f"{role}: {_shorten(names)}" for role, names in roles.items() if names]
-        notes.insert(0, f"columns: {'; '.join(listed)}")
+        notes.insert(0, _list_roles(roles, features, [*options.drop, *reasons], only))
     left_out = {name: columns[name] for name in columns if name in {*excluded, *reasons}}
     groups = None
     if "groups" in special:
         groups = _read_groups(source, special["groups"], columns[special["groups"]])
-    table = _join_features(features)._replace(y=y, groups=groups, notes=notes, left_out=left_out)
+    # one array, of objects if there are texts
+    X, names = np.column_stack(list(features.values())), list(features)
+    texts = [k for k, name in enumerate(names) if features[name].dtype == object]
+    numbers = [k for k in range(len(names)) if k not in texts]
+    missing = [k for k in numbers if np.isnan(features[names[k]]).any()]
+    table = Table(X, y, names, texts, missing, groups, notes, left_out)
     if "time" not in special:
         return table
+    # the rows in the order of time
     order = _find_order(source, special["time"], columns[special["time"]])
     return table._replace(
         X=table.X[order],
@@ -168,6 +169,34 @@ def read_table(
         groups=None if groups is None else groups[order],
         left_out={name: column[order] for name, column in left_out.items()},
     )
+
+
+def _list_roles(
+    roles: dict[str, list[str]],
+    features: Mapping[str, np.ndarray],
+    left_out: list[str],
+    only: Mapping[str, str] | None,
+) -> str:
+    """Return a note on the role of each column; of predictions `only` has the roles."""
+    for name, option in (only or {}).items():
+        roles.setdefault(option.removeprefix("--"), []).append(name)
+    if only is None:
+        roles["numbers"] = [name for name in features if features[name].dtype != object]
+        roles["categories"] = [name for name in features if features[name].dtype == object]
+    roles["left out"] = left_out
+    listed = [f"{role}: {_shorten(names)}" for role, names in roles.items() if names]
+    return f"columns: {'; '.join(listed)}"
+
+
+def _read_groups(source: str, name: str, column: np.ndarray) -> np.ndarray:
+    """Return the group of each row as stripped text; raise if one is missing."""
+    missing = find_missing(column)
+    if missing.any():
+        raise ValueError(
+            f"{source}: the column of groups {name!r} has no value in {_describe_rows(missing)}; "
+            "rows without a group would be one group."
+        )
+    return np.array([str(value).strip() for value in column.tolist()])
 
 
 def _read_features(
@@ -178,6 +207,7 @@ def _read_features(
     left_out = []
     for name, column in columns.items():
         values, reason = _read_feature(source, name, column, options)
+        # dates become numbers on demand
         dates = read_times(column) if reason and options.date_features else []
         if len(dates) == 1:
             parts = _split_dates(name, dates[0])
@@ -193,18 +223,6 @@ def _read_features(
         else:
             features[name] = values
     return features, left_out
-
-
-def _join_features(features: Mapping[str, np.ndarray]) -> Table:
-    """Return a table of the features, without labels."""
-    names = list(features)
-    texts = [k for k, name in enumerate(names) if features[name].dtype == object]
-    X = np.empty((len(features[names[0]]), len(names)), dtype=object if texts else float)
-    for k, name in enumerate(names):
-        X[:, k] = features[name]
-    numbers = [k for k in range(len(names)) if k not in texts]
-    missing = [k for k in numbers if np.isnan(features[names[k]]).any()]
-    return Table(X, None, names, texts, missing, None, [], {})
 
 
 def read_columns(
@@ -223,6 +241,7 @@ def read_columns(
             kinds = "a CSV or Excel file" if name in EXCEL_OPTIONS else "a CSV file"
             raise ValueError(f"--{name} is for {kinds}, got {options.data!r}.")
     if bundled:
+        # bundled data sets and arrays are read without pandas
         data = getattr(sklearn.datasets, f"load_{options.data}")()
         names = map(str, data.feature_names)
         return dict(zip(names, data.data.T, strict=True)) | {"target": data.target}
@@ -232,6 +251,7 @@ def read_columns(
         raise ValueError(
             f"{path.name} must end in .csv, .tsv, .npz, .parquet, .feather or .xlsx to be read."
         )
+    # all other files are read by pandas
     packages = ["pandas", *([PACKAGES[ending]] if ending in PACKAGES else [])]
     try:
         frame = _read_frame(path, ending, options, only, as_text)
@@ -254,7 +274,8 @@ def _leave_out_row_numbers(
     for place, name in enumerate([*columns]):
         if name in named or not UNNAMED.fullmatch(name):
             continue
-        if place or not counts_rows(columns[name]):
+        numbers = np.arange(len(columns[name]))
+        if place or not any(np.array_equal(columns[name], numbers + start) for start in (0, 1)):
             raise ValueError(
                 f"{source}: column {place + 1} has no name; name it, or delete it if it is a row "
                 "number or a label. Skip lines above the names with --skiprows N."
@@ -273,6 +294,7 @@ def _read_frame(
     """Return a file, read by pandas, as a data frame with distinct names."""
     import pandas
 
+    # stored tables have names and types
     if ending not in TEXT_FILES + EXCEL_FILES:
         read_stored = pandas.read_feather if ending == ".feather" else pandas.read_parquet
         with _name_file(path):
@@ -289,8 +311,17 @@ def _read_frame(
     with _name_file(path):
         if ending in TEXT_FILES:
             read, encoding = pandas.read_csv, options.encoding or "utf-8-sig"
-            sep = options.sep or _find_separator(path, encoding, options.skiprows or 0)
+            sep = options.sep
+            if sep is None:  # the one that makes the most fields of the first line
+                with path.open(encoding=encoding, newline="") as file:
+                    rows = islice(file, options.skiprows or 0, None)
+                    line = next((line for line in rows if line.strip()), "")
+                sizes = {
+                    mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in SEPARATORS
+                }
+                sep = max(SEPARATORS, key=lambda mark: sizes[mark])
             how |= {"sep": sep.replace("\\t", "\t"), "encoding": encoding}
+        # the names of the columns are checked before the values are read
         first = read(path, **how, header=None, nrows=1, dtype=str, keep_default_na=False)
     names = ["" if name != name else str(name) for name in first.to_numpy().ravel().tolist()]
     if options.header is False:
@@ -332,16 +363,10 @@ def _name_file(path: Path) -> Iterator[None]:
         raise ValueError(f"{path.name} cannot be read: {text}.") from error
 
 
-def _find_separator(path: Path, encoding: str, n_skipped: int) -> str:
-    """Return the separator that makes the most fields of the first line."""
-    with path.open(encoding=encoding, newline="") as file:
-        line = next((line for line in islice(file, n_skipped, None) if line.strip()), "")
-    return max(SEPARATORS, key=lambda mark: len(next(csv.reader([line], delimiter=mark), [])))
-
-
 def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str]:
     """Return the names of columns as pandas writes them; raise if they are not distinct names."""
     source = Path(options.data).name
+    # a first line of values, or names that occur twice
     numbers = [name for name in names if _parse(name) is not None]
     is_text = source.lower().endswith(TEXT_FILES)
     if numbers and is_text and options.header is None and options.target not in names:
@@ -357,12 +382,14 @@ def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str
 
 def _read_column(column: Any, source: str) -> np.ndarray:
     """Return a column of a data frame as numbers, Booleans or texts."""
+    # numbers and Booleans keep their type
     if str(column.dtype) == "category":
         column = column.astype(column.cat.categories.dtype)
     missing = column.isna().to_numpy()
     if getattr(column.dtype, "kind", "O") in "biuf":
         exact = getattr(column.dtype, "numpy_dtype", None)
         return column.to_numpy(float, na_value=np.nan) if missing.any() else column.to_numpy(exact)
+    # all other values become texts
     values = column.tolist()
     if any(isinstance(value, list | dict | tuple | set | np.ndarray) for value in values):
         raise ValueError(
@@ -381,6 +408,7 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
             X, y = arrays["X"], arrays["y"] if "y" in arrays.files else None
     except (OSError, EOFError, BadZipFile, ValueError) as error:
         raise ValueError(f"{path.name} cannot be read: {error}.") from error
+    # a matrix X and a vector y
     for name, array, ndim, kinds in (("X", X, 2, "fiub"), ("y", y, 1, "biufUS")):
         if array is None:
             continue
@@ -397,11 +425,6 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
         )
     y = np.char.decode(y, "utf-8") if y.dtype.kind == "S" else y
     return columns | {"y": y.astype(object) if y.dtype.kind == "U" else y}
-
-
-def counts_rows(values: np.ndarray) -> bool:
-    """Return whether a column counts the rows from 0 or from 1."""
-    return any(np.array_equal(values, np.arange(len(values)) + start) for start in (0, 1))
 
 
 def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], source: str) -> None:
@@ -454,6 +477,7 @@ def _check_numbers(
     """Raise if a column of texts is nearly numeric, with three values and the remedies."""
     if column.dtype != object or name in options.text or read_times(column):
         return
+    # texts that are not numbers
     counts = Counter(text for text in column.tolist() if text.strip())
     odd = [text for text, _ in counts.most_common() if _parse(text, options) is None]
     # numbers with a limit, separators of thousands, or the most common unit
@@ -469,44 +493,19 @@ def _check_numbers(
     n_numeric = sum(counts[text] for text in numeric)
     if len(numeric) < MIN_NUMBERS or 2 * n_numeric <= counts.total() or (is_target and not odd):
         return
-    remedies, path = [], Path(options.data)
-    has_options = path.suffix.lower() in TEXT_FILES + EXCEL_FILES
-    digits = [matches[text]["digits"] for text in written]
-    marks = {mark for text in digits if _parse(text, options) is None for mark in text} - DIGITS
-    if marks:
-        listed = " and ".join(map(repr, sorted(marks)))
-        remedy = f"delete {listed} in the file"
-        if has_options:
-            remedy = f"pass each of {listed} as --decimal or as --thousands"
-        if has_options and len(marks) == 1:
-            mark = shlex.quote(*marks)
-            remedy = f"pass --decimal {mark} if {listed} is the decimal sign, --thousands {mark} "
-            remedy += "if it separates thousands"
-        remedies.append(remedy)
-    if limits := [text for text in written if matches[text]["limit"]]:
-        remedies.append(f"write a number instead of {limits[0]!r}")
-    if unit:
-        remedies.append(f"delete {unit!r} in the file")
-    if any(text not in written for text in matches):
-        remedies.append("convert all values to one unit")
-    words = [text for text in odd if text not in matches]
-    place = {0: "first", len(column) - 1: "last"}
-    rows = [row for row, text in enumerate(column.tolist()) if text in odd]
-    if words and len(rows) == 1 and rows[0] in place:
-        remedies.append(f"delete the {place[rows[0]]} row if it has units or totals")
-    if words and has_options:
-        listed = " ".join(_write_option("--na", text) for text in words[:N_SHOWN])
-        remedies.append(f"pass {listed} if such texts mark missing values")
-    if not odd:
-        remedies.append("store them as numbers")
+    # three values, and what to do
+    path, what, remedy = Path(options.data), "numbers stored as text", "store them as numbers"
+    if odd:
+        n_odd = sum(counts[text] for text in odd)
+        what = f"{n_odd} of {counts.total()} values are not numbers"
+        remedy = "write plain numbers, without units, in the file"
+        if path.suffix.lower() in TEXT_FILES + EXCEL_FILES:
+            missing = _write_option("--na", odd[0])
+            remedy += f"; pass --decimal or --thousands, or {missing} if it marks a missing value"
     shown = ", ".join(map(repr, (odd or numeric)[:N_SHOWN]))
-    n_odd = sum(counts[text] for text in odd)
-    what = (
-        f"{n_odd} of {counts.total()} values are not numbers" if odd else "numbers stored as text"
-    )
     raise ValueError(
-        f"{path.name}: column {name!r} is nearly numeric: {shown} ({what}). Remedies: "
-        f"{'; '.join(remedies)}; or pass {_write_option('--text', name)} for categories."
+        f"{path.name}: column {name!r} is nearly numeric: {shown} ({what}). Remedies: {remedy}; or "
+        f"pass {_write_option('--text', name)} for categories."
     )
 
 
@@ -526,6 +525,7 @@ def _note_values(columns: Mapping[str, np.ndarray], excluded: set[str]) -> list[
     n_rows = len(next(iter(columns.values())))
     words = [str(column[-1]) for column in columns.values() if column.dtype == object]
     word = next((word for word in words if word.strip(" :.").casefold() in TOTALS), "")
+    # a last row of totals, by its name or its sums
     if n_rows >= MIN_ROWS:
         sums = [
             name
@@ -536,6 +536,7 @@ def _note_values(columns: Mapping[str, np.ndarray], excluded: set[str]) -> list[
         if word or sums:
             reason = f"it has {word!r}" if word else f"{sums[0]!r} is the sum of all other rows"
             notes.append(f"the last row may be a total ({reason}); if so, delete it in the file.")
+    # numbers that may mark missing values
     for name, column in numbers.items():
         for mark in SENTINELS:
             others = column[~np.isnan(column) & (column != mark)]
@@ -578,6 +579,7 @@ def _read_labels(
     """Return the labels; with `--merge-labels`, spellings of a label become the most common one."""
     start, advice = f"{source}: the target column {target!r}", ""
     if y.dtype == object:
+        # spellings of a label, the most common first
         folded: dict[str, list[str]] = {}
         for text, _ in Counter(y.tolist()).most_common():
             folded.setdefault(" ".join(text.split()).casefold(), []).append(text)
@@ -591,6 +593,7 @@ def _read_labels(
         elif several:
             advice = f"{listed} of the target differ by case or spaces; --merge-labels merges them."
             notes.append(advice)
+    # missing labels
     missing = find_missing(y)
     if missing.any():
         keep = f", {_write_option('--text', target)} keeps texts such as None as classes"
@@ -615,6 +618,7 @@ def _read_feature(
     source: str, name: str, column: np.ndarray, options: argparse.Namespace
 ) -> tuple[np.ndarray, str]:
     """Return a column of numbers or text objects, and the reason if it is not a feature."""
+    # numbers
     if find_missing(column).all():
         return column, "has no value and is left out"
     if column.dtype != object and name not in options.text:
@@ -625,6 +629,7 @@ def _read_feature(
                 "is not; correct the value or leave it empty."
             )
         return numbers, ""
+    # texts
     texts = np.array([str(value).strip() or "missing" for value in column.tolist()], dtype=object)
     different = {*texts.tolist()} - {"missing"}
     many = f"different texts in {len(texts)} rows"
@@ -644,6 +649,7 @@ def _read_feature(
 
 def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
     """Return the varying parts of dates as numbers by name, nan for missing dates."""
+    # the parts of each date, whatever its time zone
     is_date = ~np.isnan(seconds)
     moments = np.where(is_date, seconds, 0).astype(np.int64).astype("datetime64[s]")
     days, months = moments.astype("datetime64[D]"), moments.astype("datetime64[M]")
@@ -656,20 +662,10 @@ def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
         "hour": (moments - days).astype(int) // 3600,
     }
     parts = {f"{name}: {part}": np.where(is_date, values, np.nan) for part, values in parts.items()}
+    # parts that are the same for all rows are left out
     first, *others = parts
     varying = [part for part in others if len(np.unique(parts[part][is_date])) > 1]
     return {part: parts[part] for part in (first, *varying)}
-
-
-def _read_groups(source: str, name: str, column: np.ndarray) -> np.ndarray:
-    """Return the group of each row as stripped text; raise if one is missing."""
-    missing = find_missing(column)
-    if missing.any():
-        raise ValueError(
-            f"{source}: the column of groups {name!r} has no value in {_describe_rows(missing)}; "
-            "rows without a group would be one group."
-        )
-    return np.array([str(value).strip() for value in column.tolist()])
 
 
 def _find_order(source: str, name: str, column: np.ndarray) -> np.ndarray:
@@ -678,6 +674,7 @@ def _find_order(source: str, name: str, column: np.ndarray) -> np.ndarray:
     start = f"{source}: the column of times {name!r}"
     if not readings:
         raise ValueError(f"{start} must contain numbers, or dates such as 2024-01-31 10:30.")
+    # each time must be known, and its order must not depend on the reading
     missing = np.isnan(readings[0])
     if missing.any():
         raise ValueError(f"{start} has no value in {_describe_rows(missing)}.")

@@ -27,80 +27,71 @@ LARGE_FILE = 5e6
 """File size in bytes above which a message announces that the file is being read."""
 
 
-def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
+class Options:
+    """Options of a command, by the kind of their values."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self.add = parser.add_argument
+
+    def column(self, name: str, text: str, **options: Any) -> None:
+        """Add the name of a column, or with ``nargs="+"`` of several."""
+        self.add(name, metavar="COLUMN", help=text, **options)
+
+    def several(self, name: str, metavar: str, text: str, default: Any = ()) -> None:
+        """Add an option that may be repeated."""
+        default = None if default is None else list(default)
+        text = f"{text}; repeat for more"
+        self.add(name, metavar=metavar, action="append", default=default, help=text)
+
+    def number(self, name: str, least: int, text: str, default: int | None = None) -> None:
+        """Add a whole number with a minimum."""
+        self.add(name, metavar="N", type=parse_whole_number_from(least), default=default, help=text)
+
+    def flag(self, name: str, text: str) -> None:
+        """Add an option without a value."""
+        self.add(name, action="store_true", help=text)
+
+
+def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
     """Add the arguments that all commands share: the data and the common options."""
-    add = parser.add_argument
+    options, add = Options(parser), parser.add_argument
     kinds = "CSV, NPZ, Parquet, Feather or Excel file"
     add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a {kinds}")
-    add("--target", metavar="COLUMN", help=target)
-    add(
-        "--drop",
-        metavar="COLUMN",
-        action="append",
-        default=[],
-        help="column to exclude from the features; repeat for more",
-    )
-    add("--id", metavar="COLUMN", help="column that names the rows in the report; not a feature")
-    _add_reading(parser)
-    add("--seed", type=parse_whole_number_from(0), default=0, help="random seed (default: 0)")
-    add("--jobs", type=_parse_workers, help="number of joblib workers")
-    add("--memory", metavar="FOLDER", help="folder for finished fits, to resume an interrupted run")
-    add("--full", action="store_true", help="print the whole report instead of a summary")
-    add("--json", metavar="FILE", help="also write all numbers to this file")
-    add("--html", metavar="FILE", help="also write a page with figures to this file")
-    add("--debug", action="store_true", help="print the traceback of an error")
-
-
-def _add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add the options for reading files and columns."""
-    add = parser.add_argument
-    add(
-        "--text",
-        metavar="COLUMN",
-        action="append",
-        default=[],
-        help="column of categories, even if they are numbers or NA; repeat for more",
-    )
-    add(
-        "--sep",
-        metavar="MARK",
-        help="separator of a CSV file (default: of , ; tab and |, the "
-        "one that makes the most columns)",
-    )
+    # roles of columns
+    options.column("--target", target)
+    options.several("--drop", "COLUMN", "column to exclude from the features")
+    options.column("--id", "column that names the rows in the report; not a feature")
+    options.several("--text", "COLUMN", "column of categories, even if they are numbers or NA")
+    # how a file is read
+    most = "of , ; tab and |, the one that makes the most columns"
+    add("--sep", metavar="MARK", help=f"separator of a CSV file (default: {most})")
     add("--decimal", metavar="MARK", help="decimal sign of a CSV or Excel file (default: .)")
     add("--thousands", metavar="MARK", help="separator of thousands (default: none)")
     add("--encoding", metavar="NAME", help="encoding of a CSV file (default: UTF-8)")
-    add(
-        "--na",
-        metavar="TEXT",
-        action="append",
-        default=[],
-        help="text or number of a missing value, in addition to empty cells, NA, N/A, NaN, NULL "
-        "and None; repeat for more",
-    )
-    add(
-        "--skiprows",
-        metavar="N",
-        type=parse_whole_number_from(0),
-        help="lines to skip above the column names (default: 0)",
-    )
-    add("--drop-missing-target", action="store_true", help="drop rows without a target")
-    add(
-        "--merge-labels",
-        action="store_true",
-        help="merge target values that differ only by case or spaces",
-    )
-    add(
-        "--date-features",
-        action="store_true",
-        help="convert dates to numbers: days since 1970, and year, month, day, weekday, hour",
-    )
+    others = "empty cells, NA, N/A, NaN, NULL and None"
+    missing = f"text or number of a missing value, in addition to {others}"
+    options.several("--na", "TEXT", missing)
+    options.number("--skiprows", 0, "lines to skip above the column names (default: 0)")
     add(
         "--header",
         action=argparse.BooleanOptionalAction,
         help="whether the first line of a CSV file has the column names; without names they are "
         "x0, x1, ... (default: names, unless a value is among them, which is an error)",
     )
+    # how its values are changed
+    options.flag("--drop-missing-target", "drop rows without a target")
+    options.flag("--merge-labels", "merge target values that differ only by case or spaces")
+    parts = "days since 1970, and year, month, day, weekday, hour"
+    options.flag("--date-features", f"convert dates to numbers: {parts}")
+    # the run and its output
+    options.number("--seed", 0, "random seed (default: 0)", default=0)
+    add("--jobs", type=_parse_workers, help="number of joblib workers")
+    add("--memory", metavar="FOLDER", help="folder for finished fits, to resume an interrupted run")
+    options.flag("--full", "print the whole report instead of a summary")
+    add("--json", metavar="FILE", help="also write all numbers to this file")
+    add("--html", metavar="FILE", help="also write a page with figures to this file")
+    options.flag("--debug", "print the traceback of an error")
+    return options
 
 
 def read_columns(
@@ -110,6 +101,7 @@ def read_columns(
 
     Options are checked before slow imports.
     """
+    # before slow imports
     check_source(options.data)
     check_outputs(options)
     path = Path(options.data)
@@ -121,31 +113,30 @@ def read_columns(
     return read_table(options, needs_target=needs_target, only=only)
 
 
-def parse_whole_number(text: str, least: int | None = None) -> int:
-    """Return a whole number written in digits only; `int` also accepts "1_0"."""
-    if re.fullmatch("[+-]?[0-9]+", text) is None:
-        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
-    if least is not None and int(text) < least:
-        raise argparse.ArgumentTypeError(f"must be {least} or more, got {text}")
-    return int(text)
+def parse_whole_number_from(least: float) -> Callable[[str], int]:
+    """Return a parser of whole numbers in digits only; `int` also accepts "1_0"."""
 
+    def parse(text: str) -> int:
+        if re.fullmatch("[+-]?[0-9]+", text) is None:
+            raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"must be {least} or more, got {text}")
+        return int(text)
 
-def parse_whole_number_from(least: int) -> Callable[[str], int]:
-    """Return a parser of whole numbers with a minimum."""
-    return partial(parse_whole_number, least=least)
+    return parse
 
 
 def _parse_workers(text: str) -> int:
     """Return a plausible number of workers."""
-    if not -MAX_WORKERS <= parse_whole_number(text) <= MAX_WORKERS:
-        raise argparse.ArgumentTypeError(f"must be at most {MAX_WORKERS}, got {text}")
-    if int(text) == 0:
-        raise argparse.ArgumentTypeError("must not be 0")
-    return int(text)
+    number = parse_whole_number_from(-MAX_WORKERS)(text)
+    if number > MAX_WORKERS or number == 0:
+        raise argparse.ArgumentTypeError(f"must be at most {MAX_WORKERS} and not 0, got {text}")
+    return number
 
 
 def check_outputs(options: argparse.Namespace) -> None:
     """Raise before the work if a result could not be written afterwards."""
+    # each file must be writable, and distinct from the others
     taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
     for name in ("json", "html"):
         if getattr(options, name) is None:
@@ -199,6 +190,7 @@ def deliver(
     printed unless --full is passed.
     """
     options.progress.close()
+    # the report as text: all of it, or a summary
     report, unnamed = _name_samples(report, table, options)
     notes = [*notes, *unnamed]
     headline = _write_headline(options.data, table, numbers, column)
@@ -227,11 +219,13 @@ def deliver(
             print(
                 "\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), flush=True
             )
+        # Ctrl-C from here on loses nothing
         options.printed = True
 
 
 def _write_beside(name: str, write: Callable[[Path], Any]) -> None:
     """Write a file beside the requested one and rename it, so that no file is half written."""
+    # pipes and terminals are written directly
     path = Path(name).resolve()
     if path.exists() and not path.is_file():  # a pipe or a terminal
         write(path)
@@ -255,6 +249,7 @@ def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> tup
     if hard is None or not hard.suspect.any():
         return report, []
     if options.id is not None:
+        # names in place of row numbers
         ids = table.left_out[options.id].astype(str)[hard.sample].tolist()
         return report.with_results(hard_samples=replace(hard, name=ids)), []
     note = "note: samples are numbered from 0, the first row below the header; --id names them."
@@ -279,20 +274,25 @@ def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
     verdict = fill_lines(report.verdict)
     described = report.layout.basis(report)
     basis = fill_lines(described[-1]) if described else []
+    # serious warnings are printed with their advice, others by title
     first, *others = report.sections
     grave = [text for text in first.items if getattr(text, "headline", "")]
     titles = dict.fromkeys(_name_warning(text) for text in first.items if text not in grave)
+    # the first table with rows for text
     tables = (table for section in others for table in section.tables if table.n_in_text != 0)
     rows = next((_fit_lines(table) for table in tables), [])
     more = "--full prints the whole report; --html FILE writes a page with figures."
     n_left = n_lines - 3  # blank lines around the table, and the last line
+    # cut each part to the lines that are left
     verdict = verdict[: n_left - 2]
     basis = basis if len(basis) <= n_left - len(verdict) - 2 else []
     n_left -= len(verdict) + len(basis)
-    warned = [line for text in grave for line in fill_lines(f"! {_write_advice(text)}")]
+    advice = [f"! {_name_warning(text)}: {text.rpartition('. ')[2]}" for text in grave]
+    warned = [line for text in advice for line in fill_lines(text)]
     warned = [*warned, *(fill_lines(f"! {'; '.join(titles)}") if titles else [])][:n_left]
     n_rows = min(1 + MAX_ROWS, n_left - len(warned))
     shown = rows if scored else rows[: n_rows if n_rows > 1 else 0]
+    # requested subgroups are printed in addition
     subgroup_sections = (section for section in others if section.in_summary)
     subgroups = [line for section in subgroup_sections for line in section.write_lines()]
     if len(subgroups) > MAX_SUBGROUP_LINES:
@@ -307,11 +307,6 @@ def _name_warning(text: str) -> str:
     return f"{title} [{text.code}]" if hasattr(text, "code") else title
 
 
-def _write_advice(text: str) -> str:
-    """Return the title of a warning, its code and its last sentence, which is the advice."""
-    return f"{_name_warning(text)}: {text.rpartition('. ')[2]}"
-
-
 def _fit_lines(table: Any) -> list[str]:
     """Return the lines of a table without columns beyond the width of the terminal."""
     lines: list[str] = table.lines
@@ -324,8 +319,10 @@ def _fit_lines(table: Any) -> list[str]:
 
 def fill_lines(text: str) -> list[str]:
     """Return a text as lines of the width of a terminal."""
-    kept = re.sub(r"(?<=\d) (?=%)|(?<=P) (?==)|(?<==) (?=\d)", "\u00a0", text)  # 5 %, P = 0.1
-    return [line.replace("\u00a0", " ") for line in wrap(kept, WIDTH, break_on_hyphens=False)]
+    from skeval.report._page import join_units
+
+    lines = wrap(join_units(text), WIDTH, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def _printable_name(source: str) -> str:
@@ -357,6 +354,7 @@ def _write_headline(source: str, table: Table, numbers: bool, column: str) -> st
         size += f", {count(len(set(table.groups)), 'group')}"
     if table.y is None:
         return size if column == "prediction" else f"{size}, no labels"
+    # the range of numbers, or the classes with their sizes
     classes, sizes = np.unique(table.y, return_counts=True)
     if numbers:
         return f"{size}, target from {write_figures(classes[0])} to {write_figures(classes[-1])}"
@@ -373,14 +371,7 @@ def collect_notes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tu
         warnings.simplefilter("default")
         result = function(*args, **kwargs)
     texts = {" ".join(str(item.message).split()) for item in caught}
-    return result, sorted({f"note: {FEW_MEMBERS.sub(FEW_IN_FOLDS, text)}" for text in texts})
-
-
-FEW_MEMBERS = re.compile(
-    r"The least populated class in y has only (\d+) members?, which is less than n_splits=(\d+)\."
-)
-FEW_IN_FOLDS = r"the smallest class has \1 samples, so some of the \2 test sets have none of it."
-"""A warning of scikit-learn, and its replacement."""
+    return result, sorted(f"note: {text}" for text in texts)
 
 
 MAX_LISTED, MAX_CLASSES = 4, 6
@@ -397,11 +388,13 @@ def make_preparation(table: Table, *, scale: bool) -> list[Any]:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+    # numbers
     imputers = [SimpleImputer(strategy="median", keep_empty_features=True)]
     numeric = [*(imputers if table.missing else []), *([StandardScaler()] if scale else [])]
     if not table.texts:
         return numeric
     numbers = [column for column in range(table.X.shape[1]) if column not in table.texts]
+    # texts
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     parts = [(encoder, table.texts)]
     if numbers:

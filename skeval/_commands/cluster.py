@@ -49,45 +49,38 @@ def add_cluster(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_run_cluster)
-    _shared.add_common(
+    options = _shared.add_common(
         parser,
         target="column of known classes, excluded from the features and compared with the clusters "
         "at the end (default: target, if present)",
     )
-    add = parser.add_argument
-    add(
-        "--k",
-        metavar="A:B",
-        help="from A to B clusters, both included (default: 2:8, or up to half of the samples)",
-    )
-    add(
+    candidates = "from A to B clusters, both included (default: 2:8, or up to half of the samples)"
+    options.add("--k", metavar="A:B", help=candidates)
+    options.add(
         "--algorithm",
         choices=ALGORITHMS,
         default="kmeans",
         help="clustering algorithm (default: kmeans)",
     )
-    add(
+    options.add(
         "--stability",
         choices=AGREEMENTS,
         default="prediction_strength",
         help="agreement of halves to report (default: prediction_strength)",
     )
-    add(
-        "--repeats",
-        type=_shared.parse_whole_number_from(2),
-        help=f"number of random splits into halves (default: {REPEATS})",
-    )
-    add(
+    options.number("--repeats", 2, f"number of random splits into halves (default: {REPEATS})")
+    options.add(
         "--scale",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="scale every feature to mean 0 and variance 1 (default: yes)",
     )
-    add("--quick", action="store_true", help=f"the same as --repeats {QUICK_REPEATS}")
+    options.flag("--quick", f"the same as --repeats {QUICK_REPEATS}")
 
 
 def _run_cluster(options: argparse.Namespace) -> None:
     """Evaluate an algorithm and print the report."""
+    # the data, and candidates that halves allow
     candidates = None if options.k is None else parse_range(options.k)
     table = _shared.read_columns(options, needs_target=False)
     half = len(table.X) // 2
@@ -101,6 +94,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
             f"--k must end at {half} or lower, half of the {len(table.X)} samples, since halves "
             f"are clustered too; got {options.k!r}."
         )
+    # features are prepared before clustering, since there are no folds
     default = QUICK_REPEATS if options.quick else REPEATS
     from sklearn.pipeline import make_pipeline
 
@@ -122,6 +116,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
         n_jobs=options.jobs,
         memory=options.memory,
     )
+    # the report, with warnings about the table as it was read
     scaled = "features scaled to variance 1" if options.scale else "unscaled features"
     prepared = _shared.describe_preparation(table).removesuffix(_shared.IN_FOLDS)
     procedure = f"{options.algorithm}, {scaled}{prepared}, seed {options.seed}"

@@ -49,6 +49,7 @@ def _run_compare(options: argparse.Namespace) -> int:
 
     names = [Path(path).name for path in (options.first, options.second)]
     names = names if names[0] != names[1] else ["A", "B"]
+    # the true values and predictions of both files, in the same rows
     columns, wanted = [], [options.target, options.prediction]
     for path in (options.first, options.second):
         table = read_columns(argparse.Namespace(**vars(options), data=path), wanted, [])
@@ -60,6 +61,7 @@ def _run_compare(options: argparse.Namespace) -> int:
         raise ValueError(
             f"both files must have the same true values in {options.target!r}, in the same order."
         )
+    # the new predictions against the old ones
     predictions = dict(zip(names, (first, second), strict=True))
     options_of_test: dict[str, Any] = {"metric": options.metric, "margin": options.margin}
     comparison = compare_predictions(
@@ -71,6 +73,7 @@ def _run_compare(options: argparse.Namespace) -> int:
     identical = first.tolist() == second.tolist()
     if options.margin is not None:
         is_worse = not (identical or new.pvalue_noninferior <= new.level)
+    # the result
     if options.json is not None:
         numbers = {"is_worse": bool(is_worse), **new.to_dict()}
         Path(options.json).write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")

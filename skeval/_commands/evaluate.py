@@ -1,6 +1,6 @@
 """``skeval evaluate``: the error of a classifier or regressor, or of predictions.
 
-Options, named and imported estimators, and the forecast of the running time.
+Options, and named and imported estimators.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from time import monotonic, perf_counter
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from skeval._commands import BUNDLED, _shared
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from skeval._commands._data import Table
 
 QUICK_BUDGET = 10.0
-FOLDS, REPEATS = 10, 10
-MIN_FORECAST = 10.0
-PILOT_ROWS, MIN_PILOTS, PILOT_SECONDS = 5000, 500, 1.0
-"""Rows from which the running time is forecast, smallest pilot sample, and seconds for pilots."""
+FOLDS = 10
 MAX_SVM_ROWS = 20_000
 """Maximum number of rows for which a support vector machine is the default."""
 MAX_CLASSES, MAX_SUBGROUPS = 20, 20
@@ -61,20 +58,20 @@ def add_evaluate(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_run)
-    _shared.add_common(parser, target="column to predict in a file (default: target)")
-    add = parser.add_argument
-    add("--groups", metavar="COLUMN", help="column of groups, which are never split")
-    add(
-        "--time",
-        metavar="COLUMN",
-        help="column of numbers or dates: each fold is predicted from earlier rows; not a feature",
-    )
+    target = "column to predict in a file (default: target)"
+    options, add = _shared.add_common(parser, target=target), parser.add_argument
+    # the problem
+    options.column("--groups", "column of groups, which are never split")
+    before = "each fold is predicted from earlier rows"
+    options.column("--time", f"column of numbers or dates: {before}; not a feature")
+    options.column("--by", "report the error by subgroup of this column, which remains a feature")
     add(
         "--task",
         choices=("classes", "numbers"),
         help="type of the target (default: numbers if there are fractions or more than "
         f"{MAX_CLASSES} whole numbers)",
     )
+    # the estimator
     add(
         "--estimator",
         metavar="NAME",
@@ -82,52 +79,34 @@ def add_evaluate(commands: Any) -> None:
         f"than {MAX_SVM_ROWS} rows); regressor: {', '.join(REGRESSORS)} (default: ridge). These "
         "follow a StandardScaler. Or your own estimator, as module:object",
     )
-    add(
-        "--select",
-        type=_shared.parse_whole_number_from(1),
-        metavar="K",
-        help="select the K best features within the folds",
-    )
-    add(
-        "--scoring",
-        metavar="NAME",
-        action="append",
-        help="additional scorer, such as f1_weighted; repeat for more",
-    )
-    add(
-        "--by",
-        metavar="COLUMN",
-        help="report the error by subgroup of this column, which remains a feature",
-    )
-    _add_predictions(parser)
-    _add_sizes(parser)
+    options.number("--select", 1, "select the N best features within the folds")
+    options.several("--scoring", "NAME", "additional scorer, such as f1_weighted", default=None)
+    _add_predictions(options)
+    _add_sizes(options)
 
 
-def _add_predictions(parser: argparse.ArgumentParser) -> None:
+def _add_predictions(options: _shared.Options) -> None:
     """Add the options for existing predictions."""
-    add = parser.add_argument
-    add(
+    options.column(
         "--predictions",
-        metavar="COLUMN",
-        nargs="+",
-        help="column of existing predictions: labels, probabilities of the "
+        "column of existing predictions: labels, probabilities of the "
         "second class, scores or numbers; or the columns of probabilities that have the names of "
         "the classes; or, to compare several systems, a column of each. Nothing is fitted",
+        nargs="+",
     )
-    add(
+    options.column(
+        "--labels",
+        "for several labels per sample, instead of --target: the columns of 0 and 1; "
+        "pass the same number of columns of labels or probabilities to --predictions",
+        nargs="+",
+    )
+    options.add(
         "--pos-label",
         metavar="CLASS",
         help="positive class (default: the rarer class; with --predictions the class to which "
         "probabilities, scores or 1 refer, by default the second in sorted order)",
     )
-    add(
-        "--labels",
-        metavar="COLUMN",
-        nargs="+",
-        help="for several labels per sample, instead of --target: the columns of 0 and 1; "
-        "pass the same number of columns of labels or probabilities to --predictions",
-    )
-    add(
+    options.add(
         "--threshold",
         type=_read_threshold,
         help="with --predictions: probability or score from which the second class is "
@@ -147,51 +126,38 @@ def _read_threshold(text: str) -> Any:
     )
 
 
-def _add_sizes(parser: argparse.ArgumentParser) -> None:
+def _add_sizes(options: _shared.Options) -> None:
     """Add the options for repeats and time."""
-    add = parser.add_argument
-    add(
+    options.number(
         "--cv",
-        metavar="FOLDS",
-        type=_shared.parse_whole_number_from(2),
-        help="number of folds (default: 10; with --time, as many as leave two classes in the "
-        "first training set)",
+        2,
+        "number of folds (default: 10; with --time, as many as leave two classes in the first "
+        "training set)",
     )
-    add(
+    options.add(
         "--include",
         metavar="NAMES",
         default="auto",
         help="parts to run besides the main estimate: auto (default), all, "
         f"or a comma-separated list of {', '.join(INCLUDED)}",
     )
-    add(
-        "--bootstraps",
-        metavar="N",
-        type=_shared.parse_whole_number_from(1),
-        default=200,
-        help="bootstrap resamples (default: 200)",
-    )
-    add(
-        "--permutations",
-        metavar="N",
-        type=_shared.parse_whole_number_from(0),
-        default=200,
-        help="maximum number of label permutations for the P-value (default: 200)",
-    )
-    add(
+    options.number("--bootstraps", 1, "bootstrap resamples (default: 200)", default=200)
+    most = "maximum number of label permutations for the P-value (default: 200)"
+    options.number("--permutations", 0, most, default=200)
+    options.add(
         "--confidence-level",
         metavar="LEVEL",
         type=partial(_parse_number_below, 1, "must lie between 0 and 1"),
         default=0.95,
         help="confidence level of the intervals (default: 0.95)",
     )
-    add(
+    options.add(
         "--budget",
         type=partial(_parse_number_below, math.inf, "must be a number of seconds above 0"),
         metavar="SECONDS",
         help="time limit in seconds: fewer repeats of the folds, fewer estimates",
     )
-    add("--quick", action="store_true", help=f"the same as --budget {QUICK_BUDGET:g}")
+    options.flag("--quick", f"the same as --budget {QUICK_BUDGET:g}")
 
 
 def _parse_number_below(end: float, rule: str, text: str) -> float:
@@ -204,50 +170,38 @@ def _parse_number_below(end: float, rule: str, text: str) -> float:
 
 def _run(options: argparse.Namespace) -> None:
     """Evaluate an estimator, or predictions."""
-    if options.predictions is None and options.labels is not None:
+    if options.predictions is not None:
+        _run_predictions(options)
+        return
+    if options.labels is not None:
         raise ValueError(
             "--labels needs --predictions: only skeval.evaluate in Python fits several labels."
         )
-    if options.predictions is None:
-        _run_evaluate(options)
-    else:
-        _run_predictions(options)
-
-
-def _run_evaluate(options: argparse.Namespace) -> None:
-    """Evaluate one estimator and print the report."""
     if options.time is not None and options.groups is not None:
         raise ValueError("--time does not keep groups together: leave out --groups, or --time.")
+    # the data, its preparation and the estimator
     table = _shared.read_columns(options, needs_target=True)
     numbers, notes = _choose_task(table, options)
     if numbers:
         table = table._replace(y=table.y.astype(float))
     n_features = _shared.count_columns(table)
-    if options.select is not None and not 1 <= options.select <= n_features:
+    if options.select is not None and options.select > n_features:
         raise ValueError(
             f"--select must lie between 1 and the {n_features} features, got {options.select}."
         )
-    if options.by is not None and options.by == options.groups:
-        notes.append(
-            "note: --by and --groups name the same column, so each subgroup is one group, whose "
-            "error has no useful interval; use --by with a column of larger subgroups."
-        )
-    subgroups = _find_subgroups(table, options)
-    notes += _note_subgroups(options, subgroups)
+    subgroups = _find_subgroups(table, options, notes)
     estimator, procedure = _make_estimator(table, options, numbers)
-    options.progress.headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
-    if len(table.X) > PILOT_ROWS:
-        options.progress.say_headline()
-        _forecast(estimator, table, options)
-    from skeval.report import evaluate
-
-    budget, include = _find_budget(options), options.include
     if options.estimator is None and len(table.X) > MAX_SVM_ROWS and not numbers:
         notes.append(
             f"note: the default for more than {MAX_SVM_ROWS} rows is logistic regression, "
             "because a support vector machine may take hours; use --estimator linear-svm to "
             "get one."
         )
+    options.progress.headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
+    from skeval.report import evaluate
+
+    # both limits count from the start of the command
+    budget, include = options.budget or (QUICK_BUDGET if options.quick else None), options.include
     run = partial(
         evaluate,
         estimator,
@@ -258,7 +212,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         scoring=options.scoring,
         by=subgroups,
         include=include if include in ("auto", "all") else include.replace(" ", "").split(","),
-        budget=budget,
+        budget=None if budget is None else max(1e-3, budget - (monotonic() - options.start)),
         n_bootstraps=options.bootstraps,
         n_permutations=options.permutations,
         confidence_level=options.confidence_level,
@@ -269,14 +223,78 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         n_jobs=options.jobs,
         memory=options.memory,
     )
+    deliver = partial(_shared.deliver, options=options, table=table, procedure=procedure)
     try:
         with _suggest_numbers(notes):
             report, run_notes = _shared.collect_notes(run)
     except KeyboardInterrupt as stop:
         if hasattr(stop, "report"):
-            _shared.deliver(stop.report, options, table, procedure, notes, numbers=numbers)
+            deliver(stop.report, notes=notes, numbers=numbers)
         raise
-    _shared.deliver(report, options, table, procedure, [*notes, *run_notes], numbers=numbers)
+    deliver(report, notes=[*notes, *run_notes], numbers=numbers)
+
+
+def _run_predictions(options: argparse.Namespace) -> None:
+    """Evaluate the predictions in a file and print the report."""
+    # options that have no meaning without fits
+    for name in ("estimator", "select", "time", "cv", "budget"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"--{name} cannot be used with --predictions, which fits nothing.")
+    truth = options.labels or ([] if options.target is None else [options.target])
+    if shared := [name for name in options.predictions if name in truth]:
+        raise ValueError(
+            f"--predictions: {shared[0]!r} is the column of true values; name a column that a "
+            "system predicted."
+        )
+    # columns to read, with the options that name them
+    only = dict.fromkeys(options.predictions, "--predictions")
+    only |= dict.fromkeys(options.labels or (), "--labels")
+    only |= {} if options.by is None else {options.by: "--by"}
+    table = _shared.read_columns(options, needs_target=options.labels is None, only=only)
+    # several labels per sample; or a column of each class, of each system, or a single one
+    columns: Any = _find_columns(table, "predictions", options.predictions)
+    n_columns, positive = columns.shape[1], None
+    source = f"in {', '.join(options.predictions)}"
+    if options.labels is not None:
+        y, labels, numbers = _find_columns(table, "labels", options.labels), options.labels, False
+        notes = [f"note: {note}" for note in table.notes]
+        table, source = table._replace(y=None), f"of {', '.join(labels)} {source}"
+    else:
+        numbers, notes = _choose_task(table, options)
+        y, classes = table.y, _name_classes(table)
+        labels = [classes.get(name, name) for name in options.predictions]
+        if columns.shape[1] == 1:
+            columns, labels = columns[:, 0], None
+        elif not {*classes} <= {*options.predictions}:
+            columns, labels = dict(zip(options.predictions, columns.T, strict=True)), None
+        positive = _find_positive(table, options)
+    subgroups = _find_subgroups(table, options, notes)
+    from skeval.report import evaluate_predictions
+
+    with _suggest_numbers(notes):
+        report, run_notes = _shared.collect_notes(
+            evaluate_predictions,
+            y,
+            columns,
+            kind="numbers" if numbers else "auto",
+            threshold=options.threshold,
+            scoring=options.scoring,
+            groups=table.groups,
+            by=subgroups,
+            pos_label=positive,
+            labels=labels,
+            confidence_level=options.confidence_level,
+            random_state=options.seed,
+        )
+    _shared.deliver(
+        report,
+        options,
+        table._replace(X=table.X[:, :n_columns]),
+        f"predictions {source}",
+        [*notes, *run_notes],
+        numbers=numbers,
+        column="prediction",
+    )
 
 
 def _name_classes(table: Table) -> dict[str, Any]:
@@ -297,64 +315,6 @@ def _find_positive(table: Table, options: argparse.Namespace) -> Any:
     return classes[options.pos_label]
 
 
-def _run_predictions(options: argparse.Namespace) -> None:
-    """Evaluate the predictions in a file and print the report."""
-    for name in ("estimator", "select", "time", "cv", "budget"):
-        if getattr(options, name) is not None:
-            raise ValueError(f"--{name} cannot be used with --predictions, which fits nothing.")
-    truth = options.labels or ([] if options.target is None else [options.target])
-    if shared := [name for name in options.predictions if name in truth]:
-        raise ValueError(
-            f"--predictions: {shared[0]!r} is the column of true values; name a column that a "
-            "system predicted."
-        )
-    only = dict.fromkeys(options.predictions, "--predictions")
-    only |= dict.fromkeys(options.labels or (), "--labels")
-    only |= {} if options.by is None else {options.by: "--by"}
-    table = _shared.read_columns(options, needs_target=options.labels is None, only=only)
-    columns: Any = _find_columns(table, "predictions", options.predictions)
-    n_columns, positive = columns.shape[1], None
-    source = f"in {', '.join(options.predictions)}"
-    if options.labels is not None:
-        y, labels, numbers = _find_columns(table, "labels", options.labels), options.labels, False
-        notes = [f"note: {note}" for note in table.notes]
-        table, source = table._replace(y=None), f"of {', '.join(labels)} {source}"
-    else:
-        numbers, notes = _choose_task(table, options)
-        y, classes = table.y, _name_classes(table)
-        labels = [classes.get(name, name) for name in options.predictions]
-        if columns.shape[1] == 1:
-            columns, labels = columns[:, 0], None
-        elif not {*classes} <= {*options.predictions}:  # columns of several systems
-            systems = dict(zip(options.predictions, columns.T, strict=True))
-            columns, labels = systems, None
-        positive = _find_positive(table, options)
-    subgroups = _find_subgroups(table, options)
-    notes += _note_subgroups(options, subgroups)
-    from skeval.report import evaluate_predictions
-
-    with _suggest_numbers(notes):
-        report, run_notes = _shared.collect_notes(
-            evaluate_predictions,
-            y,
-            columns,
-            kind="numbers" if numbers else "auto",
-            threshold=options.threshold,
-            scoring=options.scoring,
-            groups=table.groups,
-            by=subgroups,
-            pos_label=positive,
-            labels=labels,
-            confidence_level=options.confidence_level,
-            random_state=options.seed,
-        )
-    table = table._replace(X=table.X[:, :n_columns])
-    notes += run_notes
-    _shared.deliver(
-        report, options, table, f"predictions {source}", notes, numbers=numbers, column="prediction"
-    )
-
-
 def _find_columns(table: Table, option: str, wanted: list[str]) -> Any:
     """Return the columns of these names."""
     names = list(table.feature_names)
@@ -370,6 +330,7 @@ def _make_folds(table: Table, options: argparse.Namespace, numbers: bool) -> Any
         return options.cv
     from sklearn.model_selection import TimeSeriesSplit
 
+    # as many folds as leave two classes in the first training set
     n = len(table.y)
     for n_folds in [options.cv] if options.cv else range(min(FOLDS, n - 1), 1, -1):
         n_first = n - n_folds * (n // (n_folds + 1))  # training samples of the first fold
@@ -381,33 +342,38 @@ def _make_folds(table: Table, options: argparse.Namespace, numbers: bool) -> Any
     )
 
 
-def _find_subgroups(table: Table, options: argparse.Namespace) -> Any:
-    """Return the column of the subgroups: a feature, the groups, or a column left out."""
+def _find_subgroups(
+    table: Table, options: argparse.Namespace, notes: list[str]
+) -> list[str] | None:
+    """Return the column of the subgroups: a feature, the groups, or a column left out.
+
+    A note is added if subgroups are too small, such as one for each age.
+    """
     by = options.by
     if by is None:
         return None
+    # the values as texts
     columns = dict(zip(table.feature_names, table.X.T, strict=True)) | table.left_out
     if table.groups is not None:
         columns[options.groups] = table.groups
     if by not in columns:
-        names = ", ".join(columns)
-        raise ValueError(f"--by must be one of the columns {names}, got {by!r}.")
+        raise ValueError(f"--by must be one of the columns {', '.join(columns)}, got {by!r}.")
     values = [
         str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
         for value in columns[by]
     ]
-    return ["missing" if value in ("", "nan", "None") else value for value in values]
-
-
-def _note_subgroups(options: argparse.Namespace, subgroups: list[str] | None) -> list[str]:
-    """Return a note if there are many subgroups, such as one for each age."""
-    n = len(set(subgroups or ()))
-    if n <= MAX_SUBGROUPS or options.by == options.groups:
-        return []
-    return [
-        f"note: --by {options.by} makes {n} subgroups, too small for useful intervals; use a "
-        "column of larger subgroups, such as age bands instead of ages."
-    ]
+    values = ["missing" if value in ("", "nan", "None") else value for value in values]
+    if by == options.groups:
+        notes.append(
+            "note: --by and --groups name the same column, so each subgroup is one group, whose "
+            "error has no useful interval; use --by with a column of larger subgroups."
+        )
+    elif len(set(values)) > MAX_SUBGROUPS:
+        notes.append(
+            f"note: --by {by} makes {len(set(values))} subgroups, too small for useful intervals; "
+            "use a column of larger subgroups, such as age bands instead of ages."
+        )
+    return values
 
 
 def _choose_task(table: Table, options: argparse.Namespace) -> tuple[bool, list[str]]:
@@ -416,6 +382,7 @@ def _choose_task(table: Table, options: argparse.Namespace) -> tuple[bool, list[
 
     y, task = table.y, options.task
     notes = [f"note: {note}" for note in table.notes]
+    # the type that was requested
     if task == "classes":
         if y.dtype.kind == "f" and (y % 1 != 0).any():
             raise ValueError(
@@ -429,6 +396,7 @@ def _choose_task(table: Table, options: argparse.Namespace) -> tuple[bool, list[
         return False, notes
     if task == "numbers" or (y % 1 != 0).any():
         return True, notes
+    # whole numbers may be both, so a note says how they are treated
     n_distinct = len(np.unique(y))
     numbers = n_distinct > MAX_CLASSES
     if numbers or (n_distinct > 2 and options.data not in BUNDLED):
@@ -457,10 +425,12 @@ def _make_estimator(table: Table, options: argparse.Namespace, numbers: bool) ->
     from sklearn.feature_selection import SelectKBest, f_regression
     from sklearn.pipeline import make_pipeline
 
+    # the final estimator
     default = "linear-svm" if len(table.X) <= MAX_SVM_ROWS else "logistic"
     name = options.estimator or ("ridge" if numbers else default)
     own = ":" in name
     final = parse_path(name) if own else make_named(name, options.seed, numbers=numbers)
+    # its preparation and the selection are fitted within the folds
     steps = _shared.make_preparation(table, scale=not own)
     selected = ""
     if options.select is not None:
@@ -469,73 +439,6 @@ def _make_estimator(table: Table, options: argparse.Namespace, numbers: bool) ->
         selected = f" on the {options.select} best features"
     estimator = make_pipeline(*steps, final) if steps else final
     return estimator, f"{name}{selected}{_shared.describe_preparation(table)}, seed {options.seed}"
-
-
-def _forecast(estimator: Any, table: Table, options: argparse.Namespace) -> None:
-    """For a large table, forecast the running time by a power law of fits to few rows."""
-    pilots = _time_pilots(estimator, table, options.seed)
-    if len(pilots) < 2:
-        return
-    power, fit = _extrapolate(pilots, 0.9 * len(table.X))
-    folds = options.cv or FOLDS
-    n_least = 2 * folds + 1
-    n_fits = n_least if options.time is not None else n_least + (REPEATS - 1) * folds
-    from joblib import effective_n_jobs
-
-    from skeval._resampling.progress import write_seconds
-
-    workers = effective_n_jobs(options.jobs)
-    least, answer = n_least * fit / workers, n_fits * fit / workers
-    limit = _find_budget(options)
-    if (limit is None and answer < MIN_FORECAST) or (limit is not None and least < limit):
-        return
-    sizes = ", ".join(str(rows) for rows, _ in pilots)
-    times = ", ".join(f"{seconds:.2g}" for _, seconds in pilots)
-    text = f"fits to {sizes} rows took {times} s, growing as rows^{power:.1f}: "
-    if limit is None:
-        text += f"the main estimate will take about {write_seconds(answer)} ({n_fits} fits)"
-        text += "; use --budget SECONDS for fewer"
-    else:
-        text += "one cross-validation, the minimum, will take about "
-        text += f"{write_seconds(least)}, more than the remaining {write_seconds(limit)}"
-    if table.y.dtype.kind != "f" and options.estimator != "logistic" and options.estimator:
-        text += "; --estimator logistic is much faster with many rows"
-    options.progress.say(text)
-
-
-def _time_pilots(estimator: Any, table: Table, seed: int) -> list[tuple[int, float]]:
-    """Return the numbers of rows, doubled until a second is spent, and the seconds per fit."""
-    import numpy as np
-    from sklearn.base import clone
-
-    order = np.random.default_rng(seed).permutation(len(table.X))
-    pilots, rows, spent = [], MIN_PILOTS, 0.0
-    with suppress(Exception):  # evaluate reports a failing fit better
-        clone(estimator).fit(table.X[order[:rows]], table.y[order[:rows]])  # warm-up
-        while rows <= len(order) // 2 and spent < PILOT_SECONDS:
-            train, test = order[:rows], order[rows : rows + rows // 9]
-            start = perf_counter()
-            model = clone(estimator).fit(table.X[train], table.y[train])
-            model.predict(table.X[test])
-            pilots.append((rows, perf_counter() - start))
-            spent += pilots[-1][1]
-            rows *= 2
-    return pilots
-
-
-def _extrapolate(pilots: list[tuple[int, float]], n_rows: float) -> tuple[float, float]:
-    """Return the exponent of a power law fitted to the last pilot runs, and its forecast."""
-    import numpy as np
-
-    rows, seconds = np.log(np.array(pilots[-3:])).T
-    power = float(np.clip(np.polyfit(rows, seconds, 1)[0], 0, 3))
-    return power, float(np.exp(seconds[-1] + power * (np.log(n_rows) - rows[-1])))
-
-
-def _find_budget(options: argparse.Namespace) -> float | None:
-    """Return the remaining seconds of the evaluation, None without a limit."""
-    budget = options.budget or (QUICK_BUDGET if options.quick else None)
-    return None if budget is None else max(1e-3, budget - (monotonic() - options.start))
 
 
 CLASSIFIERS = ("linear-svm", "rbf-svm", "logistic", "lda", "knn", "forest")
@@ -574,6 +477,7 @@ def parse_path(path: str) -> Any:
 
     The module may be in the current folder. It is imported; nothing is unpickled.
     """
+    # the object, from an installed module or the current folder
     module_name, _, name = path.partition(":")
     if "" not in sys.path:
         sys.path.append("")  # last, so that no file there replaces an installed module
@@ -583,6 +487,7 @@ def parse_path(path: str) -> Any:
             value = getattr(value, part)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"--estimator {path!r} cannot be imported: {error}.") from error
+    # a class or a function makes the estimator
     makes = isinstance(value, type) or (callable(value) and not hasattr(value, "fit"))
     made = value() if makes else value
     if not hasattr(made, "fit"):

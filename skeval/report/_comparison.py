@@ -11,14 +11,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import ConfidenceInterval, Results
 from skeval._resampling.sampling_units import UnitKind
-from skeval.model_selection import Comparison, EstimatesDisplay
-from skeval.model_selection._comparison import JointComparison, SplitComparison
-from skeval.model_selection._pair_tests import correct, corrected_t, time_blocks
+from skeval.model_selection import Comparison, EstimatesDisplay, compare_scores
+from skeval.model_selection._comparison import JointComparison
+from skeval.model_selection._pair_tests import correct, time_blocks
 from skeval.report._findings import judge
+from skeval.report._page import Caution, Figure, Section, Table, list_few, list_grave
 from skeval.report._parts import SCORINGS
 from skeval.report._report import Layout, Report
-from skeval.report._scored import Drawn, find_main_metrics, in_target_unit, write_level
-from skeval.report._sections import Caution, Figure, Section, Table, list_few, list_grave
+from skeval.report._sections import Drawn, find_main_metrics, in_target_unit, write_level
 from skeval.report._sentences import name_error, name_metric, write_amount
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import DataFrame, count, say_pvalue, write_estimate, write_pvalue
@@ -92,6 +92,7 @@ def _write_title(report: Any) -> str:
 
 def _write_verdict(report: Any) -> list[str]:
     """Return which system is better, and which beat the baseline; or the serious warnings."""
+    # the comparison of all pairs, or why there is none
     comparison, first = report.comparison, _find_first(report)
     if comparison is None:
         reason = "there is a single test set" if first.out_of_fold.n_fits == 1 else ""
@@ -106,6 +107,7 @@ def _write_verdict(report: Any) -> list[str]:
 
 def _judge_baselines(report: Any) -> list[str]:
     """Return which systems are better than the baseline, each by the metric that decides."""
+    # systems that beat the same reference by the same metric are named together
     findings = {name: judge(one) for name, one in report.reports.items()}
     known = [one for one in findings.values() if one.reference]
     if not known:
@@ -123,6 +125,7 @@ def _judge_baselines(report: Any) -> list[str]:
             reference += f" ({write_amount(first.baseline.error, first.loss)})"
         by = f" by the {name_metric(metric)}" if metric else ""
         texts.append(f"{who} {beat} {reference}{by}")
+    # systems without evidence
     poor = [name for name, one in findings.items() if not one.better]
     if poor:
         deciding = {findings[name].metric for name in poor} - {""}
@@ -161,6 +164,7 @@ def _find_difference(report: Any, pair: tuple[str, str]) -> tuple[float, Confide
 def _compare_two(report: Any) -> list[str]:
     """Return which of two systems is better, with the difference; empty without an interval."""
     comparison = report.comparison
+    # the difference, in the unit of the target
     (pair, difference), *_ = comparison.differences.items()
     name, sign = _find_compared_metric(report)
     value, interval = _find_difference(report, pair)
@@ -169,8 +173,10 @@ def _compare_two(report: Any) -> list[str]:
         return []
     if shown and interval.low <= 0 <= interval.high:
         return []
+    # which of the two is better
     lower_is_better = sign < 0 or not comparison.greater_is_better
     better, worse = pair if (value < 0) == lower_is_better else pair[::-1]
+    # digits that the interval supports
     ends = [value, interval.low, interval.high]
     if shown:
         ends = [abs(value), *sorted((abs(interval.low), abs(interval.high)))]
@@ -194,6 +200,7 @@ def _compare_two(report: Any) -> list[str]:
 
 def _compare_many(report: Any) -> list[str]:
     """Return the best of many systems with the evidence; empty if errors and tests disagree."""
+    # the best by the main estimate, if the tests agree
     comparison, names = report.comparison, report.comparison.best
     drawn = Drawn.of(report.estimates, _find_first(report))
     values = {name: value for name, (value, *_) in drawn.rows.items()}
@@ -202,6 +209,7 @@ def _compare_many(report: Any) -> list[str]:
         return []
     text = f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} the best "
     text += f"{drawn.quantity}, {drawn.write(best, names[0])}"
+    # systems that differ from the best, and others
     matrix = comparison.to_matrix("pvalue")[comparison.names.index(names[0])]
     pvalues = dict(zip(comparison.names, matrix, strict=True))
     others = [name for name in report if name not in names]
@@ -210,40 +218,37 @@ def _compare_many(report: Any) -> list[str]:
     judged = [f"significantly better than {list_few(beaten)}"] if beaten else []
     judged += [f"not significantly different from {list_few(left)}"] if left else []
     text = ": ".join([text, *([", and ".join(judged)] if judged else [])])
+    # the tests of a report are corrected for the number of pairs
     n_found = sum(one.pvalue <= comparison.level for one in comparison.differences.values())
+    level, n_pairs = f"level {100 * comparison.level:.3g} %", len(comparison.differences)
     return [
-        f"{text} ({comparison.title}, {comparison._describe_level()}).",
-        f"{n_found} of {len(comparison.differences)} pairs differ significantly.",
+        f"{text} ({comparison.title}, {level} for all of {n_pairs} pairs).",
+        f"{n_found} of {n_pairs} pairs differ significantly.",
     ]
 
 
 # --- figure, facts and records
 
 
-def _draw(report: Any, caption: str = "") -> Figure | None:
-    """Return a forest plot of the main estimates."""
-    return Drawn.of(report.estimates, _find_first(report)).make_figure(caption)
-
-
 def _draw_main(report: Any) -> Figure | None:
     """Return the main estimates on one axis; None for many systems, which a section shows."""
-    return _draw(report) if len(report) <= MAX_DRAWN else None
+    if len(report) > MAX_DRAWN:
+        return None
+    return Drawn.of(report.estimates, _find_first(report)).make_figure()
 
 
 def _plot(report: Any, ax: Any) -> EstimatesDisplay:
     """Draw the error of each system with its interval."""
-    first = _find_first(report)
-    baseline = None if first.baseline is None else first.baseline.error
-    return EstimatesDisplay.from_result(report.estimates, guess=baseline, ax=ax)
+    return Drawn.of(report.estimates, _find_first(report)).plot(ax)
 
 
 def _write_facts(report: Any) -> list[str]:
     """Return the size of the data, the estimators, and how they were evaluated."""
     first, noun = _find_first(report), _name_system(report)
     steps = [
-        f"{name}: {evaluated[0]}"
+        f"{name}: {one.estimator_name}"
         for name, one in report.reports.items()
-        if (evaluated := one.layout.evaluated(one))
+        if "estimator_name" in one.results
     ]
     on = "on the same folds" if noun == "estimator" else "on the same samples"
     size = f"{first.layout.facts(first)[0]}; {len(report)} {noun}s {on}"
@@ -286,16 +291,12 @@ def _frame_predictions(report: Any) -> DataFrame:
     return pd.concat(frames, names=["name"]).reset_index("name").reset_index(drop=True)
 
 
-def _list_reports(report: Any) -> tuple[Mapping[str, Any], Any]:
-    """Return the reports for the methods paragraph, and the comparison."""
-    return report.reports, report.comparison
-
-
 # --- sections
 
 
 def show_side_by_side(report: Any) -> Section:
     """Return the section of errors and metrics, with one row per system."""
+    # metrics that some of the systems have
     first, noun, level = _find_first(report), _name_system(report), write_level(report)
     available = {name for one in report.reports.values() for name in find_main_metrics(one)}
     metrics = [name for name in USUAL if name in available]
@@ -308,13 +309,15 @@ def show_side_by_side(report: Any) -> Section:
         cells = [values[metric].value if metric in values else "--" for metric in metrics]
         value, _, interval = in_target_unit(one.answer)
         rows.append((name, value, interval, *cells))
+    # more systems than fit below the headline
     figure = None
     if len(report) > MAX_DRAWN:
-        figure = _draw(
-            report,
+        caption = (
             f"{named} of each system with {level}s. Overlapping intervals do not rule out a "
-            "significant difference: the pairs below are compared on the same samples.",
+            "significant difference: the pairs below are compared on the same samples."
         )
+        figure = Drawn.of(report.estimates, first).make_figure(caption)
+    # how many beat the baseline
     findings = [judge(one) for one in report.reports.values()]
     heading = "Side by side"
     if any(one.reference for one in findings):
@@ -334,6 +337,7 @@ def show_pairs(report: Any) -> Section | None:
     n_found = sum(one.pvalue <= comparison.level for one in differences.values())
     verb = "differs" if 1 in (n_found, len(differences)) else "differ"
     heading = f"{n_found} of {count(len(differences), 'pair')} {verb} significantly"
+    # ranks of many systems
     if isinstance(comparison, JointComparison) and len(report) > MAX_TABULATED:
         ranks = sorted(comparison.ranks.items(), key=lambda item: item[1].value)
         ranked = [
@@ -347,6 +351,7 @@ def show_pairs(report: Any) -> Section | None:
         (" - ".join(pair), *_find_difference(report, pair), write_pvalue(difference.pvalue))
         for pair, difference in differences.items()
     ]
+    # all pairs
     name, _ = _find_compared_metric(report)
     table = Table(
         f"Differences in {name} on the same test sets, by {comparison.title}; "
@@ -360,6 +365,7 @@ def show_pairs(report: Any) -> Section | None:
 
 def show_subgroups(report: Any) -> Section | None:
     """Return the section of the main estimate of each system in each subgroup."""
+    # one row for each subgroup and system
     by_system, first = _find_subgroups(report), _find_first(report)
     if not by_system:
         return None
@@ -398,12 +404,12 @@ COMPARISON = Layout(
     row_name="name",
     plot=_plot,
     predictions=_frame_predictions,
-    methods=_list_reports,
 )
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
     """Yield the warnings of all reports once, naming the estimators unless all have it."""
+    # systems with the same warning
     systems: dict[tuple[str, str, str], list[str]] = {}
     for name, report in reports.items():
         for text in report.warnings:
@@ -422,22 +428,14 @@ def compare_reports(reports: Mapping[str, Report]) -> Comparison | None:
     scoring = SCORINGS.get(loss, f"minus the mean {loss} loss")
     if first.out_of_fold.cases.kind is UnitKind.TIME_BLOCK:
         return _compare_in_time(reports, scoring)
-    columns = [_score_test_sets(report) for report in reports.values()]
-    if len(columns[0]) < 2 or any(np.isnan(column).any() for column in columns):
+    # the mean loss of each test set, for all systems
+    columns = {name: _score_test_sets(report) for name, report in reports.items()}
+    if first.out_of_fold.n_fits < 2 or any(np.isnan(one).any() for one in columns.values()):
         return None
-    scores, ratio = np.column_stack(columns), first.out_of_fold.test_train_ratio
+    ratio = first.out_of_fold.test_train_ratio
     with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
-        return SplitComparison(
-            names=tuple(reports),
-            values=scores.mean(axis=0),
-            tests=correct(corrected_t(scores, ratio), "holm", level),
-            method="corrected_t",
-            confidence_level=level,
-            scoring=scoring,
-            n_samples=first.n_samples,
-            split_scores=scores,
-            test_train_ratio=ratio,
-        )
+        comparison = compare_scores(columns, test_train_ratio=ratio, confidence_level=level)
+    return replace(comparison, scoring=scoring, n_samples=first.n_samples)
 
 
 def _compare_in_time(reports: Mapping[str, Report], scoring: str) -> Comparison | None:
@@ -448,6 +446,7 @@ def _compare_in_time(reports: Mapping[str, Report], scoring: str) -> Comparison 
     )
     if np.any(tests != tests[0]):
         return None
+    # the mean loss of each sample in the order of time
     tested, level = tests[0] > 0, next(iter(reports.values())).confidence_level
     sums = np.array(
         [np.bincount(system.row, system.loss, len(system.target)) for system in predictions]

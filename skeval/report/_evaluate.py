@@ -1,7 +1,7 @@
 """Evaluation of one estimator, or of several, in one call.
 
-`evaluate` validates its arguments; `_run_all` computes the main estimate, its metrics, the
-baseline, the other parts and the warnings, in this order. `_parts` lists the other parts.
+`evaluate` validates its arguments; `_run_all` computes the metrics, the baseline, the other parts
+and the warnings, in this order. `_parts` has the main estimate and lists the other parts.
 """
 
 from __future__ import annotations
@@ -9,52 +9,51 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.pipeline import Pipeline
 
-from skeval._inference.estimate import Results
+from skeval._adapters.fits import fit_plan
+from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.fit_outputs import LossLike
 from skeval._resampling.fit_request import FitRequest, check_scorers
-from skeval._resampling.inputs import Inputs, Params, validate_inputs
+from skeval._resampling.inputs import Params, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
-from skeval._resampling.plans import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
-from skeval._resampling.predictions import Predictions
+from skeval._resampling.plans import whole_plan
 from skeval._resampling.progress import begin_step
-from skeval._resampling.sampling_units import UnitKind, has_outputs
+from skeval._resampling.sampling_units import Target, UnitKind, has_outputs
+from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.model_selection._error_interval import read_positive_weight
-from skeval.model_selection._interval_methods import AUTO
-from skeval.report import _findings, _predictions, _sentences
-from skeval.report._budget import check_rows_in_time, choose_folds_in_time
+from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.model_selection._interval_methods import AUTO, error_of_some
+from skeval.model_selection._searches import read_search, summarize_searches
+from skeval.model_selection._subgroups import compare_subgroups
+from skeval.report import _arguments, _findings, _report, _sections, _sentences, _warnings
 from skeval.report._comparison import compare_reports, join_reports
-from skeval.report._data_checks import (
-    check_split_order,
-    name_columns,
-    warn_of_order,
-    warn_of_perfection,
-    write_data_warnings,
-)
-from skeval.report._estimate_checks import check_estimates
-from skeval.report._estimator import ESTIMATOR
-from skeval.report._model_checks import check_fitted_before, check_least_squares
+from skeval.report._data_checks import name_columns, warn_of_perfection, write_data_warnings
+from skeval.report._data_checks.time_order import check_split_order, warn_of_order
 from skeval.report._outputs import evaluate_outputs
+from skeval.report._page import Caution, Figure, Section, Table, list_grave
 from skeval.report._parts import (
     INTERRUPTED,
     PARTS,
     Clock,
     Evaluation,
-    MainEstimate,
+    choose_folds,
     estimate_mains,
     find_earlier,
     run_parts,
 )
-from skeval.report._report import Report
-from skeval.report._run import RUN_OPTIONS, describe_run, name_steps, write_estimator
-from skeval.report._sections import Caution, list_grave
+from skeval.report._report import Layout, Report
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorScore, RandomStateLike
+from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
+from skeval.utils._compat import is_search, safe_indexing
+from skeval.utils._text import count, write_spread
 
 Parts = str | Iterable[str]
 """Estimates to run: "auto", "all" or names."""
@@ -234,6 +233,7 @@ def evaluate(
     >>> round(report["leave_one_out"].value, 4)
     0.02
     """
+    # several estimators, several outputs, or one of each
     options = dict(locals())
     for name in ("estimator", "X", "y"):
         del options[name]
@@ -246,14 +246,28 @@ def evaluate(
     return report
 
 
-class Task(NamedTuple):
-    """Validated arguments for the evaluation of one estimator."""
-
-    evaluation: Evaluation
-    request: FitRequest
-    by: Any
-    left_out: dict[str, np.ndarray]
-    notes: list[Caution]
+def _evaluate_each(
+    estimators: Mapping[str, Any], X: Any, y: Any, options: dict[str, Any]
+) -> Report:
+    """Return the reports of several estimators under one seed, and their comparison."""
+    # estimators that can be compared
+    if len(estimators) < 2:
+        raise ValueError(f"estimator must contain at least two estimators, got {len(estimators)}.")
+    if has_outputs(y):
+        raise ValueError(
+            "estimator must be a single one if y has several columns; evaluate each estimator "
+            "with the same random_state."
+        )
+    for name, model in estimators.items():
+        _checks.check_methods(f"estimator[{name!r}]", model, "fit", "predict", "get_params")
+    if len({is_classifier(model) for model in estimators.values()}) > 1:
+        raise ValueError("estimator must contain classifiers only or regressors only, got both.")
+    seed = _checks.small_seed(options["random_state"])
+    named = {str(name): model for name, model in estimators.items()}
+    reports = _evaluate_all(named, X, y, options | {"random_state": seed})
+    arguments = {"estimator": dict(estimators), "X": X, "y": y} | options
+    run = _report.describe_run("skeval.evaluate", arguments, seed)
+    return join_reports(reports, compare_reports(reports), run)
 
 
 def _evaluate_all(
@@ -261,45 +275,37 @@ def _evaluate_all(
 ) -> dict[str, Report]:
     """Return the reports of estimators on the same folds, chosen once."""
     # validate all arguments before the first fit
-    clock = Clock(check_budget(options["budget"]))
+    budget, verbose = options["budget"], options["verbose"]
+    number = isinstance(budget, int | float) and not isinstance(budget, bool)
+    if budget is not None and not (number and budget > 0):
+        raise ValueError(f"budget must be None or a number of seconds above 0, got {budget!r}.")
+    clock = Clock(budget)
     seed = _checks.small_seed(options["random_state"])
-    tasks = {name: _validate(one, X, y, options, seed) for name, one in estimators.items()}
-    every_inputs = [task.evaluation.inputs for task in tasks.values()]
-    cv, splitter, few = choose_folds(options["cv"], every_inputs, seed, clock)
-    tasks = {
-        name: task._replace(
-            evaluation=replace(task.evaluation, cv=cv, splitter=splitter), notes=task.notes + few
-        )
-        for name, task in tasks.items()
-    }
+    valid = [_validate(one, X, y, options, seed) for one in estimators.values()]
     reports: dict[str, Report] = {}
     with tallied_warnings():
-        mains = estimate_mains(
-            {name: (task.evaluation, task.request) for name, task in tasks.items()},
-            clock,
-            options["verbose"],
-        )
-        for (name, task), main in zip(tasks.items(), mains, strict=True):
+        valid = choose_folds(valid, options["cv"], clock)
+        evaluations = estimate_mains(dict(zip(estimators, valid, strict=True)), clock, verbose)
+        for name, evaluation in evaluations.items():
             if name:
-                begin_step(f"evaluating {name}", options["verbose"])
+                begin_step(f"evaluating {name}", verbose)
             # each estimator gets an equal part of the remaining time
-            part = clock.share(len(tasks) - len(reports))
-            results, warned = _run_all(task, main, part, options["verbose"])
-            clock.stopped = part.stopped
-            evaluation, one = task.evaluation, estimators[name]
+            part = clock.share(len(evaluations) - len(reports))
+            results, warned = _run_all(evaluation, part, verbose)
+            clock.stopped, one = part.stopped, estimators[name]
             results |= {
                 "loss": evaluation.inputs.loss.name,
                 "feature_names": evaluation.feature_names,
-                "confidence_level": float(evaluation.confidence_level),
+                "confidence_level": float(evaluation.inputs.confidence_level),
                 "n_samples": len(evaluation.target),
-                "n_groups": results["out_of_fold"].cases.n_groups,
-                "class_sizes": _predictions.count_classes(evaluation.target),
-                "n_features": _predictions.count_columns(evaluation.inputs.X),
-                "estimator": write_estimator(one),
-                "estimator_name": name_steps(one),
+                "n_groups": evaluation.predictions.cases.n_groups,
+                "class_sizes": _findings.count_classes(evaluation.target),
+                "n_features": _arguments.count_columns(evaluation.inputs.X),
+                "estimator": _report.write_estimator(one),
+                "estimator_name": _report.name_steps(one),
             }
             arguments = {"estimator": one, "X": X, "y": y} | options
-            run = describe_run("skeval.evaluate", arguments, seed)
+            run = _report.describe_run("skeval.evaluate", arguments, seed)
             reports[name] = Report(ESTIMATOR, results, warned, **run)
             if clock.stopped:
                 stop = KeyboardInterrupt(f"interrupted {clock.stopped}")
@@ -308,63 +314,61 @@ def _evaluate_all(
     return reports
 
 
-def _validate(estimator: Any, X: Any, y: Any, options: dict[str, Any], seed: int) -> Task:
+def _validate(estimator: Any, X: Any, y: Any, options: dict[str, Any], seed: int) -> Evaluation:
     """Return the arguments for the evaluation of one estimator; the folds are chosen later."""
-    _checks.check_confidence_level(options["confidence_level"])
     sizes = {
         "bootstrap": _checks.check_count("n_bootstraps", options["n_bootstraps"]),
         "permutation": _checks.check_count("n_permutations", options["n_permutations"], 0),
         "perturbation": _checks.check_count("n_perturbations", options["n_perturbations"], 0),
     }
     include = check_include(options["include"])
-    table = _predictions.convert_arrow(X)
-    X, groups = _predictions.take_groups(table, options["groups"])
+    # the data, without the column of the groups
+    table = _arguments.convert_arrow(X)
+    X, groups = _arguments.take_groups(table, options["groups"])
     inputs = validate_inputs(
-        estimator, X, y, groups, method=AUTO, **{name: options[name] for name in RUN_OPTIONS}
+        estimator,
+        X,
+        y,
+        groups,
+        method=AUTO,
+        **{name: options[name] for name in _report.RUN_OPTIONS},
     )
     if options["pos_label"] is not None:
         inputs = inputs.with_options(target=inputs.target.with_positive(options["pos_label"]))
-    names = _predictions.check_feature_names(inputs.X, options["feature_names"])
-    scorers = _predictions.resolve_scorers(options["scoring"])
-    request = _predictions.request_search_notes(scorers, estimator)
+    names = _arguments.check_feature_names(inputs.X, options["feature_names"])
+    # scores of each fit, and the results of a final search
+    request = _arguments.resolve_scorers(options["scoring"])
+    final = estimator
+    while isinstance(final, Pipeline):
+        final = final.steps[-1][1]
+    if is_search(final) and final.refit is not False:
+        request = replace(request, note=note_search)
     check_scorers(inputs, request.scorers(inputs.target))
-    by = _predictions.find_subgroups(table, options["by"], len(inputs.target))
+    by = _arguments.find_subgroups(table, options["by"], len(inputs.target))
     left_out = check_left_out(options["left_out"], len(inputs.target))
+    # the estimator without resampling of its own, and its weights
     rule, notes = skip_nested_resampling(estimator)
     inputs = inputs.with_estimator(rule)
     inputs = inputs.with_options(weight=read_positive_weight(inputs, options["sample_weight"]))
-    evaluation = Evaluation(
-        inputs, None, None, seed, options["confidence_level"], sizes, include, names
-    )
-    return Task(evaluation, request, by, left_out, notes)
+    return Evaluation(inputs, request, seed, sizes, include, names, by, left_out, tuple(notes))
 
 
 def _run_all(
-    task: Task, main: MainEstimate, clock: Clock, verbose: int
+    evaluation: Evaluation, clock: Clock, verbose: int
 ) -> tuple[dict[str, Any], tuple[Caution, ...]]:
     """Return the results of a report that are computed from fits, and the warnings."""
-    evaluation, request, by, left_out, cautions = task
-    inputs, target = evaluation.inputs, evaluation.target
-    loss, level, X = inputs.loss.name, evaluation.confidence_level, inputs.X
-    say = partial(begin_step, verbose=verbose)
-
-    # the metrics of the out-of-fold predictions of the main estimate
-    estimate, predictions = main.estimate, main.predictions
-    if clock.stopped:
-        request = replace(request, note=None)  # noting a search result takes another fit
-    counted = evaluation.design.inputs.with_options(counted=predictions.cases)
-    row_names = _predictions.name_rows(X)
-    shared = counted, estimate, predictions, request, row_names, by, level
-    summary = clock.finish(_predictions.summarize_predictions, *shared)
+    inputs, target, predictions = evaluation.inputs, evaluation.target, evaluation.predictions
+    loss, cautions = inputs.loss.name, [*evaluation.notes]
+    summary = clock.finish(_summarize, evaluation, clock)
     metrics = summary["metrics"]
 
     # the baseline; for a rare class, the metric that replaces the error
-    weighted_sizes = _predictions.count_classes(target, inputs.weight)
+    weighted_sizes = _findings.count_classes(target, inputs.weight)
     rare = _findings.find_rare_class(weighted_sizes, metrics, loss)
-    earlier = find_earlier(evaluation, predictions)
-    baseline = _findings.find_baseline(predictions, loss, metrics, earlier)
+    baseline = _findings.find_baseline(predictions, loss, metrics, find_earlier(evaluation))
     better = bool(rare.better if rare is not None else baseline is not None and baseline.better)
-    main = replace(main, better=better, metric=None if rare is None else rare.metric)
+    metric = None if rare is None else rare.metric
+    evaluation = replace(evaluation, better=better, metric=metric)
 
     # sampling units that shuffling single labels would break up
     n_units = predictions.cases.n_units
@@ -375,25 +379,26 @@ def _run_all(
         evaluation = replace(evaluation, sizes=evaluation.sizes | {"permutation": 0})
 
     # the other estimates and the tests
-    results, omitted, failed = finished = run_parts(evaluation, main, clock, say)
-    selection = results.get("selection", NOTHING_SELECTED)
+    say = partial(begin_step, verbose=verbose)
+    results, omitted, failed = finished = run_parts(evaluation, clock, say)
+    estimates = finished.estimates
 
     # warnings about the table, the order of its rows, the model and the estimates
-    estimates = finished.estimates
-    data = clock.finish(_check_table, evaluation, clock, left_out)
+    data = clock.finish(_check_table, evaluation, clock)
     if _findings.is_perfect(predictions, metrics):
-        perfect = clock.finish(warn_of_perfection, X, target, evaluation.feature_names)
+        perfect = clock.finish(warn_of_perfection, inputs.X, target, evaluation.feature_names)
         if list_grave(perfect):  # it names the features
             data = [caution for caution in data if caution.code != "telling-feature"]
         data += perfect
     cautions = [
         *data,
         *cautions,
-        *clock.finish(_check_order, evaluation, predictions, left_out),
-        *clock.finish(_predictions.warn_of_scores, predictions, metrics, inputs.estimator),
-        *clock.finish(_check_model, evaluation, clock),
+        *clock.finish(_check_order, evaluation),
+        *_warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator),
+        *clock.finish(_warnings.check_least_squares, inputs.estimator, inputs.X, target.y),
+        *clock.finish(_warnings.check_fitted_before, inputs, evaluation.seed, clock.allows),
         *failed,
-        *check_estimates(estimates, estimate, predictions.cases.kind),
+        *_warnings.check_estimates(estimates, evaluation.estimate, predictions.cases.kind),
     ]
     if not clock.stopped and not clock.allows(1):
         omitted["fits to shuffled labels"] = "more than the time limit allows"
@@ -406,13 +411,13 @@ def _run_all(
         other, _ = _findings.find_better_metric(metrics, n_classes)
         first.append(Caution("baseline", _sentences.write_baseline(baseline, loss, other)))
     every_result = {
-        "answer": estimate,
+        "answer": evaluation.estimate,
         "estimates": Results({one.method: one for one in estimates}),
         "rare_class": rare,
         "never_predicted": _findings.list_never_predicted(predictions),
         **summary,
         "perturbation": results.get("perturbation"),
-        **selection,
+        **results.get("selection", NOTHING_SELECTED),
         "permutation": results.get("permutation"),
         "baseline": baseline,
         "omitted": omitted,
@@ -423,61 +428,114 @@ def _run_all(
 NOTHING_SELECTED = dict.fromkeys(("selection_bias", "selection_stability", "candidate_names"))
 
 
-def _check_order(
-    evaluation: Evaluation, predictions: Predictions, left_out: Mapping[str, Any]
-) -> list[Caution]:
-    """Return the warnings about the order of the rows."""
-    X = evaluation.inputs.X
-    where = (name_columns(X, evaluation.feature_names), left_out, _predictions.name_rows(X))
-    if evaluation.ordered:
-        return check_split_order(*where, evaluation.folds)
-    return warn_of_order(*where, predictions, evaluation.groups, evaluation.folds)
+def _summarize(evaluation: Evaluation, clock: Clock) -> dict[str, Any]:
+    """Return the results that are computed from the predictions of the main estimate."""
+    answer, predictions = evaluation.estimate, evaluation.predictions
+    level, subgroups, tuning = evaluation.inputs.confidence_level, None, None
+    metrics = measure_metrics(predictions, level)
+    if answer.loss == "zero_one":
+        metrics["accuracy"] = _findings.mirror(metrics["accuracy"], answer)
+    # units of the subgroups as in the main estimate
+    counted = evaluation.design.inputs.with_options(counted=predictions.cases)
+    if evaluation.by is not None:
+        measure = partial(error_of_some, counted, predictions, answer)
+        subgroups = compare_subgroups(evaluation.by, len(evaluation.target), measure, level)
+    if evaluation.request.note and not clock.stopped:  # noting a search result takes another fit
+        tuning = _summarize_searches(evaluation)
+    return {
+        "out_of_fold": predictions,
+        "metrics": metrics,
+        "confusion": _findings.measure_confusion(predictions, level),
+        "hard_samples": _findings.find_hard_samples(
+            predictions, _arguments.name_rows(evaluation.inputs.X)
+        ),
+        "subgroups": subgroups,
+        "largest_difference": subgroups and subgroups.largest_difference,
+        "tuning": tuning,
+    }
 
 
-def _check_model(evaluation: Evaluation, clock: Clock) -> list[Caution]:
-    """Return the warnings about the model, as far as time permits their fits."""
-    inputs, root = evaluation.inputs, _checks.root_seed(evaluation.seed)
-    cautions = check_least_squares(inputs.estimator, inputs.X, inputs.target.y)
-    return cautions + check_fitted_before(inputs, root, lambda: clock.allows(1))
+def note_search(model: Any, X: Any, y: Any) -> Any:
+    """Return the results of a search; None if its table lacks the scores used for selection."""
+    try:
+        return read_search(model, X, y)
+    except (TypeError, ValueError):
+        return None
 
 
-def _check_table(
-    evaluation: Evaluation, clock: Clock, left_out: Mapping[str, Any]
-) -> list[Caution]:
-    """Return the warnings about the table, from a sample of its rows if time is limited."""
-    kept, names = evaluation.design.inputs.kept_together, evaluation.feature_names
-    about = evaluation.inputs.X, evaluation.target, kept, names, left_out
-    if clock.budget is None or clock.stopped:
-        return write_data_warnings(*about)
-    return check_rows_in_time(write_data_warnings, max(0.0, clock.left), *about)
+def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
+    """Return the results of the searches in the training parts and on all samples."""
+    predictions, inputs = evaluation.predictions, evaluation.design.inputs
+    request = FitRequest((), note=note_search)
+    _, output = next(fit_plan(inputs, whole_plan(len(inputs.target)), request))
+    (whole,) = output.notes or [None]
+    if whole is None or any(search is None for search in predictions.noted):
+        return None
+    # the search on all samples, and those in the training parts
+    searches, ratio = [whole, *predictions.noted], predictions.test_train_ratio
+    with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined values
+        try:
+            return summarize_searches(searches, ratio, inputs.confidence_level)
+        except ValueError:  # fewer than two folds have a score
+            return None
 
 
-def _evaluate_each(
-    estimators: Mapping[str, Any], X: Any, y: Any, options: dict[str, Any]
-) -> Report:
-    """Return the reports of several estimators under one seed, and their comparison."""
-    if len(estimators) < 2:
-        raise ValueError(f"estimator must contain at least two estimators, got {len(estimators)}.")
-    if has_outputs(y):
-        raise ValueError(
-            "estimator must be a single one if y has several columns; evaluate each estimator "
-            "with the same random_state."
+# --- warnings about the table
+
+
+CELLS_PER_SECOND, MIN_CELLS = 1_000_000, 50_000
+"""Number of table cells checked per second, and minimum number of checked cells."""
+MIN_ROWS = 100
+"""Minimum number of rows of a sample that is checked."""
+
+
+def _check_table(evaluation: Evaluation, clock: Clock) -> list[Caution]:
+    """Return the warnings about the table, from as many random rows as time permits."""
+    X, target, names = evaluation.inputs.X, evaluation.target, evaluation.feature_names
+    kept, left_out = evaluation.design.inputs.kept_together, evaluation.left_out
+    # rows that the remaining time allows
+    n, n_rows = len(target), len(target)
+    is_matrix = issparse(X) or len(getattr(X, "shape", ())) == 2
+    n_columns = X.shape[1] if is_matrix else 1
+    limited = clock.budget is not None and not clock.stopped
+    if limited and is_matrix and n_columns != n:  # a square may be a kernel
+        seconds = min(max(0.0, clock.left), n)
+        n_rows = int(max(MIN_CELLS, CELLS_PER_SECOND * seconds)) // max(1, n_columns)
+    if n_rows >= n:
+        return write_data_warnings(X, target, kept, names, left_out)
+    if n_rows < MIN_ROWS:
+        text = (
+            f"Not checked: the table has {n_columns} columns, too many for the budget. Problems of "
+            "the table, such as copies of samples, would not be reported."
         )
-    for name, model in estimators.items():
-        _checks.check_methods(f"estimator[{name!r}]", model, "fit", "predict", "get_params")
-    if len({is_classifier(model) for model in estimators.values()}) > 1:
-        raise ValueError("estimator must contain classifiers only or regressors only, got both.")
-    _checks.check_jobs(options["n_jobs"], options["verbose"])
-    seed = _checks.small_seed(options["random_state"])
-    named = {str(name): model for name, model in estimators.items()}
-    reports = _evaluate_all(named, X, y, options | {"random_state": seed})
-    arguments = {"estimator": dict(estimators), "X": X, "y": y} | options
-    run = describe_run("skeval.evaluate", arguments, seed)
-    return join_reports(reports, compare_reports(reports), run)
+        return [Caution("unchecked", text)]
+    # a random sample of the rows
+    rows = np.sort(np.random.default_rng(0).choice(n, n_rows, replace=False))
+    warnings = write_data_warnings(
+        safe_indexing(X, rows),
+        Target(target.y[rows], target.classes, target.codes[rows]),
+        None if kept is None else np.asarray(kept)[rows],
+        names,
+        {name: np.asarray(column)[rows] for name, column in left_out.items()},
+    )
+    text = (
+        f"Not fully checked: because of the budget, the checks of the table read {n_rows} random "
+        f"rows of {n}. Problems in the other rows would not be reported."
+    )
+    return [*warnings, Caution("unchecked", text)]
 
 
-MAX_LISTED = 3
-"""Maximum number of classes in an error message."""
+def _check_order(evaluation: Evaluation) -> list[Caution]:
+    """Return the warnings about the order of the rows."""
+    X, folds = evaluation.inputs.X, evaluation.folds
+    names, rows = evaluation.feature_names, _arguments.name_rows(X)
+    where = name_columns(X, names), evaluation.left_out, rows
+    if evaluation.ordered:
+        return check_split_order(*where, folds)
+    return warn_of_order(*where, evaluation.predictions, evaluation.inputs.groups, folds)
+
+
+# --- arguments
 
 
 def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
@@ -510,48 +568,13 @@ def check_include(include: Any) -> frozenset[str] | str:
     return frozenset(names)
 
 
-def check_budget(budget: Any) -> float | None:
-    """Return a time limit in seconds, or None."""
-    if budget is None:
-        return None
-    if isinstance(budget, bool) or not isinstance(budget, int | float) or not budget > 0:
-        raise ValueError(f"budget must be None or a number of seconds above 0, got {budget!r}.")
-    return float(budget)
-
-
-def choose_folds(
-    cv: Any, every_inputs: Sequence[Inputs], seed: int, clock: Clock
-) -> tuple[Any, Any, list[Caution]]:
-    """Return `cv`, or fewer folds if time is limited, and its splitter.
-
-    None means ten folds, or the maximum number for these data, with a note. The inputs differ in
-    their estimators.
-    """
-    target, groups, notes = every_inputs[0].target, every_inputs[0].groups, list[Caution]()
-    if cv is None and clock.budget is not None:
-        cv, notes = choose_folds_in_time(every_inputs, clock.left, seed)
-    n_folds = cv
-    if cv is None:
-        n_folds = n_main_folds = default_folds(target, groups)
-        reason = f"there are {n_folds} {'samples' if groups is None else 'groups'}"
-        if target.classes is not None:
-            sizes = np.bincount(target.codes)
-            if 2 <= sizes.min() <= n_folds:
-                n_folds = int(sizes.min())
-                reason = f"class {target.classes[sizes.argmin()]} has {n_folds} members"
-        if n_folds != DEFAULT_FOLDS:
-            text = _sentences.write_few_folds(reason, n_main_folds)
-            notes = [Caution("few-folds", text)]
-    splitter = resolve_splitter(n_folds, target, groups, seed)
-    return cv, seed_splitter(splitter, _checks.root_seed(seed)), notes
-
-
 def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
     """Return an estimator whose fits do not resample, with a note if they would have.
 
     A `PerturbationResamplingSVC`, alone or inside other estimators, predicts the same with
     ``n_resamples=0``, but neither cross-validates nor perturbs.
     """
+    # parameters of all parts that resample
     parts = {"": estimator, **estimator.get_params(deep=True)}
     busy = [
         f"{name}__n_resamples".removeprefix("__")
@@ -566,3 +589,238 @@ def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
         "because its own resampling does not affect predictions, and every fit would repeat it.",
     )
     return clone(estimator).set_params(**dict.fromkeys(busy, 0)), [note]
+
+
+# --- the report
+
+
+MIN_PERTURBATIONS = 200
+
+
+def _write_title(report: Any) -> str:
+    """Return the heading of the page: the target, if it has a name, and the size of the data."""
+    target = getattr(report.out_of_fold.target.given, "name", None)
+    predicted = "Evaluation report" if target is None else f"Predicting {target}"
+    return f"{predicted}: {count(report.n_samples, 'sample')}"
+
+
+def _write_facts(report: Any) -> list[str]:
+    """Return the size of the data, and the classes."""
+    features = "" if report.n_features is None else f", {count(report.n_features, 'feature')}"
+    return [f"{_sections.describe_classes(report)}{features}"]
+
+
+def _describe_answer(report: Any) -> dict[str, Any]:
+    """Return the main estimate, and what its interval covers."""
+    covers = " ".join(_sentences.describe_coverage(report))
+    return report.answer.to_dict() | {"covers": covers}
+
+
+def _list_estimates(report: Any) -> list[Any]:
+    """Return all estimates of the error, the main one first."""
+    return [report.answer, *report.estimates.values()]
+
+
+def _name_estimates(report: Any) -> dict[str, Estimate]:
+    """Return all estimates by name, the main estimate first, perturbation last."""
+    intervals = report.perturbation or ()
+    perturbed = {_sentences.PERTURBED[one.extra.statistic]: one for one in intervals}
+    return {f"main estimate ({report.answer.method})": report.answer} | report.estimates | perturbed
+
+
+def _plot(report: Any, ax: Any) -> Any:
+    """Draw all estimates of the error, the main estimate first."""
+    return _sections.plot_estimates(report, ax, _name_estimates(report))
+
+
+def show_estimates(report: Any) -> Section:
+    """Return the section with every estimate of the error, drawn and in a table."""
+    named, loss, baseline = _name_estimates(report), report.loss, report.baseline
+    figure = Figure(
+        report.plot,
+        f"Estimates of one error, with {100 * report.confidence_level:g} % intervals.",
+        label=f"Forest plot of {len(named)} estimates of the error; the table contains the "
+        "numbers.",
+        height=1.1 + 0.42 * len(named),
+    )
+    rows = []
+    for name, estimate in named.items():
+        value, spread, interval = _sections.in_target_unit(estimate)
+        rows.append((name, value, write_spread(spread), interval, interval.method))
+    error = "root mean squared error" if loss == "squared" else "error"
+    table = Table(
+        "The same as a table.",
+        ["estimate", error, "std. error", _sections.write_level(report), "method"],
+        rows,
+        notes=_sentences.MEANINGS,
+        quoted={next(iter(named))},
+        muted={"resubstitution"},
+        left=(0, 3, 4),
+    )
+    # the baseline, and what was not run
+    sentences = []
+    if baseline is not None and baseline.better and not list_grave(report.warnings):
+        sentences.append(_sentences.write_baseline(baseline, loss))
+    if report.omitted:
+        sentences.append(_sentences.write_omitted(report.omitted))
+    values = [estimate.value for estimate in named.values()]
+    width = _sentences.find_width(report.answer, loss)
+    least, most = (_sentences.write_amount(end, loss, width) for end in (min(values), max(values)))
+    span = f"from {least} to {most}" if least != most else f"all {least}"
+    heading = f"{len(named)} estimates of one error, {span}"
+    return Section(heading, sentences=sentences, figures=[figure], tables=[table])
+
+
+def show_perturbation(report: Any) -> Section | None:
+    """Return the section of the intervals of a linear support vector machine."""
+    intervals = report.perturbation
+    if not intervals:
+        return None
+    figures = [
+        Figure(
+            result.plot,
+            f"{_sentences.PERTURBED[result.extra.statistic]}: the error under each random "
+            "weighting.",
+            label="Histogram of the error of the support vector machine under random weights.",
+            height=3.2,
+        )
+        for result in intervals
+    ]
+    # the histograms
+    n = len(intervals[0].replicates)
+    text = (
+        f"{n} refits with random sample weights. The histograms show the cross-validated "
+        "error plus the change of the weighted mean loss (W*/√n in the paper), on the "
+        "left for held-out samples, on the right for training samples. Their spread "
+        "estimates how much the error varies between samples, and gives the interval."
+    )
+    if n < MIN_PERTURBATIONS:
+        text += f" With only {n} refits, the histograms and the intervals are rough."
+    # the interval of the first statistic is recommended
+    low, high = intervals[0].interval
+    return Section(
+        f"Perturbation interval of the support vector machine: {100 * low:.1f} to "
+        f"{100 * high:.1f} %",
+        sentences=[_sentences.write_perturbation(intervals[1])],
+        explains=[text],
+        figures=figures,
+    )
+
+
+def show_permutation(report: Any) -> Section | None:
+    """Return the section of the permutation test."""
+    test = report.permutation
+    if test is None:
+        return None
+    figure = Figure(
+        test.plot,
+        "Scores on shuffled labels (null distribution).",
+        label="Histogram of the scores on shuffled labels, with the score on the true labels.",
+        height=2.8,
+    )
+    # the precision of P, and another test with another result
+    interval = test.confidence_interval()
+    explains = [
+        f"Monte Carlo error of P: {100 * interval.confidence_level:g} % CI {interval.low:.2g} "
+        f"to {interval.high:.2g}."
+    ]
+    if report.baseline is not None and report.baseline.better != (test.pvalue <= _findings.ALPHA):
+        explains.append(_sentences.TESTS_DISAGREE)
+    runs = count(test.n_resamples, "run")
+    return Section(
+        f"Shuffled labels scored as well in {test.n_exceedances} of {runs}",
+        sentences=[_sentences.write_permutation(test)],
+        explains=explains,
+        figures=[figure],
+    )
+
+
+def show_selection(report: Any) -> Section | None:
+    """Return the section of selection outside and within the folds, and the selected features."""
+    bias, stability = report.selection_bias, report.selection_stability
+    if bias is None:
+        return None
+    figures = [
+        Figure(
+            bias.plot,
+            "Error with features selected on all samples (CV1) and within the folds (CV2).",
+            label="CV1 error, CV2 error and their difference.",
+            height=2.6,
+        )
+    ]
+    if stability is not None:
+        # the features that were selected most often
+        options = {"feature_names": report.candidate_names, "n_top": _sections.MAX_ROWS}
+        figures.append(
+            Figure(
+                partial(SelectionFrequencyDisplay.from_result, stability, **options),
+                "Selection frequency of each feature.",
+                label="Selection frequency of each feature over the folds.",
+                height=0.8 + 0.22 * min(_sections.MAX_ROWS, stability.extra.selected_ever),
+            )
+        )
+    return Section(
+        f"Selecting features on all samples would have given "
+        f"{_sentences.write_rate(bias.extra.cv1_error)}",
+        sentences=_sentences.write_selection(bias, stability),
+        figures=figures,
+    )
+
+
+def show_tuning(report: Any) -> Section | None:
+    """Return the section of the hyperparameter search: its best score, and selected settings."""
+    bias = report.tuning
+    if bias is None:
+        return None
+    shown = "is optimistic" if bias.interval.low > 0 else "is not significantly optimistic"
+    # the selected settings, the most frequent first
+    n_searches = int(bias.extra.counts.sum())
+    settings = bias.extra.settings[: _sections.MAX_ROWS]
+    rows = [
+        (", ".join(f"{name}={value!r}" for name, value in setting.items()), f"{n} of {n_searches}")
+        for setting, n in zip(settings, bias.extra.counts, strict=False)
+    ]
+    caption, head = "Hyperparameters selected by the searches.", ["setting", "chosen"]
+    return Section(
+        f"The best score of the search {shown}",
+        sentences=[_sentences.write_tuning(bias)],
+        tables=[Table(caption, head, rows, n_on_page=_sections.FIRST_ROWS, n_in_text=0)],
+    )
+
+
+ESTIMATOR = Layout(
+    title=_write_title,
+    verdict=_sentences.write_verdict,
+    figure=_sections.draw_main,
+    facts=_write_facts,
+    basis=_sentences.describe_coverage,
+    sections=(
+        _sections.show_metrics,
+        _sections.show_curves,
+        _sections.show_subgroups,
+        show_estimates,
+        show_perturbation,
+        show_permutation,
+        show_selection,
+        show_tuning,
+        _sections.show_hard_samples,
+    ),
+    about=(
+        "answer", "n_samples", "class_sizes", "confidence_level", "estimator", "n_features",
+        "feature_names", "rare_class", "never_predicted", "positive",
+    ),
+    records=(
+        "metrics", "confusion", "subgroups", "largest_difference", "estimates", "baseline",
+        "omitted", "perturbation", "permutation", "selection_bias", "selection_stability",
+        "candidate_names", "tuning", "hard_samples",
+    ),
+    computed={
+        "answer": _describe_answer,
+        "positive": _sections.find_positive_class,
+        "estimates": _list_estimates,
+    },
+    main_part="estimates",
+    row_name="method",
+    plot=_plot,
+    predictions=_sections.frame_predictions,
+)  # fmt: skip

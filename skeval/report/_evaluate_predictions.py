@@ -1,52 +1,37 @@
 """Report of existing predictions: metrics with intervals, curves, calibration.
 
-Read from top to bottom: the public function, its report, and the drawings.
+Read from top to bottom: the public function, the comparison of several systems, and the sections.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
-from skeval._inference.estimate import Results
-from skeval._resampling.predictions import Predictions
-from skeval.metrics._curves import CurveSample
+from skeval._inference.errors import TestLosses, spread_of_mean
+from skeval._inference.estimate import Curve, Results
+from skeval._inference.intervals import describe_groups
+from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._subgroups import UNITS
 from skeval.model_selection._threshold import check_prevalence, measure_at, read_rule
-from skeval.report import _findings, _predictions
+from skeval.report import _arguments, _findings, _sections, _sentences
 from skeval.report._comparison import join_reports
-from skeval.report._multilabel import evaluate_labels
-from skeval.report._parsed_predictions import (
-    KINDS,
-    ParsedPredictions,
-    is_wide,
-    list_systems,
-    measure_slices,
-    read_predictions,
-    read_units,
-)
-from skeval.report._prediction_checks import warn_of_predictions
-from skeval.report._predictions import HardSamples
-from skeval.report._report import Report
-from skeval.report._run import describe_run
-from skeval.report._systems import PREDICTIONS
-from skeval.utils._checks import (
-    PredictionKind,
-    RandomStateLike,
-    UnitSampling,
-    check_confidence_level,
-    check_option,
-    ignored_warnings,
-    small_seed,
-)
+from skeval.report._outputs import evaluate_labels
+from skeval.report._page import Figure, Section, Table
+from skeval.report._report import Layout, Report, describe_run
+from skeval.report._warnings import warn_of_predictions
+from skeval.utils import _checks
+from skeval.utils._checks import PredictionKind, RandomStateLike, UnitSampling
 from skeval.utils._compat import read_arrays
+from skeval.utils._text import name_label, write_ends, write_number
 
 
 @read_arrays
@@ -172,35 +157,50 @@ def evaluate_predictions(
     """
     options = dict(locals())
     del options["y_true"], options["predictions"]
-    check_confidence_level(confidence_level)
-    check_option("kind", kind, KINDS)
-    check_option("units", units, UNITS)
+    # validate, and pass several systems or labels on
+    _checks.check_confidence_level(confidence_level)
+    _checks.check_option("kind", kind, _arguments.KINDS)
+    _checks.check_option("units", units, UNITS)
     prevalence = check_prevalence(prevalence)
-    if (systems := list_systems(y_true, predictions)) is not None:
+    if (systems := _arguments.list_systems(y_true, predictions)) is not None:
         return _evaluate_each(y_true, predictions, systems, options)
-    if is_wide(y_true):
+    if _arguments.is_wide(y_true):
         return evaluate_labels(y_true, predictions, options)
-    arguments = {"y_true": y_true, "predictions": predictions} | options
-    parsed = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
-    _refuse_prevalence(prevalence, parsed, threshold)
-    groups, weight = read_units(groups, sample_weight, len(parsed.target))
-    seed = small_seed(random_state)
+    parsed = _arguments.read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
+    no_threshold = threshold is None and parsed.threshold is None
+    if prevalence is not None and (parsed.positive is None or no_threshold):
+        raise ValueError(
+            "prevalence must be None unless predictions are probabilities or scores of two classes "
+            f"with a threshold, got {prevalence} for {parsed.kind}; labels of 0 and 1 may be "
+            'passed with kind="scores" and threshold=0.5.'
+        )
+    groups, weight = _arguments.read_units(groups, sample_weight, len(parsed.target))
+    seed = _checks.small_seed(random_state)
     sampling = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
-    with ignored_warnings(UndefinedMetricWarning):  # the report lists undefined metrics
+    with _checks.ignored_warnings(UndefinedMetricWarning):  # the report lists undefined metrics
+        # the threshold comes first, because the predicted labels depend on it
         scored = parsed.collect(slice(None), groups, weight)
         sample = parsed.positive is not None and scored.ranked
         sample = sample.with_level(confidence_level) if sample else None
-        at_threshold = _measure_threshold(sample, parsed, threshold, prevalence, seed)
+        cut = parsed.threshold if threshold is None else threshold
+        at_threshold = None
+        if sample is not None and cut is not None:
+            with _checks.ignored_warnings(UserWarning):  # of few groups
+                at_threshold = measure_at(sample, read_rule(cut), seed, prevalence=prevalence)
         if at_threshold and (parsed.threshold is None or isinstance(threshold, str | Mapping)):
             parsed = parsed.cut(at_threshold["threshold"].value)
             scored = parsed.collect(slice(None), groups, weight)
         metrics = measure_metrics(scored, confidence_level)
         metrics |= parsed.measure_scoring(scoring, confidence_level, metrics, **sampling)
         means = parsed.average(options | {"random_state": seed})
-        calibration = parsed.validate(sample, seed)
-        subgroups = measure_slices(parsed, by, groups, weight, confidence_level)
+        calibration = None
+        if parsed.kind == "probabilities" and sample is not None:
+            with _checks.ignored_warnings(UserWarning):  # probabilities of 0 and 1 have their own
+                calibration = measure_calibration(sample, seed)
+        subgroups = _arguments.measure_slices(parsed, by, groups, weight, confidence_level)
         answer = parsed.find_answer(metrics)
-    sizes = _predictions.count_classes(parsed.target, weight) if scored.has_values else None
+    # the report
+    sizes = _findings.count_classes(parsed.target, weight) if scored.has_values else None
     results: dict[str, Any] = {
         "answer": answer,
         "loss": parsed.loss,
@@ -215,69 +215,22 @@ def evaluate_predictions(
         "prevalence": prevalence,
         "within": means,
         "units": units,
-        "confusion": _predictions.measure_confusion(scored, confidence_level),
-        "hard_samples": find_worst(scored, _predictions.name_rows(y_true)),
+        "confusion": _findings.measure_confusion(scored, confidence_level),
+        "hard_samples": _findings.find_hard_samples(scored, _arguments.name_rows(y_true)),
         "subgroups": subgroups,
+        "less_the_rest": subgroups and subgroups.less_the_rest,
         "out_of_fold": scored,
         "baseline": _findings.find_baseline(scored, parsed.loss, metrics),
         "rare_class": _findings.find_rare_class(sizes, metrics, parsed.loss),
         "never_predicted": _findings.list_never_predicted(scored),
         "confidence_level": float(confidence_level),
         "n_samples": len(weight),
-        "class_sizes": _predictions.count_classes(parsed.target),
+        "class_sizes": _findings.count_classes(parsed.target),
     }
     warned = tuple(warn_of_predictions(parsed, scored, metrics, y_true, at_threshold))
+    arguments = {"y_true": y_true, "predictions": predictions} | options
     run = describe_run("skeval.evaluate_predictions", arguments, seed)
     return Report(PREDICTIONS, results, warned, **run)
-
-
-def _refuse_prevalence(prevalence: float | None, parsed: ParsedPredictions, threshold: Any) -> None:
-    """Raise if there are no predictive values to convert to another prevalence."""
-    no_threshold = threshold is None and parsed.threshold is None
-    if prevalence is not None and (parsed.positive is None or no_threshold):
-        raise ValueError(
-            "prevalence must be None unless predictions are probabilities or scores of two classes "
-            f"with a threshold, got {prevalence} for {parsed.kind}; labels of 0 and 1 may be "
-            'passed with kind="scores" and threshold=0.5.'
-        )
-
-
-def _measure_threshold(
-    sample: CurveSample | None,
-    parsed: ParsedPredictions,
-    threshold: Any,
-    prevalence: float | None,
-    seed: int,
-) -> Results | None:
-    """Return the measures at the threshold, or None if there is no threshold."""
-    cut = parsed.threshold if threshold is None else threshold
-    if sample is None or cut is None:
-        return None
-    with ignored_warnings(UserWarning):  # of few groups
-        return measure_at(sample, read_rule(cut), seed, prevalence=prevalence)
-
-
-def find_worst(predictions: Predictions, index: Any) -> HardSamples:
-    """Return the misclassified samples, the lowest score of the true class first."""
-    if not predictions.has_values:
-        none = np.empty(0, dtype=np.intp)
-        return HardSamples(none, (), (), (), np.empty(0), 0, none.astype(bool), {})
-    hard = _predictions.find_hard_samples(predictions, index)
-    scores = predictions.class_scores
-    if scores is None:
-        return hard
-    own = scores[hard.sample, predictions.target.codes[hard.sample]]
-    order = np.argsort(own - scores[hard.sample].max(axis=1), kind="stable")
-    wrong = 1 - own if predictions.probabilities is not None else hard.wrong
-    return replace(
-        hard,
-        sample=hard.sample[order],
-        name=np.asarray(hard.name)[order],
-        truth=np.asarray(hard.truth)[order],
-        prediction=np.asarray(hard.prediction)[order],
-        wrong=wrong[order],
-        suspect=hard.suspect[order],
-    )
 
 
 SHARED = (
@@ -291,7 +244,7 @@ def _evaluate_each(
     y_true: Any, predictions: Any, systems: Mapping[str, Any], options: dict[str, Any]
 ) -> Report:
     """Return the reports of several systems, and their comparison on the same samples."""
-    seed = small_seed(options["random_state"])
+    seed = _checks.small_seed(options["random_state"])
     options = options | {"random_state": seed}
     reports = {
         name: evaluate_predictions(y_true, system, **options) for name, system in systems.items()
@@ -307,6 +260,7 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
     if len(kinds) > 1:
         raise ValueError(f"predictions must all be of one kind, got {sorted(kinds)}; see kind=.")
     (kind,), first = kinds, next(iter(reports.values()))
+    # scores of one kind: a metric of the predictions, or minus the losses
     by_name = {name: report.out_of_fold for name, report in reports.items()}
     many = first.class_sizes is not None and len(first.class_sizes) > 2
     truth, metric, scoring = None, None, "accuracy"
@@ -323,13 +277,247 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
         scoring = "minus the Brier score"
     else:
         columns = {name: 1 - system.loss for name, system in by_name.items()}
+    # the comparison, between groups or over units
     shared = {name: options[name] for name in SHARED}
     if options["within"] is None or options["units"] == "fixed":
         shared["groups"] = options["groups"]
-    with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
+    with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         comparison = compare_predictions(truth, columns, metric=metric, method="max_t", **shared)
     # the name may end with a description of units
     if metric is None:
         scoring = comparison.scoring.replace("score", scoring, 1)
         return replace(comparison, scoring=scoring)
     return comparison
+
+
+# --- the report
+
+
+MEANINGS = {
+    "Brier score": "The Brier score is the mean squared difference between predicted probability "
+    "and outcome; 0 is best.",
+    "area under the ROC curve": "The area under the ROC curve is the share of pairs of samples "
+    "from both classes that the score ranks correctly; 1 is best.",
+}
+
+
+def _describe_basis(report: Any) -> list[str]:
+    """Explain a lesser-known main metric, the target of the intervals, groups, and the class."""
+    predictions = report.out_of_fold
+    more = ", each with its weight" if np.ptp(predictions.weight) else ""
+    # the main metric and the target of its interval
+    meaning = [text for name, text in MEANINGS.items() if name == report.answer.name]
+    basis = [*meaning, _sections.describe_target(report, more)]
+    # the correlation of losses within groups
+    if predictions.group is not None and not np.isnan(predictions.loss).any():
+        weight = predictions.look_up(predictions.weight)
+        spread = spread_of_mean(TestLosses(predictions.loss, weight, predictions.group))
+        alone = spread_of_mean(TestLosses(predictions.loss, weight)).variance
+        if spread.variance > 0:
+            effective = report.n_samples * min(1.0, alone / spread.variance)
+            together = spread.groups["intraclass_correlation"]
+            basis.append(describe_groups(report.n_samples, together, effective))
+    # the class that scores refer to and, if chosen by order, how to change it
+    classes = predictions.target.classes
+    if report.positive is None or classes is None or classes.dtype.kind not in "USO":
+        return basis
+    text = f"Positive class: {name_label(report.positive)}"
+    words = tuple(str(label).strip().lower() for label in classes)
+    if (
+        report.settings.get("pos_label", "None") == "None"
+        and words not in _arguments.POSITIVE_WORDS
+    ):
+        text += (
+            f", the second in sorted order; if the {report.kind} refer to "
+            f"{name_label(classes[0])}, pass pos_label={classes.tolist()[0]!r} (--pos-label)"
+        )
+    return [*basis, f"{text}."]
+
+
+def _write_facts(report: Any) -> list[str]:
+    """Return the predictions, and the classes."""
+    what = report.kind
+    if report.positive is not None:
+        what += f" of class {report.positive}"
+    facts = [f"{_sections.describe_classes(report)} with {what}"]
+    if report.threshold is not None:
+        facts.append(f"predicted as {report.positive} at a threshold of {report.threshold:g}")
+    return facts if report.n_groups is None else [*facts, f"{report.n_groups} groups"]
+
+
+def show_threshold(report: Any) -> Section | None:
+    """Return the section of the threshold, with the optimism of choosing it."""
+    measures, level = report.at_threshold, _sections.write_level(report)
+    if measures is None:
+        return None
+    shares = dict(measures)
+    cut = shares.pop("threshold")
+    start = f"From {write_number(cut.value)} on"
+    rows = [(WORDS.get(str(name), str(name)), measure) for name, measure in shares.items()]
+    table = _sections.tabulate(report, f"{start}.", "", rows)
+    if cut.method == "bootstrap":
+        # the values on these samples are optimistic
+        apparent = (measure.details["apparent"] for measure in shares.values())
+        ends = write_ends(cut.interval.low, cut.interval.high)
+        table = replace(
+            table,
+            head=[*table.head, "on these samples"],
+            rows=[(*row, value) for row, value in zip(table.rows, apparent, strict=True)],
+            caption=f"The threshold {write_number(cut.value)} was chosen on these samples ({level} "
+            f"{ends}). Estimates are for new samples, corrected for the optimism of choosing it "
+            "here.",
+        )
+    # the population of another prevalence
+    sentences = []
+    if report.prevalence is not None:
+        own = np.average(report.out_of_fold.target.codes, weights=report.out_of_fold.weight)
+        size = report.at_threshold["accuracy"].effective_n_samples
+        sentence = (
+            f"Predictive values, accuracy and net benefit are for a prevalence of "
+            f"{100 * report.prevalence:.3g} %; in these samples it is {100 * own:.3g} %."
+        )
+        if size is not None:
+            sentence += f" The accuracy is as precise as with {size:.0f} samples of that "
+            sentence += "population."
+        sentences.append(sentence)
+    texts = [f"{name} is {measures[name].value:.2f}" for name in ("sensitivity", "specificity")]
+    return Section(f"{start}, {' and '.join(texts)}", sentences, tables=[table])
+
+
+def show_calibration(report: Any) -> Section | None:
+    """Return the section of the calibration measures."""
+    measures = report.calibration
+    if measures is None:
+        return None
+    rows = ((measure.name, measure) for measure in measures.values())
+    caption = "Calibration measures of external validation studies."
+    notes = {measures[name].name: note for name, note in BEST.items()}
+    table = _sections.tabulate(report, caption, "measure", rows, notes=notes)
+    # heading, and the smooth curve if it is defined
+    heading, precision = write_calibration(measures, report.n_samples)
+    figures, curve = [], measures["ici"].details.get("curve")
+    if curve is not None:
+        figure = Figure(
+            partial(draw_smooth, curve),
+            "Observed frequency at each predicted probability: a restricted cubic spline "
+            "of the log-odds, from which the distances in the table are computed.",
+            label="Smooth calibration curve with pointwise confidence intervals.",
+        )
+        figures.append(figure)
+    return Section(heading, [f"{heading}.{precision}"], figures=figures, tables=[table])
+
+
+def show_units(report: Any) -> Section | None:
+    """Return the section of the means over units."""
+    means = report.within
+    if means is None:
+        return None
+    rows = []
+    for name, mean in means.items():
+        span = f"{mean.replicates.min():.3g} to {mean.replicates.max():.3g}"
+        rows.append((_sentences.name_metric(name), mean.value, mean.interval, span))
+    head = ["mean over units", "estimate", _sections.write_level(report), "range of the units"]
+    target = "over all units of which these are a random sample"
+    if report.units == "fixed":
+        target = "on new samples of these units"
+    return Section(
+        f"Means over {len(next(iter(means.values())).replicates)} units",
+        sentences=[f"Intervals of means over units are for the mean {target}."],
+        tables=[Table("The metric is computed in each unit.", head, rows, left=(0, 2))],
+    )
+
+
+PREDICTIONS = Layout(
+    **_sections.OF_PREDICTIONS,
+    verdict=_sentences.write_verdict,
+    facts=_write_facts,
+    basis=_describe_basis,
+    sections=(
+        _sections.show_metrics,
+        _sections.show_curves,
+        show_threshold,
+        show_calibration,
+        show_units,
+        _sections.show_subgroups,
+        _sections.show_hard_samples,
+    ),
+    plot=_sections.plot_estimates,
+)
+
+
+WORDS = {
+    "ppv": "positive predictive value",
+    "npv": "negative predictive value",
+    "net_benefit": "net benefit",
+}
+BEST = {
+    "observed_expected": "1 is best; above 1 events are more frequent than predicted",
+    "in_the_large": "0 is best; the shift of the log-odds that makes both frequencies equal",
+    "intercept": "0 is best (with a slope of 1)",
+    "slope": "1 is best; below 1 the probabilities are too extreme",
+    "ici": "0 is best",
+    "e50": "0 is best",
+    "e90": "0 is best",
+    "scaled_brier": "1 is best; 0 is predicting the prevalence for everyone",
+}
+"""Calibration measures of perfectly calibrated probabilities."""
+
+
+MARGIN = 0.1
+"""Half-width of the interval of a precise slope; the width of Riley et al. (2021) is 0.2."""
+MIN_SLOPE = 0.8
+"""Slopes from here to the reciprocal count as calibrated, if the interval lies within."""
+MAX_MARGIN = 1.0
+"""Half-width above which a slope is too imprecise to plan the number of samples."""
+
+
+def write_calibration(measures: Results, n_samples: int) -> tuple[str, str]:
+    """Interpret the calibration slope and the number of events."""
+    # measures whose interval excludes the best value
+    problems = []
+    for name, best, below, above in (
+        ("slope", 1, "too extreme", "not extreme enough"),
+        ("observed_expected", 1, "too high on average", "too low on average"),
+    ):
+        interval = measures[name].interval
+        if name == "slope" and interval.high < 0:
+            problems.append("reversed")
+        elif interval.high < best:
+            problems.append(below)
+        elif interval.low > best:
+            problems.append(above)
+    if measures["scaled_brier"].interval.high < 0:
+        problems.append("worse than predicting the prevalence for everyone")
+    if not problems and np.isnan(measures["slope"].interval.low):
+        return "Calibration is unknown, because the slope is undefined", ""
+    # the precision of the slope, and the samples that it requires
+    slope, interval = measures["slope"].value, measures["slope"].interval
+    level = f"{100 * interval.confidence_level:g} % CI"
+    ends = f"{interval.low:.2f} to {interval.high:.2f}"
+    precision = f" The calibration slope is {slope:.2f} ({level} {ends})."
+    margin = (interval.high - interval.low) / 2
+    if MARGIN < margin <= MAX_MARGIN:
+        n_required = float(f"{n_samples * (margin / MARGIN) ** 2:.2g}")
+        precision += f" A margin of +/- {MARGIN} requires about {n_required:,.0f} such samples."
+    if not np.isfinite([interval.low, interval.high]).all():
+        precision = ""
+    # wide intervals show nothing
+    if not problems and not (interval.low >= MIN_SLOPE and interval.high <= 1 / MIN_SLOPE):
+        return (
+            "There are too few samples to tell whether the probabilities are calibrated",
+            precision,
+        )
+    if not problems:
+        return "No miscalibration was detected", precision
+    return f"Probabilities are {' and '.join(problems)}", precision
+
+
+def draw_smooth(curve: Curve, ax: Any) -> None:
+    """Draw a smooth calibration curve with pointwise intervals."""
+    ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
+    level = f"{100 * curve.confidence_level:g} % interval at each"
+    ax.fill_between(curve.x, curve.low, curve.high, alpha=0.2, linewidth=0, label=level)
+    ax.plot(curve.x, curve.y, label="smooth curve")
+    ax.set(xlabel="predicted probability", ylabel="observed frequency", box_aspect=1)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.legend(loc="best", fontsize="small")

@@ -1,4 +1,4 @@
-"""Findings about the predictions: baseline, rare class, missing classes, tests against chance.
+"""Findings about predictions: confusion matrix, hard samples, baseline, tests against chance.
 
 `judge` decides by one metric whether a system is better than chance. Two tests decide that: the
 interval of the difference from the baseline on the same samples (for a rare class, of the metric
@@ -8,20 +8,30 @@ the intervals; a permutation test with too few permutations cannot decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from skeval._inference.estimate import Estimate, Test
+from skeval._inference.intervals import independent_size, wilson_interval
 from skeval._inference.paired import MAX_LEVEL
 from skeval._resampling.predictions import Predictions
+from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
-from skeval.utils._text import name_label
+from skeval.utils._text import (
+    DataFrame,
+    ShownAsText,
+    align_rows,
+    make_frame,
+    name_label,
+    write_figures,
+)
 
 ALPHA = 0.05
 """Level of the tests against chance."""
@@ -30,6 +40,287 @@ MAX_PERFECT, MIN_PERFECT = 0.0005, 0.999
 RARE, UNEQUAL = 0.2, 0.5
 """A class is rare if it has less than a fifth of the samples and less than half of the largest
 class."""
+
+
+# --- predictions: confusion matrix and hard samples
+
+
+def mirror(estimate: Estimate, answer: Estimate) -> Estimate:
+    """Return one minus an estimate with its interval, for example accuracy from the error."""
+    return replace(
+        estimate,
+        value=1 - answer.value,
+        standard_error=answer.standard_error,
+        limits={answer.interval.method: partial(mirror_limits, answer)},
+    )
+
+
+def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, float]:
+    """Return the limits of the interval of one minus a value."""
+    interval = answer.confidence_interval(confidence_level)
+    return 1 - interval.high, 1 - interval.low
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionRates(ShownAsText):
+    """Confusion matrix with intervals of the row shares.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The classes.
+    counts : ndarray of shape (n_classes, n_classes)
+        Samples of each class (rows) predicted as each (columns), averaged over the repeats.
+    rates : ndarray of shape (n_classes, n_classes)
+        Share of the row.
+    low, high : ndarray of shape (n_classes, n_classes)
+        Limits of Wilson's intervals of the rates, for the samples (or groups) of the row, or the
+        effective number if weights differ, divided by the inflation factor of `error_interval`
+        (1 for existing predictions).
+    """
+
+    labels: tuple[str, ...]
+    counts: np.ndarray
+    rates: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as nested lists."""
+        numbers = {"counts": self.counts, "rates": self.rates, "low": self.low, "high": self.high}
+        return {"labels": list(self.labels)} | {k: v.tolist() for k, v in numbers.items()}
+
+    def to_frame(self) -> DataFrame:
+        """Return a row for each pair of classes; requires pandas."""
+        k = len(self.labels)
+        return make_frame(
+            {
+                "truth": np.repeat(self.labels, k),
+                "prediction": np.tile(self.labels, k),
+                "count": self.counts.ravel(),
+                "rate": self.rates.ravel(),
+                "low": self.low.ravel(),
+                "high": self.high.ravel(),
+            }
+        )
+
+    def write_cell(self, row: int, column: int) -> str:
+        """Return a count, its row share and the interval of the share, on three lines."""
+        low, high = 100 * self.low[row, column], 100 * self.high[row, column]
+        share = f"{100 * self.rates[row, column]:.1f} %\n({low:.0f}–{high:.0f})"
+        return f"{self.counts[row, column]:.4g}\n{share}"
+
+    def __str__(self) -> str:
+        rows = zip(self.labels, self.counts, strict=True)
+        counts = [[label, *(f"{count:.4g}" for count in row)] for label, row in rows]
+        return "\n".join(align_rows([name_columns(self.labels), *counts]))
+
+
+def name_columns(labels: Sequence[str]) -> list[str]:
+    """Return the caption of the confusion matrix."""
+    return ["class", *(f"predicted as {label}" for label in labels)]
+
+
+def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:
+    """Return the number or total weight of samples of each class; None for regression."""
+    if target.classes is None:
+        return None
+    sizes = np.bincount(target.codes, weight, minlength=len(target.classes))
+    return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
+
+
+def measure_confusion(predictions: Predictions, confidence_level: float) -> ConfusionRates | None:
+    """Return the confusion matrix; None for regression, or without predicted labels."""
+    classes = predictions.target.classes
+    if classes is None or not predictions.has_values:
+        return None
+    # weighted counts, averaged over the repeats
+    k, codes = len(classes), predictions.target.codes
+    cell = predictions.look_up(codes) * k + predictions.predicted.astype(np.intp, copy=False)
+    sums = np.bincount(cell, predictions.look_up(predictions.weight), minlength=k * k).reshape(k, k)
+    counts = sums / len(predictions.repeats)
+    with np.errstate(invalid="ignore"):
+        rates = counts / counts.sum(axis=1, keepdims=True)
+    # Wilson's intervals with the effective number of samples of each row
+    low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)
+    for row in range(k):
+        own = codes == row
+        n = np.count_nonzero(own) / predictions.inflation
+        if predictions.cases.n_groups is not None:
+            n = np.count_nonzero(np.bincount(predictions.cases.unit[own])) / predictions.inflation
+        if own.any():  # effective number of samples with unequal weights
+            n *= independent_size(predictions.weight[own]) / own.sum()
+        for column in np.flatnonzero(np.isfinite(rates[row])):
+            rate = rates[row, column]
+            ends = wilson_interval(rate * n, n, confidence_level)
+            low[row, column], high[row, column] = ends
+    labels = tuple(str(name) for name in classes.tolist())
+    return ConfusionRates(labels, counts, rates, low, high)
+
+
+MAX_PRINTED = 20
+"""Maximum number of printed samples."""
+
+
+Words = Sequence[str] | np.ndarray
+"""One value per sample."""
+
+
+@dataclass(frozen=True, eq=False)
+class HardSamples(ShownAsText):
+    """Samples with the worst out-of-fold predictions, the worst first.
+
+    Attributes
+    ----------
+    sample : int ndarray of shape (n_hard,)
+        Row of the sample.
+    name : sequence of str
+        Its name in the index of the data frame, or its row.
+    truth : sequence of str
+        Its label, or its number.
+    prediction : sequence of str
+        Most frequent prediction; for regression the mean prediction.
+    wrong : ndarray of shape (n_hard,)
+        Share of its predictions that are wrong; for regression the root mean squared residual
+        relative to that of all samples; for existing probabilities 1 minus that of its class.
+    always : int
+        Number of samples that every model misclassified; for regression, those with residuals
+        over three times the root mean square.
+    suspect : bool ndarray of shape (n_hard,)
+        Whether the label may be wrong: misclassified in every one of at least two repeats, with
+        at most 5 % such samples in total and at most half of the class, and an error of at most
+        half of that of the majority class. For regression, the large residuals if they are few.
+    unknown : dict of str to (int, int)
+        Classes with more than half of the samples misclassified in every repeat: their number, and
+        the size of the class. The models mostly miss such a class; its labels are not suspected.
+    """
+
+    sample: np.ndarray
+    name: Words
+    truth: Words
+    prediction: Words
+    wrong: np.ndarray
+    always: int
+    suspect: np.ndarray
+    unknown: dict[str, tuple[int, int]]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return the samples as rows of a table."""
+        texts = (np.asarray(column).tolist() for column in (self.name, self.truth, self.prediction))
+        columns = self.sample.tolist(), *texts, self.wrong.tolist()
+        head = "sample", "name", "truth", "prediction", "wrong"
+        return [dict(zip(head, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def to_frame(self) -> DataFrame:
+        """Return a row for each sample that is ever misclassified; requires pandas."""
+        return make_frame(self.to_records())
+
+    def __str__(self) -> str:
+        columns = self.name, self.truth, self.prediction, [f"{share:.2f}" for share in self.wrong]
+        rows = [("sample", "is", "predicted as", "wrong"), *zip(*columns, strict=True)]
+        more = [f"and {len(rows) - 1 - MAX_PRINTED} more"] if len(rows) - 1 > MAX_PRINTED else []
+        return "\n".join([*align_rows(rows[: MAX_PRINTED + 1]), *more])
+
+
+MAX_SUSPECT = 0.05
+"""Labels are suspected if at most this share of the samples is always misclassified."""
+FAR = 3.0
+"""Smallest residual, relative to the root mean square, of a sample that counts as always wrong."""
+
+
+def find_hard_samples(predictions: Predictions, index: Any) -> HardSamples:
+    """Return the samples that are ever predicted wrongly, the worst first.
+
+    Existing predictions with scores are in the order of the score of the true class.
+    """
+    n, target, row = len(predictions.target), predictions.target, predictions.row
+    counts, wrong, least = np.bincount(row, minlength=n), np.zeros(n), 0.0
+    missed = means = np.empty(0)
+    # the share of wrong predictions, or the size of the residual
+    if predictions.has_values and target.classes is None:
+        residual = predictions.look_up(target.y).astype(float) - predictions.predicted
+        times = np.maximum(counts, 1)
+        squares = np.bincount(row, residual**2, minlength=n) / times
+        means, least = np.bincount(row, predictions.predicted, minlength=n) / times, FAR
+        whole = float(np.mean(squares[counts > 0]))
+        wrong = np.sqrt(squares / whole) if whole > 0 else wrong
+    elif predictions.has_values:
+        missed = predictions.predicted != predictions.look_up(target.codes)
+        wrong = np.bincount(row, missed, minlength=n) / np.maximum(counts, 1)
+    hard = np.flatnonzero(wrong > least)
+    hard = hard[np.argsort(-wrong[hard], kind="stable")]
+    suspect, unknown, always = np.zeros(n, dtype=bool), dict[str, tuple[int, int]](), len(hard)
+    truth: Words = ()
+    taken: Words = ()
+    if target.classes is None:
+        pairs = zip(target.y[hard].astype(float).tolist(), means[hard].tolist(), strict=True)
+        truth, taken = np.array([_write_apart(*pair) for pair in pairs], str).reshape(-1, 2).T
+        suspect[:] = always <= MAX_SUSPECT * n
+    elif predictions.has_values:
+        # samples that every model misclassified
+        in_every = (wrong == 1) & (counts > 0)
+        always = int(in_every.sum())
+        suspect, unknown = _judge_labels(predictions, target.classes, in_every, missed)
+        scores = predictions.class_scores
+        if predictions.n_fits == 0 and scores is not None:
+            own = scores[hard, target.codes[hard]]
+            if predictions.probabilities is not None:
+                wrong[hard] = 1 - own
+            hard = hard[np.argsort(own - scores[hard].max(axis=1), kind="stable")]
+        # the most frequent prediction
+        classes, place = target.classes, np.zeros(n, dtype=np.intp)
+        place[hard] = np.arange(len(hard)) * len(classes)
+        cell = place[row[missed]] + predictions.predicted[missed].astype(np.intp)
+        votes = np.bincount(cell, minlength=len(hard) * len(classes)).reshape(-1, len(classes))
+        names = np.array([str(label) for label in classes.tolist()])
+        taken, truth = names[votes.argmax(axis=1)], names[target.codes[hard]]
+    return HardSamples(
+        sample=hard,
+        name=name_samples(hard, index, n),
+        truth=truth,
+        prediction=taken,
+        wrong=wrong[hard],
+        always=always,
+        suspect=suspect[hard],
+        unknown=unknown,
+    )
+
+
+def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Words:
+    """Return the names of samples in an index, or their numbers."""
+    if index is None:
+        return rows.astype(f"U{len(str(n_samples))}")
+    return [str(index[row]) for row in rows.tolist()]
+
+
+def _write_apart(value: float, other: float) -> tuple[str, str]:
+    """Return two numbers with four digits, or with more if these would be equal."""
+    short = (write_figures(value), write_figures(other))
+    return short if short[0] != short[1] else (f"{value:.9g}", f"{other:.9g}")
+
+
+def _judge_labels(
+    predictions: Predictions, classes: np.ndarray, always: np.ndarray, missed: np.ndarray
+) -> tuple[np.ndarray, dict[str, tuple[int, int]]]:
+    """Return the samples that may be mislabeled, and the classes that are mostly missed."""
+    codes = predictions.target.codes
+    # samples that are wrong in each of several repeats, by class
+    tested = np.bincount(predictions.row, minlength=len(codes))
+    always = always & (tested > 1)
+    sizes = np.bincount(codes[tested > 0], minlength=len(classes))
+    wrong = np.bincount(codes[always], minlength=len(classes))
+    names = [name_label(name) for name in classes.tolist()]
+    rows = zip(names, wrong.tolist(), sizes.tolist(), strict=True)
+    # classes that are mostly missed
+    unknown = {name: (n_wrong, size) for name, n_wrong, size in rows if 2 * n_wrong > size}
+    # few errors in classes that are mostly right
+    suspect = always & (2 * wrong <= sizes)[codes]
+    baseline = 1 - sizes.max() / sizes.sum()
+    few = suspect.sum() <= MAX_SUSPECT * sizes.sum() and 2 * missed.mean() <= baseline
+    return suspect & few, unknown
+
+
+# --- baseline and rare class
 
 
 @dataclass(frozen=True)
@@ -127,6 +418,7 @@ def find_baseline(
     """
     if not predictions.has_values:
         return None
+    # the best constant for this loss
     weight, codes = (
         predictions.look_up(predictions.weight),
         predictions.look_up(predictions.target.codes),
@@ -149,11 +441,13 @@ def find_baseline(
         losses = PROBABILITY_LOSSES[loss](np.arange(len(shares)), always)[codes]
     else:
         return None
+    # an earlier value, if it is better
     baselines = [(answer, losses, Baseline.verb)]
     for name, before in earlier:
         baselines.append(
             (name, LOSSES[loss](predictions.look_up(targets), targets[before]), "predicting")
         )
+    # the difference, with the interval of the explained share for the mean
     best = min(baselines, key=lambda row: float(weight @ row[1]))
     baseline = make_baseline(predictions, *best, limit=1.0 if loss == "zero_one" else np.inf)
     is_mean = baseline.prediction == "the mean" and "r2" in metrics
@@ -176,6 +470,7 @@ def make_baseline(
 
     The interval of the difference is clipped to the range from ``-limit`` to `limit`.
     """
+    # Student's t interval of the difference on the same samples
     error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
     difference, spread, degrees = summarize_losses(predictions, predictions.loss - losses)
     reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
@@ -201,10 +496,12 @@ def find_rare_class(
     sizes = {label: size for label, size in (sizes or {}).items() if size > 0}
     if len(sizes) < 2 or loss != "zero_one":
         return None
+    # the rarest class
     label, smallest = min(sizes.items(), key=lambda item: item[1])
     share = smallest / sum(sizes.values())
     if share >= RARE or smallest >= UNEQUAL * max(sizes.values()):
         return None
+    # the metric that replaces the error
     name, chance = choose_chance_metric(metrics, len(sizes))
     if not name:
         return None
@@ -232,6 +529,7 @@ def choose_chance_metric(metrics: Mapping[str, Any], n_classes: int) -> tuple[st
     It is the area under the ROC curve or, if it is undefined or has no interval because the scores
     are constant, the balanced accuracy; "" if both are undefined.
     """
+    # metrics with an interval are preferred
     candidates = {"roc_auc": 0.5, "balanced_accuracy": 1 / n_classes}
     defined = [name for name in candidates if name in metrics and np.isfinite(metrics[name].value)]
     bounded = [name for name in defined if np.isfinite(metrics[name].interval.low)]
@@ -281,10 +579,12 @@ def judge_permutation(test: Test | None) -> tuple[str, str]:
     """
     if test is None:
         return "", ""
+    # P cannot be small enough
     n = test.n_resamples
     smallest = 1 / (1 + n)
     if smallest > ALPHA and not test.stopped:
         return "powerless", f"with {n} permutations the smallest possible P is {smallest:.2g}"
+    # the Monte Carlo interval of P decides
     interval = test.confidence_interval(1 - ALPHA)
     counted = f"P = {test.pvalue:.2g} from {n} permutations"
     if test.pvalue <= ALPHA and interval.high <= ALPHA:
@@ -334,14 +634,17 @@ class Judgment(NamedTuple):
 
 def judge(report: Any) -> Judgment:
     """Return whether the predictions of a report are better than the baseline."""
+    # a rare class has a metric of its own
     test = judge_permutation(report.results.get("permutation"))
     rare, baseline, answer = report.rare_class, report.baseline, report.answer
     if rare is not None:
         relation = _relate(rare.low, rare.high, rare.chance)
         return Judgment(relation, rare.metric, "chance", rare.chance, *test)
+    # scores are compared with an area of 1/2
     if answer.name == REPORTED["roc_auc"].label:
         low, high = answer.confidence_interval(1 - ALPHA)
         return Judgment(_relate(low, high, 0.5), "", "chance", 0.5, *test)
+    # losses are compared with the baseline or, without one, by the permutation test
     relation, reference, at = "untested", "", np.nan
     if baseline is not None:
         reference, at = str(baseline), baseline.error
@@ -351,6 +654,7 @@ def judge(report: Any) -> Judgment:
     elif test[0]:
         relation = {"shown": "better", "denied": "open"}.get(test[0], "untested")
         return Judgment(relation, "", "chance", np.nan, *test)
+    # another metric may show a relation that the loss does not
     if relation not in ("better", "untested"):
         n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
         other, chance = find_better_metric(report.metrics, n_classes)

@@ -1,7 +1,9 @@
-"""Report of a procedure that predicts several labels, or several numbers, for each sample.
+"""Reports of several outputs, or several labels, for each sample.
 
-The error over all outputs, the error of each output and the scores use the same repeated folds.
-Samples are the units of every interval, because the outputs of a sample are not independent.
+`evaluate_outputs` is `evaluate` for several columns in y: the error over all outputs, the error of
+each output and the scores use the same repeated folds. `evaluate_labels` is `evaluate_predictions`
+for several labels per sample. Samples are the units of every interval, because the outputs of a
+sample are not independent.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import f1_score
+from scipy.sparse import issparse
+from sklearn import metrics as sk
 
 from skeval._adapters.fits import fit_each
-from skeval._inference.estimate import Estimate, Results
+from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._inference.intervals import log_odds_interval
 from skeval._resampling.fit_outputs import (
     FitOutput,
@@ -29,31 +32,23 @@ from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
-from skeval.model_selection import EstimatesDisplay, metric_interval
-from skeval.model_selection._error_interval import (
-    loss_of_score,
-    read_positive_weight,
-    score_of_error,
-    take_score,
+from skeval.metrics._regression import find_brier_losses, find_log_losses
+from skeval.model_selection import (
+    EstimatesDisplay,
+    _error_interval,
+    _interval_methods,
+    metric_interval,
 )
 from skeval.model_selection._estimates import label_parts
-from skeval.model_selection._interval_methods import (
-    AUTO,
-    RepeatedFolds,
-    average_subsamples,
-    collect_repeats,
-    plan_repeats,
-)
-from skeval.report import _scored
-from skeval.report._findings import Baseline, find_median, make_baseline
-from skeval.report._multilabel import Labels, warn_of_labels
-from skeval.report._predictions import take_groups, warn_of_few_groups
+from skeval.model_selection._fold_metrics import measure_loss, settle
+from skeval.report import _arguments, _report, _sections
+from skeval.report._findings import Baseline, HardSamples, find_median, make_baseline
+from skeval.report._page import Caution, Figure, Section, Table
 from skeval.report._report import Layout, Report
-from skeval.report._run import RUN_OPTIONS, describe_run, name_steps, write_estimator
-from skeval.report._sections import Caution, Figure, Section, Table
-from skeval.report._sentences import write_verdict
+from skeval.report._sentences import write_rate, write_verdict
+from skeval.report._warnings import warn_of_few_groups
 from skeval.utils import _checks
-from skeval.utils._checks import ignored_warnings
+from skeval.utils._checks import check_data, ignored_warnings, small_seed
 from skeval.utils._text import count, mean_loss_name
 
 NOT_SUPPORTED = {
@@ -78,6 +73,7 @@ MAX_ROWS = 30
 
 def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any]) -> Report:
     """Return the report of `skeval.evaluate` for several columns in `y`."""
+    # arguments that require a single column
     for name, default in NOT_SUPPORTED.items():
         if options[name] is not default:
             raise ValueError(
@@ -89,31 +85,37 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
             f"include must be 'auto' for several outputs, got {options['include']!r}; "
             "error_interval and permutation_test compute other estimates."
         )
+    # validate the arguments
     arguments = {"estimator": estimator, "X": X, "y": y, **options}
-    X, groups = take_groups(X, options["groups"])
+    X, groups = _arguments.take_groups(X, options["groups"])
     inputs = validate_inputs(
         estimator,
         X,
         y,
         groups,
-        method=AUTO,
+        method=_interval_methods.AUTO,
         several=True,
-        **{name: options[name] for name in RUN_OPTIONS},
+        **{name: options[name] for name in _report.RUN_OPTIONS},
     )
-    inputs = inputs.with_options(weight=read_positive_weight(inputs, options["sample_weight"]))
+    inputs = inputs.with_options(
+        weight=_error_interval.read_positive_weight(inputs, options["sample_weight"])
+    )
     seed = _checks.small_seed(options["random_state"])
+    # the scores: R2 of numbers by default
     scoring = options["scoring"]
     if scoring is None:
         scoring = [] if inputs.target.output_classes else ["r2"]
     elif not isinstance(scoring, list | tuple | set | dict):
         scoring = [scoring]
-    folds = plan_repeats(inputs, _checks.root_seed(seed), cv=options["cv"])
+    # the fits, which all estimates share
+    folds = _interval_methods.plan_repeats(inputs, _checks.root_seed(seed), cv=options["cv"])
     request = FitRequest()
     if scoring:
         request = FitRequest.for_scores(inputs.estimator, scoring)
     with tallied_warnings():
         outputs = list(fit_each(folds.inputs, folds.plan, request))
-    overall = judge(folds, outputs, inputs.loss)
+    # errors over all outputs and of each, and scores
+    overall = estimate_output(folds, outputs, inputs.loss)
     scores = score_outputs(folds, outputs, scoring)
     if has_indicators(inputs.target):
         with ignored_warnings(UserWarning):  # the report warns about labels without F1
@@ -121,10 +123,11 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
     own = losses_by_output(inputs.loss, inputs.target)
     other = "zero_one" if inputs.target.output_classes else "absolute"
     metrics = {
-        loss.name: judge(folds, outputs, loss).answer
+        loss.name: estimate_output(folds, outputs, loss).answer
         for loss in (inputs.loss, resolve_loss(other, inputs.target))
     }
-    single = {name: judge(folds, outputs, loss) for name, loss in own.items()}
+    single = {name: estimate_output(folds, outputs, loss) for name, loss in own.items()}
+    # the report
     results: dict[str, Any] = {
         "answer": overall.answer,
         "loss": "zero_one" if overall.answer.loss in SHARES else "",
@@ -140,11 +143,13 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
         "n_samples": len(inputs.target),
         "n_groups": overall.predictions.cases.n_groups,
         "class_sizes": None,
-        "estimator": write_estimator(estimator),
-        "estimator_name": name_steps(estimator),
+        "estimator": _report.write_estimator(estimator),
+        "estimator_name": _report.name_steps(estimator),
     }
     warned = tuple(warn_of_outputs(folds.inputs, outputs, overall.predictions))
-    return Report(OUTPUTS, results, warned, **describe_run("skeval.evaluate", arguments, seed))
+    return Report(
+        OUTPUTS, results, warned, **_report.describe_run("skeval.evaluate", arguments, seed)
+    )
 
 
 class JudgedOutput(NamedTuple):
@@ -163,14 +168,18 @@ class JudgedOutput(NamedTuple):
     predictions: Predictions
 
 
-def judge(folds: RepeatedFolds, outputs: Sequence[FitOutput | None], loss: Loss) -> JudgedOutput:
+def estimate_output(
+    folds: _interval_methods.RepeatedFolds, outputs: Sequence[FitOutput | None], loss: Loss
+) -> JudgedOutput:
     """Return the error of a loss from the outputs of all fits."""
     inputs = folds.inputs.with_options(losses=(loss,))
-    answer, predictions = collect_repeats(folds._replace(inputs=inputs), outputs)
+    # the error
+    answer, predictions = _interval_methods.collect_repeats(folds._replace(inputs=inputs), outputs)
     if loss.name not in BASELINES:
         return JudgedOutput(answer, None, predictions)
     target = inputs.target
     weight = np.ones(len(target)) if inputs.weight is None else inputs.weight
+    # the best constant of each output, compared on the same samples
     constant = np.column_stack(
         [find_constant(column, weight, loss.name) for column in target.codes.T]
     )
@@ -197,18 +206,21 @@ def has_indicators(target: Target) -> bool:
 
 
 def score_outputs(
-    folds: RepeatedFolds, outputs: Sequence[FitOutput | None], scoring: Any
+    folds: _interval_methods.RepeatedFolds, outputs: Sequence[FitOutput | None], scoring: Any
 ) -> dict[str, Estimate]:
     """Return the mean of each score over the test sets, with the interval of "corrected_t"."""
     inputs, plan = folds.inputs, folds.plan
     shown = {"n_folds": plan.n_folds, "n_repeats": plan.n_repeats}
+    # a test set without a fit has no score
     scores = [np.nan if one is None or one.scores is None else one.scores[0] for one in outputs]
     results: dict[str, Estimate] = {}
     for name, label in label_parts(scoring).items() if scoring else ():
-        of_score = inputs.with_options(losses=(loss_of_score(inputs, label),))
-        means = take_score(scores, name, label)
-        error = average_subsamples(of_score, means, 1 / max(1, plan.n_folds - 1), shown)
-        results[name] = score_of_error(inputs, label, error)
+        of_score = inputs.with_options(losses=(_error_interval.loss_of_score(inputs, label),))
+        means = _error_interval.take_score(scores, name, label)
+        error = _interval_methods.average_subsamples(
+            of_score, means, 1 / max(1, plan.n_folds - 1), shown
+        )
+        results[name] = _error_interval.score_of_error(inputs, label, error)
     return results
 
 
@@ -221,8 +233,10 @@ def pool_f1(predictions: Predictions, confidence_level: float) -> dict[str, Esti
     true = predictions.look_up(predictions.target.codes)
     first, group = predictions.repeats[0], predictions.group
     for average in ("macro", "micro"):
-        metric = partial(f1_score, average=average, zero_division=0.0)
+        metric = partial(sk.f1_score, average=average, zero_division=0.0)
+        # F1 of each repeat
         values = [metric(true[part], predictions.predicted[part]) for part in predictions.repeats]
+        # the variance of one repeat
         one = metric_interval(
             metric,
             true[first],
@@ -231,13 +245,14 @@ def pool_f1(predictions: Predictions, confidence_level: float) -> dict[str, Esti
             confidence_level=confidence_level,
             random_state=0,
         )
+        # the mean over the repeats, whose models share training samples
         value, error = float(np.mean(values)), one.standard_error * predictions.inflation**0.5
         results[f"f1_{average}"] = replace(
             one,
             name=f"f1_{average}",
             value=value,
             standard_error=error,
-            method=AUTO,
+            method=_interval_methods.AUTO,
             limits={"log_odds": partial(log_odds_interval, value, error)},
             replicates=np.array(values),
         )
@@ -252,6 +267,7 @@ def warn_of_outputs(
     if not has_indicators(target):
         yield from warn_of_few_groups(predictions)
         return
+    # labels that some model predicts
     joined = join_outputs([output for output in outputs if output is not None])
     called = np.zeros(target.codes.shape, dtype=bool)
     called[joined.rows] |= joined.predicted == 1
@@ -259,9 +275,6 @@ def warn_of_outputs(
     yield from warn_of_labels(
         Labels("labels", target.outputs, true, None, called, None), predictions
     )
-
-
-# --- the report
 
 
 def _describe_basis(report: Any) -> list[str]:
@@ -273,11 +286,6 @@ def _describe_basis(report: Any) -> list[str]:
         f"are {units.kind.value}; outputs of the same sample may be correlated.",
         "Not run: the checks of the data, which need a single column of y.",
     ]
-
-
-def _write_facts(report: Any) -> list[str]:
-    """Return the size of the data."""
-    return [f"{report.n_samples} samples with {len(report.outputs)} outputs"]
 
 
 def _describe_outputs(report: Any) -> list[dict[str, Any]] | None:
@@ -292,37 +300,29 @@ def _describe_outputs(report: Any) -> list[dict[str, Any]] | None:
     return rows or None
 
 
-def show_metrics(report: Any) -> Section:
+def show_all_outputs(report: Any) -> Section:
     """Return the section of all outputs together."""
-    rows = [
-        (LOSS_LABELS.get(name, name), one.value, one.interval)
-        for name, one in report.metrics.items()
-    ]
-    head = ["over all outputs", "estimate", _scored.write_level(report)]
-    return Section("All outputs together", tables=[Table("All outputs.", head, rows, left=(0, 2))])
+    rows = [(LOSS_LABELS.get(name, name), one) for name, one in report.metrics.items()]
+    table = _sections.tabulate(report, "All outputs.", "over all outputs", rows)
+    return Section("All outputs together", tables=[table])
 
 
 def show_outputs(report: Any) -> Section | None:
     """Return the section of the error of each output."""
-    records, level = _describe_outputs(report), _scored.write_level(report)
+    records, level = _describe_outputs(report), _sections.write_level(report)
     if not records:
         return None
+    intervals = [one.answer.interval for one in report.outputs.values()]
     rows = [
-        (
-            row["output"],
-            row["error"],
-            report.outputs[row["output"]].answer.interval,
-            row["constant"],
-            row["better"],
-        )
-        for row in records
+        (row["output"], row["error"], interval, row["constant"], row["better"])
+        for row, interval in zip(records, intervals, strict=True)
     ]
     worst = max(records, key=lambda row: row["error"] / row["constant"] if row["constant"] else 0)
     figure = Figure(
         report.plot,
         f"{report.answer.name.capitalize()}: all outputs and each, with {level}s.",
         label=f"Forest plot of {len(records)} outputs.",
-        height=1.2 + 0.3 * min(len(records), _scored.MAX_DRAWN),
+        height=1.2 + 0.3 * min(len(records), _sections.MAX_DRAWN),
     )
     head = ["output", "error", level, "best constant", "better"]
     return Section(
@@ -332,14 +332,14 @@ def show_outputs(report: Any) -> Section | None:
     )
 
 
-def _describe_estimator(report: Any) -> tuple[str, str]:
-    """Return the estimator as a short text and as source text."""
-    return report.estimator, report.estimator
+def _count_outputs(report: Any) -> list[str]:
+    """Return the size of the data."""
+    return [f"{report.n_samples} samples with {len(report.outputs)} outputs"]
 
 
-def _plot(report: Any, ax: Any) -> EstimatesDisplay:
+def _plot_outputs(report: Any, ax: Any) -> EstimatesDisplay:
     """Draw the error of all outputs and of each output."""
-    drawn = dict(list(report.estimates.items())[: _scored.MAX_DRAWN + 1])
+    drawn = dict(list(report.estimates.items())[: _sections.MAX_DRAWN + 1])
     named = {key: replace(one, name=report.answer.name) for key, one in drawn.items()}
     return EstimatesDisplay.from_result(named, quoted=0, ax=ax)
 
@@ -347,15 +347,435 @@ def _plot(report: Any, ax: Any) -> EstimatesDisplay:
 OUTPUTS = Layout(
     title="Evaluation",
     verdict=write_verdict,
-    facts=_write_facts,
-    evaluated=_describe_estimator,
+    facts=_count_outputs,
     basis=_describe_basis,
-    sections=(show_metrics, show_outputs),
+    sections=(show_all_outputs, show_outputs),
     about=("answer", "n_samples", "confidence_level", "estimator"),
     records=("metrics", "outputs"),
     computed={"outputs": _describe_outputs},
     main_part="outputs",
     row_name="output",
-    plot=_plot,
-    predictions=_scored.frame_predictions,
+    plot=_plot_outputs,
+    predictions=_sections.frame_predictions,
+)
+
+
+# --- predictions of several labels per sample
+
+
+MIN_POSITIVES = 10
+AVERAGED = {
+    "precision": ("precision", sk.precision_score),
+    "recall": ("recall", sk.recall_score),
+    "f1": ("F1", sk.f1_score),
+    "roc_auc": ("area under the ROC curve", sk.roc_auc_score),
+    "average_precision": ("average precision", sk.average_precision_score),
+}
+"""Metrics of each label and their averages: display names."""
+SHORT = {"area under the ROC curve": "ROC area", "average precision": "av. precision"}
+"""Headers of narrow columns."""
+RANKED = ("roc_auc", "average_precision")
+WHOLE = {
+    "exact_match": "exact match (all labels of a sample)",
+    "hamming_loss": "wrong labels",
+    "brier_score": "Brier score, mean of the labels",
+    "log_loss": "log loss, mean of the labels",
+}
+"""Metrics of all labels together."""
+ANSWERS = {"labels": "hamming_loss", "probabilities": "brier_score"}
+NAMES = {"hamming_loss": "share of wrong labels", "brier_score": "Brier score"}
+LOSSES = {"brier_score": find_brier_losses, "log_loss": find_log_losses}
+
+
+class Labels(NamedTuple):
+    """Several labels of each sample.
+
+    Attributes
+    ----------
+    kind : {"labels", "probabilities"}
+    names : tuple of str
+        Of the labels.
+    true : bool ndarray of shape (n_samples, n_labels)
+    proba : ndarray of shape (n_samples, n_labels), or None
+    predicted : bool ndarray of shape (n_samples, n_labels)
+        Predicted labels.
+    threshold : float or None
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    true: np.ndarray
+    proba: np.ndarray | None
+    predicted: np.ndarray
+    threshold: float | None
+
+    @property
+    def answer(self) -> str:
+        """Main metric."""
+        return ANSWERS[self.kind]
+
+    @property
+    def losses(self) -> np.ndarray:
+        """Losses of the main metric, shape (n_samples,)."""
+        return self.find_losses(self.predicted if self.proba is None else self.proba, self.answer)
+
+    @property
+    def varied(self) -> np.ndarray:
+        """Labels that some samples have and others do not."""
+        share = self.true.mean(axis=0)
+        varied: np.ndarray = (share > 0) & (share < 1)
+        return varied
+
+    def find_losses(self, predicted: np.ndarray, name: str) -> np.ndarray:
+        """Return the mean loss over the labels of each sample, for labels or probabilities."""
+        if name == "hamming_loss":
+            wrong: np.ndarray = np.mean(self.true != predicted, axis=1)
+            return wrong
+        # each label has the probabilities of two classes
+        p = predicted.ravel()
+        losses = LOSSES[name](self.true.ravel().astype(int), np.column_stack([1 - p, p]))
+        return np.asarray(losses).reshape(self.true.shape).mean(axis=1)
+
+    def find_constant(self, weight: np.ndarray) -> np.ndarray:
+        """Return the baseline, the best constant prediction, shape (n_samples, n_labels)."""
+        share = np.average(self.true, axis=0, weights=weight)
+        best = share if self.kind == "probabilities" else share > 0.5
+        return np.broadcast_to(best, self.true.shape)
+
+    def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
+        """Return the main metric."""
+        one = _measure_loss(self.answer, predictions, confidence_level)
+        return replace(one, name=NAMES[self.answer])
+
+    def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> Predictions:
+        """Return some rows as predictions, with the numbers of true and predicted labels."""
+        n_true = self.true.sum(axis=1).astype(float)[rows]
+        n_predicted = self.predicted.sum(axis=1).astype(float)[rows]
+        target = Target(n_true, None, n_true)
+        return _arguments.collect_predictions(
+            target, groups, weight, n_predicted, self.losses[rows], None
+        )
+
+
+def read_labels(
+    y_true: Any, predictions: Any, kind: str, threshold: Any, labels: Any, pos_label: Any
+) -> Labels:
+    """Return the parsed predictions of a kind."""
+    names = labels
+    if names is None:
+        names = getattr(y_true, "columns", None)
+    # columns in the order of those of y_true
+    columns = getattr(predictions, "columns", None)
+    if columns is not None and hasattr(y_true, "columns") and [*columns] != [*y_true.columns]:
+        raise ValueError(
+            "predictions must have the columns of y_true, in the same order, got "
+            f"{[*columns][:10]}: predictions[y_true.columns] has it."
+        )
+    # true and predicted values of the same shape
+    y, values = _read_columns("y_true", y_true), _read_columns("predictions", predictions)
+    if not np.isin(y, (0, 1)).all():
+        raise ValueError(
+            "y_true with several columns must contain 0 and 1, which indicate the labels of a "
+            "sample; if samples have several numbers or classes, evaluate each column separately."
+        )
+    if values.shape != y.shape:
+        raise ValueError(
+            f"predictions must have the shape of y_true, {y.shape}, got {values.shape}."
+        )
+    if names is None:
+        names = [f"label {k}" for k in range(y.shape[1])]
+    # distinct names
+    names = tuple(map(str, names))
+    if len(set(names)) != y.shape[1]:
+        raise ValueError(f"labels must name each of {y.shape[1]} columns once, got {names[:10]}.")
+    if pos_label is not None:
+        raise ValueError(
+            f"pos_label must be None for several labels per sample, got {pos_label!r}."
+        )
+    # the kind, and its threshold
+    whole = bool(np.isin(values, (0, 1)).all())
+    kind = ("labels" if whole else "probabilities") if kind == "auto" else kind
+    if kind not in ANSWERS:
+        raise ValueError(
+            f"kind must be 'labels' or 'probabilities' for several labels, got {kind!r}."
+        )
+    if kind == "labels" and not whole:
+        raise ValueError("predictions must contain 0 or 1 if kind='labels'.")
+    if kind == "labels":
+        if threshold is not None:
+            raise ValueError(
+                f"threshold must be None if predictions are labels, got {threshold!r}."
+            )
+        return Labels(kind, names, y == 1, None, values == 1, None)
+    # probabilities and their threshold
+    if values.min() < 0 or values.max() > 1:
+        outside = values[(values < 0) | (values > 1)][0]
+        raise ValueError(
+            f"predictions must lie in [0, 1] to be probabilities of several labels, got "
+            f"{outside:g}; if they are scores, pass the labels 0 and 1 instead."
+        )
+    cut = 0.5 if threshold is None else threshold
+    if isinstance(cut, str | Mapping | bool) or not np.isreal(cut):
+        raise ValueError(f"threshold must be a number for several labels per sample, got {cut!r}.")
+    return Labels(kind, names, y == 1, values, values >= cut, float(cut))
+
+
+def _read_columns(name: str, values: Any) -> np.ndarray:
+    """Return one column of numbers per label.
+
+    Forests of scikit-learn return for each label the probabilities of both classes.
+    """
+    if issparse(values):
+        values = values.toarray()
+    if isinstance(values, list) and np.ndim(values) == 3 and np.shape(values)[-1] == 2:
+        values = np.asarray(values)[:, :, 1].T
+    columns: np.ndarray = check_data(name, values, ensure_2d=False, dtype=np.float64)
+    return columns
+
+
+def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -> Report:
+    """Return the report of `evaluate_predictions` for several labels per sample."""
+    if options["scoring"] is not None:
+        raise ValueError(
+            "scoring must be None for several labels per sample; "
+            "skeval.model_selection.metric_interval takes any metric of them."
+        )
+    for name in ("prevalence", "within", "unit_weights"):
+        if options[name] is not None:
+            raise ValueError(f"{name} must be None for several labels.")
+    # validate the arguments
+    parsing = ("kind", "threshold", "labels", "pos_label")
+    parsed = read_labels(y_true, predictions, *(options[name] for name in parsing))
+    level, arguments = options["confidence_level"], {"y_true": y_true, "predictions": predictions}
+    # the metrics
+    n = len(parsed.true)
+    groups, weight = _arguments.read_units(options["groups"], options["sample_weight"], n)
+    seed = small_seed(options["random_state"])
+    with ignored_warnings(UserWarning):  # the report warns about undefined metrics and few groups
+        scored = parsed.collect(np.arange(n), groups, weight)
+        weights = None if options["sample_weight"] is None else weight
+        metrics = measure_labels(parsed, scored, groups, weights, level)
+        answer = replace(metrics[parsed.answer], name=NAMES[parsed.answer])
+        subgroups = _arguments.measure_slices(parsed, options["by"], groups, weight, level)
+    # the baseline
+    constant = parsed.find_losses(parsed.find_constant(weight), parsed.answer)
+    baseline = (
+        "the prevalence of each label"
+        if parsed.proba is not None
+        else "the majority value of each label"
+    )
+    results: dict[str, Any] = {
+        "answer": answer,
+        "loss": "brier" if parsed.kind == "probabilities" else "zero_one",
+        "estimates": Results({"all samples": answer, **(subgroups or {})}),
+        "n_groups": scored.cases.n_groups,
+        "kind": parsed.kind,
+        "threshold": parsed.threshold,
+        "labels": parsed.names,
+        "metrics": metrics,
+        "confusion": None,
+        "hard_samples": find_worst_samples(parsed, _arguments.name_rows(y_true)),
+        "subgroups": subgroups,
+        "less_the_rest": subgroups and subgroups.less_the_rest,
+        "out_of_fold": scored,
+        "baseline": make_baseline(scored, baseline, constant),
+        "rare_class": None,
+        "never_predicted": tuple(np.array(parsed.names)[~parsed.predicted.any(axis=0)].tolist()),
+        "confidence_level": float(level),
+        "n_samples": n,
+        "class_sizes": dict(zip(parsed.names, parsed.true.sum(axis=0).tolist(), strict=True)),
+    }
+    run = _report.describe_run("skeval.evaluate_predictions", arguments | dict(options), seed)
+    return Report(LABELS, results, tuple(warn_of_labels(parsed, scored)), **run)
+
+
+def measure_labels(
+    parsed: Labels, predictions: Predictions, groups: Any, weight: Any, confidence_level: float
+) -> Results:
+    """Return the metrics of all labels, averaged and together, and of each label."""
+    measure = partial(
+        metric_interval, confidence_level=confidence_level, groups=groups, sample_weight=weight
+    )
+    metrics: dict[str, Estimate] = {}
+
+    def add(name: str, one: Estimate, label: str | None = None, *, better: bool = True) -> None:
+        key = name if label is None else f"{name}, {label}"
+        metrics[key] = replace(
+            one, name=key, extra=MetricExtra(metric=name, label=label, greater_is_better=better)
+        )
+
+    # averages over the labels that vary
+    true, predicted = parsed.true.astype(int), parsed.predicted.astype(int)
+    varied = parsed.varied
+    shown = [name for name in AVERAGED if name not in RANKED or parsed.proba is not None]
+    for name in shown:
+        judged, chosen = (parsed.proba, varied) if name in RANKED else (predicted, varied | True)
+        if judged is None or chosen.sum() < 2:  # a single label has no average
+            continue
+        for average in ("macro", "micro"):
+            metric = partial(AVERAGED[name][1], average=average)
+            add(f"{name}_{average}", measure(metric, true[:, chosen], judged[:, chosen]))
+    # all labels of a sample together
+    exact = np.all(true == predicted, axis=1)
+    add("exact_match", measure(sk.accuracy_score, np.ones(len(exact), dtype=bool), exact))
+    add("hamming_loss", measure(sk.hamming_loss, true, predicted), better=False)
+    if parsed.proba is not None:
+        for name in LOSSES:
+            part = replace(predictions, loss=parsed.find_losses(parsed.proba, name))
+            add(name, _measure_loss(name, part, confidence_level), better=False)
+    # each label
+    for k in np.flatnonzero(varied):
+        for name in shown:
+            judged = parsed.proba if name in RANKED and parsed.proba is not None else predicted
+            add(name, measure(AVERAGED[name][1], true[:, k], judged[:, k]), parsed.names[k])
+    return Results(metrics)
+
+
+def _measure_loss(name: str, predictions: Predictions, confidence_level: float) -> Estimate:
+    """Return the mean loss of the samples, with limits of at most 1."""
+    one = measure_loss(predictions, name, predictions.loss, bounded=True)
+    return settle(one, 2, predictions.cases.n_units, confidence_level)
+
+
+def find_worst_samples(parsed: Labels, index: Any) -> HardSamples:
+    """Return the samples with a wrong label, the largest loss first."""
+    # samples with a wrong label, by their loss
+    losses, wrong = parsed.losses, np.any(parsed.true != parsed.predicted, axis=1)
+    hard = np.flatnonzero(wrong)
+    hard = hard[np.argsort(-losses[hard], kind="stable")]
+    names = [str(row if index is None else index[row]) for row in hard]
+    truth, taken = (
+        tuple(", ".join(np.array(parsed.names)[has[row]]) or "none" for row in hard)
+        for has in (parsed.true, parsed.predicted)
+    )
+    n_all = int(np.all(parsed.true[hard] != parsed.predicted[hard], axis=1).sum())
+    suspect = np.zeros(len(hard), dtype=bool)
+    return HardSamples(hard, tuple(names), truth, taken, losses[hard], n_all, suspect, {})
+
+
+def warn_of_labels(parsed: Labels, predictions: Predictions) -> Iterator[Caution]:
+    """Yield the warnings about predictions of several labels."""
+    yield from warn_of_few_groups(predictions)
+    names = np.array(parsed.names)
+    # labels without variation, without predictions, and with few samples
+    alike = names[~parsed.varied]
+    if len(alike):
+        yield Caution(
+            "undefined",
+            f"Constant labels: either all samples or none have {', '.join(alike[:5])}. They have "
+            "no metrics; averages of precision, recall and F1 count them as scikit-learn does, "
+            "and averages of AUC and average precision leave them out.",
+        )
+    never = names[~parsed.predicted.any(axis=0) & parsed.varied]
+    if len(never):
+        yield Caution(
+            "never-predicted",
+            f"Labels never predicted: {', '.join(never[:5])}. Their precision is undefined "
+            "and counts as 0 in averages over labels: lower the threshold for these labels.",
+        )
+    sizes = parsed.true.sum(axis=0)
+    few = [
+        f"{name} ({size})"
+        for name, size in zip(names[parsed.varied], sizes[parsed.varied], strict=True)
+        if min(size, len(parsed.true) - size) < MIN_POSITIVES
+    ]
+    if few:
+        yield Caution(
+            "few-samples",
+            f"Rare labels: fewer than {MIN_POSITIVES} samples have, or lack, "
+            f"{', '.join(few[:5])}. Metrics of these labels, and averages over labels, are "
+            "imprecise: report them with their intervals.",
+        )
+
+
+def _write_verdict(report: Any) -> list[str]:
+    """Return the sentences of the verdict: the main metric, and two averages."""
+    labels = {"f1_macro": "Macro F1", "f1_micro": "micro F1"}
+    averages = [
+        f"{label} {report.metrics[name].value:.2f}"
+        for name, label in labels.items()
+        if name in report.metrics
+    ]
+    exact = f"all labels are correct for {write_rate(report.metrics['exact_match'].value)}"
+    headline, *others = write_verdict(report)
+    return [headline, f"{', '.join([*averages, exact])} of the samples.", *others]
+
+
+def _describe_labels(report: Any) -> list[str]:
+    """Return the target of the intervals."""
+    return [_sections.describe_target(report, "; labels of the same sample may be correlated")]
+
+
+def _write_facts(report: Any) -> list[str]:
+    """Return the predictions, and the labels."""
+    n_labels = count(len(report.labels), "label")
+    facts = [f"{report.n_samples} samples with {report.kind} of {n_labels}"]
+    if report.threshold is not None:
+        facts.append(f"predicted at a threshold of {report.threshold:g}")
+    per_sample = sum(report.class_sizes.values()) / report.n_samples
+    facts.append(f"{per_sample:.3g} labels a sample")
+    return facts if report.n_groups is None else [*facts, f"{report.n_groups} groups"]
+
+
+def show_metrics(report: Any) -> Section:
+    """Return the section of averages over labels, metrics of all labels, and each label."""
+    metrics = _sections.find_main_metrics(report)
+    named = {
+        f"{name}_{average}": f"{label}, {average}"
+        for name, (label, _) in AVERAGED.items()
+        for average in ("macro", "micro")
+    } | WHOLE
+    rows = [(label, metrics[name]) for name, label in named.items() if name in metrics]
+    tables = [_sections.tabulate(report, "All labels.", "metric over all labels", rows)]
+    for table in _sections.tabulate_classes(report):
+        head = ["label", "samples", *(SHORT.get(name, name) for name in table.head[1:])]
+        by_label = [(row[0], f"{report.class_sizes[row[0]]}", *row[1:]) for row in table.rows]
+        tables.append(replace(table, caption="By label.", head=head, rows=by_label))
+    explained = (
+        '"Macro" averages give all labels equal weight; "micro" averages give all decisions equal '
+        "weight, so frequent labels count more."
+    )
+    return Section("By other measures", explains=[explained], tables=tables)
+
+
+def find_drawn(report: Any) -> dict[str, Estimate]:
+    """Return the mean F1, and the F1 of the most frequent labels."""
+    defined = [name for name in report.labels if f"f1, {name}" in report.metrics]
+    # the most frequent labels, in their order
+    commonest = sorted(defined, key=lambda name: -report.class_sizes[name])[: _sections.MAX_DRAWN]
+    drawn = {name: report.metrics[f"f1, {name}"] for name in defined if name in commonest}
+    if "f1_macro" in report.metrics:
+        drawn = {"mean of the labels": report.metrics["f1_macro"], **drawn}
+    return {name: replace(estimate, name="F1") for name, estimate in drawn.items()}
+
+
+def _plot_labels(report: Any, ax: Any) -> EstimatesDisplay:
+    """Draw the F1 of each label and their mean."""
+    return EstimatesDisplay.from_result(find_drawn(report), quoted=0, ax=ax)
+
+
+def show_labels(report: Any) -> Section | None:
+    """Return the section of the F1 of each label."""
+    shown = find_drawn(report)
+    f1 = {name: estimate.value for name, estimate in shown.items() if name in report.labels}
+    if not f1:
+        return None
+    lowest = min(f1, key=lambda name: f1[name])
+    of = "the commonest labels" if len(shown) < len(report.labels) else "each label"
+    figure = Figure(
+        report.plot,
+        f"F1 of {of} and their mean, with {_sections.write_level(report)}s.",
+        label=f"Forest plot of the F1 of {len(shown)} labels.",
+        height=1.2 + 0.3 * len(shown),
+    )
+    return Section(f"F1 is lowest for {lowest}: {f1[lowest]:.2f}", figures=[figure])
+
+
+LABELS = Layout(
+    **_sections.OF_PREDICTIONS,
+    verdict=_write_verdict,
+    facts=_write_facts,
+    basis=_describe_labels,
+    sections=(show_metrics, show_labels, _sections.show_subgroups, _sections.show_hard_samples),
+    plot=_plot_labels,
 )

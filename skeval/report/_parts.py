@@ -1,57 +1,48 @@
 """Parts of an evaluation.
 
-`estimate_mains` computes the main estimates. `PARTS` lists what `evaluate` computes besides: how,
-for which data, by how many fits, and whether ``include="auto"`` runs it. `run_parts` goes through
-this list once. A time limit and Ctrl-C are conditions in its loop, and finished parts are kept.
+`choose_folds` chooses the folds, fewer of them if time is limited. `estimate_mains` computes the
+main estimates. `PARTS` lists what `evaluate` computes besides: how, for which data, by how many
+fits, and whether ``include="auto"`` runs it. `run_parts` goes through this list once. A time limit
+and Ctrl-C are conditions in its loop, and finished parts are kept.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from numbers import Integral
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import make_scorer
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from skeval._adapters.fits import fit_each, fit_plan
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import find_season, stop_when_decided
-from skeval._resampling.fit_loop import NoFitLeftError, Outputs
+from skeval._resampling import plans
+from skeval._resampling.fit_loop import NoFitLeftError
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, params_of_part, weight_parameters
-from skeval._resampling.plans import KeptFolds, fold_plan, keeps_order, make_permutation_plan
-from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import begin_step, show_estimate
 from skeval._resampling.sampling_units import Target, TooFewMembersError
 from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
+from skeval.model_selection import _estimates, _interval_methods
 from skeval.model_selection._bootstrap import estimate_bootstraps
-from skeval.model_selection._estimates import (
-    cross_validation,
-    leave_one_out,
-    perturb_error,
-    resubstitution,
-)
-from skeval.model_selection._interval_methods import (
-    RepeatedFolds,
-    average_repeats,
-    collect_repeats,
-    holdout,
-    plan_repeats,
-)
 from skeval.model_selection._permutation import draw_orders, evaluate_scores, score_permutations
 from skeval.report._findings import ALPHA
-from skeval.report._sections import Caution
+from skeval.report._page import Caution
+from skeval.report._sentences import write_few_folds
 from skeval.utils._checks import ignored_warnings, root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
@@ -119,17 +110,38 @@ class Clock:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Estimator, data and settings that all parts share."""
+    """One estimator under evaluation: validated arguments, then its folds, then its main estimate.
+
+    Each step returns a copy with the fields of the next one.
+    """
 
     inputs: Inputs
-    cv: Any
-    splitter: Any
+    request: FitRequest
     seed: int
-    confidence_level: float
     sizes: dict[str, int]
     """Numbers of bootstraps, permutations and perturbations."""
     include: frozenset[str] | str
     feature_names: tuple[str, ...] | None
+    by: Any
+    left_out: dict[str, np.ndarray]
+    notes: tuple[Caution, ...]
+
+    splitter: Any = None
+    design: Any = None
+    """Folds of the main estimate (`RepeatedFolds`): repeated draws, or the folds passed."""
+    folds: Any = None
+    """Folds of cross-validation, perturbation and selection: the first repeat of the design."""
+    ordered: bool = False
+    """Whether the folds keep the order of the samples, which then cannot be exchanged."""
+
+    estimate: Any = None
+    predictions: Any = None
+    outputs: Sequence[FitOutput | None] = ()
+    """Output of each fit, in the order of the design; None if the fit failed."""
+    metric: str | None = None
+    """Metric that replaces the error for a rare class."""
+    better: bool = False
+    """Whether the interval of the metric, or of the error, excludes chance."""
 
     @property
     def target(self) -> Target:
@@ -137,122 +149,204 @@ class Evaluation:
         return self.inputs.target
 
     @property
-    def groups(self) -> np.ndarray | None:
-        """Groups of the samples, None if they are independent."""
-        return self.inputs.groups
-
-    @property
     def strict(self) -> Inputs:
         """Inputs for results that require every fit."""
         return self.inputs.with_options(error_score="raise")
 
-    @cached_property
-    def folds(self) -> KeptFolds:
-        """Folds of cross-validation, perturbation and selection: the first repeat of the design."""
-        if self.design.splits is not None:
-            return self.design.splits
-        plan = self.design.plan
-        blocks = (plan.draw(fold) for fold in range(plan.n_folds))
-        splits = ((block[0].training_rows, np.flatnonzero(block.test[0])) for block in blocks)
-        return KeptFolds(len(self.target), splits)
-
-    @cached_property
-    def design(self) -> RepeatedFolds:
-        """Folds of the main estimate: repeated draws, or the folds that were passed."""
-        cv = self.cv if self.cv is None or isinstance(self.cv, Integral) else self.splitter
-        return plan_repeats(self.inputs, root_seed(self.seed), cv=cv)
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the folds keep the order of the samples, which then cannot be exchanged."""
-        return keeps_order(self.splitter, self.folds)
-
-    @property
-    def weighs_by_params(self) -> bool:
-        """Whether `params` already contains weights of the fits."""
-        weights = weight_parameters(self.inputs.estimator, np.ones(len(self.target)))
-        return bool(weights.keys() & (self.inputs.params or {}).keys())
-
-    def find_scoring(self, metric: str | None) -> Any:
-        """Return the scorer of a metric in `RARE_SCORERS`, or of the cross-validated loss."""
-        if metric is not None:
-            return RARE_SCORERS[metric]
-        loss, classes = self.inputs.loss, self.target.classes
-        if loss.response == "predict_proba":  # scikit-learn's Brier score supports 0 and 1 only
-            mean = partial(_mean_share_loss, loss=loss, classes=classes)
-            return make_scorer(mean, greater_is_better=False, response_method="predict_proba")
-        scorer = make_scorer(partial(_mean_loss, loss=loss), greater_is_better=False)
-        return SCORINGS.get(loss.name, scorer)
+    def with_folds(self, cv: Any, splitter: Any, notes: Sequence[Caution]) -> Evaluation:
+        """Return the evaluation with its folds: all repeats, and those of the first one."""
+        drawn = cv is None or isinstance(cv, Integral)
+        design = _interval_methods.plan_repeats(
+            self.inputs, root_seed(self.seed), cv=cv if drawn else splitter
+        )
+        folds = design.splits
+        if folds is None:
+            plan = design.plan
+            blocks = (plan.draw(fold) for fold in range(plan.n_folds))
+            splits = ((block[0].training_rows, np.flatnonzero(block.test[0])) for block in blocks)
+            folds = plans.KeptFolds(len(self.target), splits)
+        return replace(
+            self,
+            splitter=splitter,
+            design=design,
+            folds=folds,
+            ordered=plans.keeps_order(splitter, folds),
+            notes=(*self.notes, *notes),
+        )
 
 
-@dataclass(frozen=True, eq=False)
-class MainEstimate:
-    """The first estimate of a report, and the fits that it is based on."""
+# --- the folds
 
-    estimate: Estimate
-    predictions: Predictions
-    outputs: Sequence[FitOutput | None]
-    """Output of each fit, in the order of the design; None if the fit failed."""
-    metric: str | None = None
-    """Metric that replaces the error for a rare class."""
-    better: bool = False
-    """Whether the interval of the metric, or of the error, excludes chance."""
+
+def choose_folds(evaluations: Sequence[Evaluation], cv: Any, clock: Clock) -> list[Evaluation]:
+    """Return the evaluations of estimators with the same folds, fewer if time is limited.
+
+    None means ten folds, or the maximum number for these data, with a note.
+    """
+    first = evaluations[0]
+    target, groups, notes = first.target, first.inputs.groups, list[Caution]()
+    if cv is None and clock.budget is not None:
+        inputs = [evaluation.inputs for evaluation in evaluations]
+        cv, notes = choose_folds_in_time(inputs, clock.left, first.seed)
+    n_folds = cv
+    if cv is None:
+        n_folds = n_main_folds = plans.default_folds(target, groups)
+        reason = f"there are {n_folds} {'samples' if groups is None else 'groups'}"
+        if target.classes is not None:
+            sizes = np.bincount(target.codes)
+            if 2 <= sizes.min() <= n_folds:
+                n_folds = int(sizes.min())
+                reason = f"class {target.classes[sizes.argmin()]} has {n_folds} members"
+        if n_folds != plans.DEFAULT_FOLDS:
+            notes = [Caution("few-folds", write_few_folds(reason, n_main_folds))]
+    splitter = plans.resolve_splitter(n_folds, target, groups, first.seed)
+    splitter = plans.seed_splitter(splitter, root_seed(first.seed))
+    return [evaluation.with_folds(cv, splitter, notes) for evaluation in evaluations]
+
+
+MIN_SAMPLES = 10_000
+"""Fits to fewer samples are not timed beforehand."""
+MIN_TIMED, MAX_TIMED_SHARE, TIMING_SHARE = 1000, 0.05, 0.02
+"""Number of samples of the first timed fit; timing ends at these shares of samples and budget."""
+GROWTH = 4
+"""Ratio of the numbers of samples of two timed fits."""
+MAX_ANSWER_SHARE = 0.5
+"""Maximum share of the remaining time for the fits of the main estimate."""
+SECONDS_PER_SAMPLE = 5e-6
+"""Time of the metrics of one repeat, per sample."""
+MAX_FOLDS, TEST_SHARE = 5, 0.2
+
+
+def choose_folds_in_time(
+    every_inputs: Sequence[Inputs], seconds: float, seed: int
+) -> tuple[Any, list[Caution]]:
+    """Return folds whose fits take about half of the time, and a note; None for the default folds.
+
+    That is up to five folds, or a single hold-out of a fifth of the samples or groups. All
+    estimators are fitted on the same folds.
+    """
+    inputs = every_inputs[0]
+    # the time of a fit of all estimators
+    n = len(inputs.target)
+    if n < MIN_SAMPLES:
+        return None, []
+    stop = monotonic() + seconds
+    timed = TIMING_SHARE * seconds / len(every_inputs)
+    fit = sum(time_fit(inputs, timed, seed) for inputs in every_inputs)
+    left = MAX_ANSWER_SHARE * (stop - monotonic()) - SECONDS_PER_SAMPLE * n
+    # folds that take half of the time that is left
+    n_folds = max(0, math.floor(left / fit)) if fit > 0 else plans.DEFAULT_FOLDS
+    if n_folds >= plans.DEFAULT_FOLDS:
+        return None, []
+    # a few folds, or a single hold-out
+    cv: Any = min(n_folds, MAX_FOLDS)
+    chosen = f"{cv} folds"
+    if n_folds < 2:
+        chosen = f"a single hold-out of {100 * TEST_SHARE:g} % of the samples"
+        splitter = ShuffleSplit if inputs.target.classes is None else StratifiedShuffleSplit
+        splitter = splitter if inputs.groups is None else GroupShuffleSplit
+        cv = splitter(1, test_size=TEST_SHARE, random_state=seed)
+    of_all = "of each estimator " if len(every_inputs) > 1 else ""
+    text = (
+        f"Few folds: one fit {of_all}takes about {fit:.2g} seconds, so the budget allows {chosen} "
+        f"instead of {plans.DEFAULT_FOLDS} folds. Increase the budget for a more precise "
+        "estimate."
+    )
+    return cv, [Caution("few-folds", text)]
+
+
+def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
+    """Return the expected seconds of a fit to all samples, 0 where fits to fewer samples fail.
+
+    Samples are quadrupled until a fit takes long enough. The time is then extrapolated as a power
+    of the number of samples, between linear and cubic. The power describes processor time, which
+    depends less on the load of the machine.
+    """
+    n, inputs = len(inputs.target), inputs.with_options(n_jobs=None, verbose=0, memory=None)
+    order = np.random.default_rng(seed).permutation(n)
+
+    def fit(size: int) -> tuple[float, float]:
+        train, test = np.sort(order[:size]), np.sort(order[size : 2 * size])
+        start, used = monotonic(), process_time()
+        list(fit_plan(inputs, plans.fold_plan(n, [(train, test)])))
+        return monotonic() - start, max(process_time() - used, 1e-6)
+
+    try:
+        fit(MIN_TIMED)  # imports and first calls
+        # quadruple the samples until a fit takes long enough
+        size = MIN_TIMED
+        taken, used = fit(size)
+        power = 1.0
+        while taken < seconds and GROWTH * size <= MAX_TIMED_SHARE * n:
+            size, before = GROWTH * size, used
+            taken, used = fit(size)
+            power = min(max(math.log(used / before, GROWTH), 1.0), 3.0)
+    except Exception:  # the evaluation itself reports the error
+        return 0.0
+    return taken * (n / size) ** power
+
+
+# --- the main estimates
 
 
 def estimate_mains(
-    tasks: Mapping[str, tuple[Evaluation, FitRequest]], clock: Clock, verbose: int = 0
-) -> list[MainEstimate]:
-    """Return the errors of estimators with their intervals, and the out-of-fold predictions.
+    evaluations: Mapping[str, Evaluation], clock: Clock, verbose: int = 0
+) -> dict[str, Evaluation]:
+    """Return the evaluations with their main estimates and out-of-fold predictions.
 
     With a time limit, the folds are repeated as often as time permits for all estimators, at least
     once. After an interrupt the repeats that all completed are used, if there are any.
     """
-    designs = [evaluation.design for evaluation, _ in tasks.values()]
-    outputs: list[list[FitOutput | None]] = [[] for _ in designs]
-    whole = designs[0].plan
+    done: dict[str, list[FitOutput | None]] = {name: [] for name in evaluations}
+    whole = next(iter(evaluations.values())).design.plan
     rounds = [whole] if clock.budget is None else whole.repeats()
     try:
         for part in rounds:
-            for (name, (_, request)), design, done in zip(
-                tasks.items(), designs, outputs, strict=True
-            ):
-                if not done:
+            for name, evaluation in evaluations.items():
+                outputs = done[name]
+                if not outputs:
                     begin_step(f"error interval of {name}" if name else "error interval", verbose)
-                for output in fit_each(design.inputs, part, request):
-                    done.append(output)
-                    if len(done) % whole.n_folds == 0:
-                        show_estimate(partial(_write_estimate, design, done))
-            n_fits = sum(map(len, outputs))
+                for output in fit_each(evaluation.design.inputs, part, evaluation.request):
+                    outputs.append(output)
+                    if len(outputs) % whole.n_folds == 0:
+                        show_estimate(partial(_write_estimate, evaluation.design, outputs))
+            n_fits = sum(map(len, done.values()))
             clock.seconds_per_fit = (monotonic() - clock.start) / n_fits
             # another repeat is started only if the training error can follow it
-            if not clock.allows((part.n_folds + 1) * len(tasks)):
+            if not clock.allows((part.n_folds + 1) * len(evaluations)):
                 break
     except KeyboardInterrupt:
-        n_repeats = min(map(len, outputs)) // whole.n_folds
+        n_repeats = min(map(len, done.values())) // whole.n_folds
         if not n_repeats:
             raise
         clock.stop(f"after {n_repeats} of {count(whole.n_repeats, 'repeat')} of the folds")
-    n_repeats = min(map(len, outputs)) // whole.n_folds
-    mains = []
-    for design, done in zip(designs, outputs, strict=True):
-        del done[n_repeats * whole.n_folds :]
-        completed = design._replace(plan=whole.take(0, n_repeats))
-        mains.append(MainEstimate(*collect_repeats(completed, done), done))
-    return mains
+    # the repeats that all estimators completed
+    n_repeats = min(map(len, done.values())) // whole.n_folds
+    results = {}
+    for name, evaluation in evaluations.items():
+        outputs = done[name][: n_repeats * whole.n_folds]
+        completed = evaluation.design._replace(plan=whole.take(0, n_repeats))
+        estimate, predictions = _interval_methods.collect_repeats(completed, outputs)
+        results[name] = replace(
+            evaluation, estimate=estimate, predictions=predictions, outputs=outputs
+        )
+    return results
 
 
-def _write_estimate(design: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> str:
+def _write_estimate(
+    design: _interval_methods.RepeatedFolds, outputs: Sequence[FitOutput | None]
+) -> str:
     """Return the current estimate as text, after a whole number of repeats."""
     n_repeats, n_done = design.plan.n_repeats, len(outputs) // design.plan.n_folds
-    estimate = average_repeats(design._replace(plan=design.plan.take(0, n_done)), outputs)
+    estimate = _interval_methods.average_repeats(
+        design._replace(plan=design.plan.take(0, n_done)), outputs
+    )
     ends = write_ends(estimate.interval.low, estimate.interval.high)
     after = f" after {n_done} of {n_repeats} repeats" if n_repeats > 1 else ""
     return f"{estimate.name} {write_number(estimate.value)} {ends}{after}"
 
 
-def find_earlier(
-    evaluation: Evaluation, predictions: Predictions
-) -> Iterator[tuple[str, np.ndarray]]:
+def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the baselines that predict an earlier target: a name, and the row of each target.
 
     "The value before" is the target at the lag between the last training sample and the first test
@@ -260,16 +354,16 @@ def find_earlier(
     for each model from the targets up to its last training sample, and the baseline is taken from
     the last season up to that sample. Without a season, it is the last training target.
     """
-    design, target = evaluation.design, evaluation.target
+    design, target, predictions = evaluation.design, evaluation.target, evaluation.predictions
     if not evaluation.ordered or design.splits is None or len(design.splits) < design.plan.n_fits:
         return
+    # the target at the lag of the first test sample
     last = np.array([train.max() for train, _ in design.splits])
     last_row = last[predictions.fit]
     lag = int(np.min(predictions.row - last_row))
-    yield (
-        "the value before" if lag == 1 else f"the value {lag} samples before",
-        predictions.row - lag,
-    )
+    name = "the value before" if lag == 1 else f"the value {lag} samples before"
+    yield name, predictions.row - lag
+    # the target one season before
     y = target.y if target.classes is None else np.eye(len(target.classes))[target.codes]
     values = np.asarray(y, dtype=float)
     seasons = np.array([find_season(values[: end + 1]) for end in last])
@@ -279,52 +373,49 @@ def find_earlier(
         yield named, predictions.row - season * -((last_row - predictions.row) // season)
 
 
-# --- the parts: each takes the evaluation and its main estimate
+# --- the parts
 
 
-def _resubstitute(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
+def _resubstitute(evaluation: Evaluation) -> list[Estimate]:
     """Return the training error."""
-    return [resubstitution(evaluation.inputs.with_options(method="resubstitution"))]
+    return [_estimates.resubstitution(evaluation.inputs.with_options(method="resubstitution"))]
 
 
-def _hold_out(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
+def _hold_out(evaluation: Evaluation) -> list[Estimate]:
     """Return the error on a third of the samples."""
     inputs = evaluation.inputs.with_options(method="holdout")
-    return [holdout(inputs, root_seed(evaluation.seed))]
+    return [_interval_methods.holdout(inputs, root_seed(evaluation.seed))]
 
 
-def _cross_validate(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
-    """Return the error over one set of folds, from the fits of the main estimate."""
-    inputs = evaluation.design.inputs.with_options(
-        method="cross_validation", finished=list(_read_folds(evaluation, main.outputs))
-    )
-    return [cross_validation(inputs, root_seed(evaluation.seed), cv=evaluation.folds)]
-
-
-def _read_folds(evaluation: Evaluation, outputs: Sequence[FitOutput | None]) -> Outputs:
-    """Yield the folds of cross-validation with the first fits of the main estimate."""
-    for k, output in enumerate(outputs[: len(evaluation.folds)]):
+def _cross_validate(evaluation: Evaluation) -> list[Estimate]:
+    """Return the error over one set of folds, from the first fits of the main estimate."""
+    finished = []
+    for k, output in enumerate(evaluation.outputs[: len(evaluation.folds)]):
         block = evaluation.design.plan.draw(k)
         if output is None:
             output = FitOutput(block.test, np.ones(1, dtype=bool))
-        yield block, output
+        finished.append((block, output))
+    inputs = evaluation.design.inputs.with_options(method="cross_validation", finished=finished)
+    return [_estimates.cross_validation(inputs, root_seed(evaluation.seed), cv=evaluation.folds)]
 
 
-def _leave_one_out(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
+def _leave_one_out(evaluation: Evaluation) -> list[Estimate]:
     """Return the error with each sample, or each group, left out in turn."""
-    return [leave_one_out(evaluation.inputs.with_options(method="leave_one_out"))]
+    return [_estimates.leave_one_out(evaluation.inputs.with_options(method="leave_one_out"))]
 
 
-def _bootstrap(evaluation: Evaluation, main: MainEstimate) -> list[Estimate]:
+def _bootstrap(evaluation: Evaluation) -> list[Estimate]:
     """Return the out-of-bag, .632 and .632+ errors of one set of resamples."""
     inputs, root = evaluation.inputs.with_options(method="bootstrap"), root_seed(evaluation.seed)
     n_resamples = evaluation.sizes["bootstrap"]
     return list(estimate_bootstraps(inputs, root, n_resamples=n_resamples).values())
 
 
-def _perturb(evaluation: Evaluation, main: MainEstimate) -> tuple[Estimate, ...]:
+def _perturb(evaluation: Evaluation) -> tuple[Estimate, ...]:
     """Return the intervals around the cross-validated error, by both statistics."""
-    if evaluation.weighs_by_params:
+    # weights of the user would be replaced
+    weights = weight_parameters(evaluation.inputs.estimator, np.ones(len(evaluation.target)))
+    if weights.keys() & (evaluation.inputs.params or {}).keys():
         raise _NotDefinedError(
             "perturbations need weights of their own, but params already contains weights. Pass "
             "these as sample_weight."
@@ -333,39 +424,50 @@ def _perturb(evaluation: Evaluation, main: MainEstimate) -> tuple[Estimate, ...]
     inputs = evaluation.strict.with_options(method="perturbation")
     n_resamples = evaluation.sizes["perturbation"]
     # the report has its own sentence for this
-    with ignored_warnings(UserWarning, "the resubstitution error"):
+    with ignored_warnings(UserWarning, "the _estimates.resubstitution error"):
         return tuple(
-            perturb_error(inputs, evaluation.folds, root, n_resamples=n_resamples, statistic=name)
+            _estimates.perturb_error(
+                inputs, evaluation.folds, root, n_resamples=n_resamples, statistic=name
+            )
             for name in ("cross_validation", "resubstitution")
         )
 
 
-def _permute(evaluation: Evaluation, main: MainEstimate) -> Test:
+def _permute(evaluation: Evaluation) -> Test:
     """Return the permutation test of the cross-validated loss, or of the metric of a rare class.
 
     With ``include="auto"`` it stops as soon as it is clear whether P exceeds `ALPHA`.
     """
-    inputs, scoring = evaluation.strict, evaluation.find_scoring(main.metric)
+    inputs, metric, classes = evaluation.strict, evaluation.metric, evaluation.target.classes
+    # the score: of a rare class, or minus the mean loss
+    loss: Any = inputs.loss
+    if metric is not None:
+        scoring = RARE_SCORERS[metric]
+    elif loss.response == "predict_proba":  # scikit-learn's Brier score supports 0 and 1 only
+        mean = partial(_mean_share_loss, loss=loss, classes=classes)
+        scoring = make_scorer(mean, greater_is_better=False, response_method="predict_proba")
+    else:
+        scorer = make_scorer(partial(_mean_loss, loss=loss), greater_is_better=False)
+        scoring = SCORINGS.get(loss.name, scorer)
     n, root = evaluation.sizes["permutation"], root_seed(evaluation.seed)
+    # permutations of labels, in groups or within them
     rule = stop_when_decided(n, ALPHA) if evaluation.include == "auto" else None
-    exchange = draw_orders(evaluation.target.y, evaluation.groups, root)
-    plan = make_permutation_plan(
+    exchange = draw_orders(evaluation.target.y, inputs.groups, root)
+    plan = plans.make_permutation_plan(
         evaluation.splitter, inputs.X, inputs.target, exchange.orders, n, root
     )
     scores = score_permutations(inputs, plan, scoring, rule)
-    result: Any = evaluate_scores(  # one metric, so one result
-        scores, scoring, exchange, rule, evaluation.confidence_level
-    )
-    loss = inputs.loss.name
-    named = SCORINGS.get(loss, f"minus the {mean_loss_name(loss)}")
-    return replace(result, name=named if main.metric is None else main.metric)
+    level = inputs.confidence_level
+    result: Any = evaluate_scores(scores, scoring, exchange, rule, level)  # one metric, one result
+    named = SCORINGS.get(loss.name, f"minus the {mean_loss_name(loss.name)}")
+    return replace(result, name=named if metric is None else metric)
 
 
-def _select(evaluation: Evaluation, main: MainEstimate) -> dict[str, Any]:
+def _select(evaluation: Evaluation) -> dict[str, Any]:
     """Return the bias of selection outside the folds and the stability of the selection."""
-    level, folds = evaluation.confidence_level, evaluation.folds
+    level, folds = evaluation.inputs.confidence_level, evaluation.folds
     parts: Any = split_at_selector(evaluation.inputs.estimator, evaluation.inputs.X)
-    plan = fold_plan(len(evaluation.target), folds)
+    plan = plans.fold_plan(len(evaluation.target), folds)
     # the report shows that the interval is nan
     with ignored_warnings(UndefinedMetricWarning, "The interval is undefined"):
         repeat_of = np.zeros(len(folds), dtype=int)
@@ -405,13 +507,13 @@ def _is_linear_svc(evaluation: Evaluation) -> bool:
     final = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     linear = isinstance(final, SVC) and final.kernel == "linear"
     two_classes = classes is not None and len(classes) == 2
-    return linear and two_classes and evaluation.groups is None and not evaluation.ordered
+    return linear and two_classes and evaluation.inputs.groups is None and not evaluation.ordered
 
 
 class Part(NamedTuple):
     """A part of an evaluation besides the main estimate."""
 
-    compute: Callable[[Evaluation, MainEstimate], Any]
+    compute: Callable[[Evaluation], Any]
     n_fits: Callable[[Evaluation], int]
     applies: Callable[[Evaluation], bool] = lambda _: True
     in_auto: bool = False
@@ -482,9 +584,7 @@ class Finished(NamedTuple):
         return [estimate for name in ESTIMATES for estimate in self.results.get(name, ())]
 
 
-def run_parts(
-    evaluation: Evaluation, main: MainEstimate, clock: Clock, say: Callable[[str], None]
-) -> Finished:
+def run_parts(evaluation: Evaluation, clock: Clock, say: Callable[[str], None]) -> Finished:
     """Compute the parts that are included and defined, as long as time is left.
 
     `say` announces each part.
@@ -495,10 +595,11 @@ def run_parts(
         included = part.required or auto or name in evaluation.include
         if not included or evaluation.sizes.get(name) == 0 or not part.applies(evaluation):
             continue
+        # why a part is not run
         n_fits = part.n_fits(evaluation)
         if auto and not part.in_auto:
             reason = ON_REQUEST
-        elif auto and part.only_in_doubt and main.better:
+        elif auto and part.only_in_doubt and evaluation.better:
             reason = SETTLED
         elif clock.stopped and n_fits:  # finished fits can still be read
             reason = INTERRUPTED
@@ -506,15 +607,17 @@ def run_parts(
             reason = f"{count(n_fits, 'fit')}, more than the time limit allows"
         else:
             reason = ""
+        # a requested part has a warning
         if reason:
             finished.omitted[name] = reason
             if not auto and name in evaluation.include and not clock.stopped:
                 text = f"Requested {name} not run: it takes {reason}. Increase the budget."
                 finished.cautions.append(Caution("not-run", text))
             continue
+        # a part that is undefined or fails leaves a warning
         say(name)
         try:
-            finished.results[name] = part.compute(evaluation, main)
+            finished.results[name] = part.compute(evaluation)
         except KeyboardInterrupt:
             clock.stop(f"in {name}")
             finished.omitted[name] = INTERRUPTED
@@ -574,10 +677,8 @@ class Selected(NamedTuple):
     support: np.ndarray
 
 
-def read_selected(
-    model: Pipeline, X: Any, y: Any, *, feature_names: tuple[str, ...] | None
-) -> Selected:
-    """Return the features selected by the last step of a fitted pipeline."""
+def read_selected(model: Pipeline, *_: Any, feature_names: tuple[str, ...] | None) -> Selected:
+    """Return the features selected by the last step of a fitted pipeline, whatever its data."""
     support = np.asarray(model[-1].get_support())
     names = feature_names if len(model) == 1 else _name_outputs(model[:-1], feature_names)
     valid = names is not None and len(names) == len(support)
@@ -600,6 +701,7 @@ def align_selections(notes: Sequence[Selected]) -> tuple[np.ndarray, tuple[str, 
     Folds may select from different features, such as words of their own texts. These are matched by
     name, and features missing in a fold count as not selected. Return None if there are no names.
     """
+    # all folds select from the same features
     first = notes[0]
     if all(one.names == first.names for one in notes) and (
         len({len(one.support) for one in notes}) == 1
@@ -607,6 +709,7 @@ def align_selections(notes: Sequence[Selected]) -> tuple[np.ndarray, tuple[str, 
         return np.array([one.support for one in notes]), first.names
     if any(one.names is None for one in notes):
         return None
+    # features by name
     names = list(dict.fromkeys(name for one in notes for name in one.names or ()))
     place = {name: position for position, name in enumerate(names)}
     supports = np.zeros((len(notes), len(names)), dtype=bool)

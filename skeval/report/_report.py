@@ -1,4 +1,4 @@
-"""Reports of all kinds: results by name, and what is written about them.
+"""Reports of all kinds: results by name, what is written about them, and how to repeat the run.
 
 A `Layout` is the list of functions that write a kind of report, in the order of the page; `Report`
 turns their sentences, sections and records into text, a page, JSON and data frames.
@@ -8,36 +8,40 @@ from __future__ import annotations
 
 import json
 import math
+import platform
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from datetime import date
 from html import escape
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from textwrap import indent, shorten
 from typing import Any
 
+import joblib
 import numpy as np
+import scipy
+import sklearn
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
-from skeval.report._methods import write_methods
-from skeval.report._page import render
-from skeval.report._sections import Caution, Figure, Section, Table
+from skeval._version import __version__
+from skeval.report._page import Caution, Figure, Section, Table, render
+from skeval.report._sentences import write_methods
 from skeval.utils import _text
 from skeval.utils._checks import check_option
 from skeval.utils._text import DataFrame
 
 
-def _none(report: Report) -> Any:
+def _show_nothing(report: Report) -> None:
     """Return nothing to show."""
-    return None
 
 
-def _empty(report: Report) -> list[str]:
+def _write_nothing(report: Report) -> list[str]:
     """Return no sentences."""
     return []
-
-
-def _list_itself(report: Report) -> tuple[Mapping[str, Any], Any]:
-    """Return a report of scored predictions for the methods paragraph, and no comparison."""
-    return {"": report}, None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +70,6 @@ class Layout:
         Draws the estimates on an axes.
     predictions : callable
         Predictions as a data frame.
-    evaluated : callable
-        The estimator as a short text and as source text, or None.
-    methods : callable
-        The scored reports by name, for the methods paragraph, and the comparison or None.
     """
 
     title: str | Callable[[Report], str]
@@ -82,10 +82,8 @@ class Layout:
     row_name: str
     plot: Callable[..., Any]
     predictions: Callable[[Report], DataFrame]
-    figure: Callable[[Report], Figure | None] = _none
-    basis: Callable[[Report], list[str]] = _empty
-    evaluated: Callable[[Report], tuple[str, str] | None] = _none
-    methods: Callable[[Report], tuple[Mapping[str, Any], Any]] = _list_itself
+    figure: Callable[[Report], Figure | None] = _show_nothing
+    basis: Callable[[Report], list[str]] = _write_nothing
     computed: Mapping[str, Callable[[Report], Any]] = field(default_factory=dict)
 
 
@@ -326,6 +324,7 @@ class Report(Mapping[str, Any]):
         -------
         dict
         """
+        # what is evaluated and how, then the warnings and the results
         entries = {"verdict": self.verdict, **self._look_up(self.layout.about), "seed": self.seed}
         entries |= {"settings": self.settings, "versions": self.versions}
         entries |= {"warnings": self.warnings, **self._look_up(self.layout.records)}
@@ -361,6 +360,7 @@ class Report(Mapping[str, Any]):
         main = self.layout.main_part
         results = {"warnings": self.warnings, **self._look_up(self.layout.records)}
         part = check_option("part", main if part is None else part, tuple(results))
+        # results have a frame of their own, or rows
         result = results[part]
         if result is None:
             raise ValueError(f"part must be one that the report has; there is no {part!r}.")
@@ -404,7 +404,10 @@ class Report(Mapping[str, Any]):
         TypeError
             If no predictions were scored, as in reports of clusterings.
         """
-        reports, comparison = self.layout.methods(self)
+        reports = self.results.get("reports", {"": self})
+        if "out_of_fold" not in next(iter(reports.values())).results:
+            raise TypeError("a clustering report has no predictions that were scored.")
+        comparison = self.results.get("comparison")
         compared = "" if comparison is None else comparison.to_methods()
         return "\n\n".join(filter(None, [write_methods(reports), compared]))
 
@@ -480,6 +483,7 @@ class Report(Mapping[str, Any]):
         notes: Sequence[str] = (),
     ) -> str:
         """Return the page, with notes, and with the program or command line that repeats it."""
+        # notes follow the warnings, and the program is last
         first, *sections = self.sections
         if notes:
             sections = [Section("Notes on the data and on the run", items=notes), *sections]
@@ -495,6 +499,7 @@ class Report(Mapping[str, Any]):
 
 def _make_plain(value: Any) -> Any:
     """Return a result, or nested results, as plain Python objects."""
+    # warnings, results, and containers of them
     if isinstance(value, Caution):
         severity = "serious" if value.headline else "note"
         return {"code": value.code, "severity": severity, "text": str(value)}
@@ -519,6 +524,175 @@ def _convert_to_json(value: Any) -> Any:
         return [_convert_to_json(item) for item in value]
     if not isinstance(value, float) or math.isfinite(value):
         return value
+    # numbers that JSON does not have
     if math.isnan(value):
         return None
     return "Infinity" if value > 0 else "-Infinity"
+
+
+# --- how to repeat a run: source text of the call
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, range)
+MAX_ITEMS, MAX_NAME, MAX_TEXT = 50, 60, 10**6
+DATA = ("estimator", "clusterer", "X", "y", "y_true", "predictions")
+RUN_OPTIONS = ("n_jobs", "verbose", "memory", "error_score", "confidence_level", "loss", "params")
+"""Options of `evaluate` that `validate_inputs` has too."""
+NO_SETTING = {*DATA, "n_jobs", "verbose", "memory"}
+
+
+def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return the fields of a report that reproduce it, from a function and its arguments.
+
+    An estimator is the first argument, then come the data. Arguments that do not change the results
+    are omitted.
+    """
+    needed: dict[str, str] = {}
+    imports = set[str]()
+    # arguments that change the results
+    settings = {
+        name: _write_value(value, name, needed, imports)
+        for name, value in (arguments | {"random_state": seed}).items()
+        if name not in NO_SETTING
+    }
+    # the estimator and the data, which the reader may have to define
+    lines, before = [], []
+    for name in [name for name in arguments if name in DATA and arguments[name] is not None]:
+        if name in ("estimator", "clusterer"):
+            text = _write_value(arguments[name], name, needed, imports)
+            before += [f"{name} = {text}"] if text != name else []
+        else:
+            needed[name] = describe_kind(arguments[name])
+        lines.append(f"    {name},")
+    lines += [f"    {name}={value}," for name, value in settings.items()]
+    # the program
+    call = [
+        "# Define these first:",
+        *sorted(f"# {name}: {kind}" for name, kind in needed.items()),
+        "",
+        "import skeval",
+        *sorted(imports, key=lambda line: line.split()[1:]),
+        "",
+        *before,
+        f"report = {function}(",
+        *lines,
+        ")",
+        "print(report)",
+    ]
+    modules = {"scikit-learn": sklearn, "numpy": np, "scipy": scipy, "joblib": joblib}
+    return {
+        "seed": seed,
+        "settings": settings,
+        "versions": {
+            "skeval": __version__,
+            **{name: module.__version__ for name, module in modules.items()},
+            "python": platform.python_version(),
+            "platform": f"{platform.system()} {platform.machine()}",
+        },
+        "call": "\n".join(call),
+        "date": date.today().isoformat(),
+    }
+
+
+def _write_value(value: Any, name: str, needed: dict[str, str], imports: set[str]) -> str:
+    """Return the source text of an argument, or its name if the reader must define it."""
+    # values whose repr is source text
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    if _is_plain(value):
+        return repr(value)
+    # dicts of such values
+    if type(value) is dict and 0 < len(value) <= MAX_ITEMS:
+        items = value.items()
+        parts = [f"{key!r}: {_write_value(part, str(key), needed, imports)}" for key, part in items]
+        return "{\n" + indent(",\n".join(parts), "    ") + ",\n}"
+    # functions and arrays are named
+    called = getattr(value, "__name__", name)  # of a function
+    name = next((text for text in (called, name) if text.isidentifier()), "value")
+    if not _has_parts(value):
+        needed[name] = describe_kind(value)
+        return name
+    # estimators and splitters, with their imports
+    text = _write_object(value)
+    if "<" in text:  # a function or another object without source text
+        needed[name] = write_estimator(value)
+        return name
+    imports |= {"from numpy import array"} if "array(" in text else set()
+    for cls in {type(part) for part in _list_parts(value)}:
+        module = _find_module(cls)
+        if module is None:
+            needed[cls.__name__] = f"class of {cls.__module__}"
+        else:
+            imports.add(f"from {module} import {cls.__name__}")
+    return text
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether a value is an estimator or a splitter."""
+    has_arguments = hasattr(value, "get_params") or hasattr(value, "get_n_splits")
+    return has_arguments and not isinstance(value, type)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether the `repr` of a value is its source text."""
+    if type(value) in (list, tuple, set, dict) and len(value) <= MAX_ITEMS:
+        items = value.items() if isinstance(value, dict) else value
+        return all(map(_is_plain, items))
+    return type(value) in PLAIN and not (isinstance(value, float) and not math.isfinite(value))
+
+
+def describe_kind(value: Any) -> str:
+    """Describe a value without source text: its type and, if it has one, its size."""
+    name = type(value).__name__
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        return f"{name} of shape {shape}"
+    return f"{name} of length {len(value)}" if hasattr(value, "__len__") else name
+
+
+def _write_object(value: Any) -> str:
+    """Return the `repr` of an estimator or splitter, with changed arguments and no address."""
+    # defaults are left out, and addresses, which differ between runs
+    with sklearn.config_context(print_changed_only=True):
+        text = value.__repr__(MAX_TEXT) if isinstance(value, BaseEstimator) else repr(value)
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
+
+
+def write_estimator(estimator: Any) -> str:
+    """Return the source text of an estimator, on one line."""
+    return re.sub(r"\n\s*", " ", _write_object(estimator))
+
+
+def name_steps(estimator: Any) -> str:
+    """Return the steps of an estimator as a short text, such as StandardScaler → SVC."""
+    text = type(estimator).__name__
+    if isinstance(estimator, Pipeline):
+        text = " → ".join(name_steps(step) for _, step in estimator.steps if hasattr(step, "fit"))
+    elif hasattr(inner := getattr(estimator, "estimator", None), "fit"):
+        text = f"{text} of {name_steps(inner)}"
+    return shorten(text, MAX_NAME, placeholder=" …")
+
+
+def _list_parts(value: Any) -> Iterator[Any]:
+    """Yield an estimator or splitter and all in its parameters."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _list_parts(item)
+    elif isinstance(value, dict):
+        yield from _list_parts(list(value.values()))
+    elif _has_parts(value):
+        yield value
+        if hasattr(value, "get_params"):
+            yield from _list_parts(list(value.get_params(deep=False).values()))
+
+
+def _find_module(cls: type) -> str | None:
+    """Return the module that a class is imported from, a public one if possible."""
+    # public modules first
+    parts = cls.__module__.split(".")
+    private = [place for place, part in enumerate(parts) if part.startswith("_")]
+    for module in [*(".".join(parts[:place]) for place in private if place), cls.__module__]:
+        if getattr(import_module(module), cls.__name__, None) is cls and module != "__main__":
+            return module
+    return None

@@ -1,197 +1,600 @@
-"""Sections of a report, the source of its text and of its page.
+"""Sections on scored predictions: metrics, curves, confusion, subgroups, the worst samples.
 
-A section is data: sentences, tables of values, and figures that are drawn for a page. The text has
-the sentences and the first rows of the tables, a page has everything.
+Each function takes a report and returns a section, or None if the report has nothing to show. The
+predictions are out of fold (of an estimator), or existing ones (of a system).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
-from skeval._inference.estimate import ConfidenceInterval
-from skeval.report._page import draw_svg
-from skeval.utils import _text
+import numpy as np
+from sklearn.metrics import PredictionErrorDisplay
 
-MAX_LISTED = 5
-"""Maximum number of items in a list before "and N more"."""
+from skeval._inference.estimate import ConfidenceInterval, Estimate
+from skeval._resampling.predictions import Predictions
+from skeval._resampling.sampling_units import Target
+from skeval.metrics import (
+    NetBenefitDisplay,
+    PrecisionRecallDisplay,
+    ReliabilityDisplay,
+    RocCurveDisplay,
+)
+from skeval.model_selection import EstimatesDisplay
+from skeval.model_selection._subgroups import describe_difference, describe_slices
+from skeval.report import _sentences
+from skeval.report._findings import name_columns
+from skeval.report._page import Figure, Section, Table, list_few, list_grave
+from skeval.utils._plotting import shorten_name
+from skeval.utils._text import (
+    DataFrame,
+    count,
+    make_frame,
+    name_label,
+    write_estimate,
+    write_number,
+)
 
-
-def list_few(texts: Sequence[str], n_shown: int = MAX_LISTED) -> str:
-    """Return the first few texts, and the number of the remaining ones."""
-    more = [f"and {len(texts) - n_shown} more"] if len(texts) > n_shown else []
-    return ", ".join([*texts[:n_shown], *more])
-
-
-class Caution(str):
-    """Warning of a report, with the code of the check that raised it.
-
-    It is a string: a title, a colon, evidence and advice. The page "Warnings" of the user guide has
-    a section for each code.
-
-    Attributes
-    ----------
-    code : str
-        Code of the check, such as "copies".
-    headline : str
-        If the error must not be reported: the reason, as a short clause for the first sentence of
-        a report. Otherwise empty.
-    """
-
-    code: str
-    headline: str
-
-    def __new__(cls, code: str, text: str, headline: str = "") -> Caution:
-        """Return the sentence."""
-        self = super().__new__(cls, text)
-        self.code, self.headline = code, headline
-        return self
-
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        """Support copies and pickles."""
-        return self.code, str(self), self.headline
-
-
-def list_grave(warnings: Iterable[Caution]) -> list[str]:
-    """Return the headlines of the serious warnings, without duplicates."""
-    headlines = (getattr(one, "headline", "") for one in warnings)  # others are plain strings
-    return list(dict.fromkeys(filter(None, headlines)))
+MAX_CLASSES = 6
+"""Maximum number of classes of a confusion matrix beside the verdict; larger ones get their own
+table."""
+MAX_METRICS, MAX_ROWS, FIRST_ROWS, MAX_DRAWN = 12, 20, 5, 30
+"""Maximum number of metrics in the text; maximum number of settings, samples and features on a
+page, and the number of them that is visible without unfolding; maximum number of drawn rows."""
+HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
+"""Metrics in order of preference; the first available one heads the section."""
+SQUARES = ("mean squared error", "root mean squared error")
+N_RESAMPLES = 200
+"""Resamples for the bands of curves; more would not change the drawing visibly."""
+MAX_POINTS, MAX_CLASSES_DRAWN, N_BARS = 2000, 30, 24
+"""Maximum number of samples in a plot of residuals or clusters, and of classes in a plot; bars of a
+histogram of scores."""
 
 
-Cell = str | float | ConfidenceInterval
-"""Cell of a table."""
+def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval]:
+    """Return value, standard error and interval; a mean squared error is replaced by its root."""
+    value, spread, interval = estimate.value, estimate.standard_error, estimate.interval
+    if getattr(estimate, "loss", "") != "squared" or not value > 0:
+        return value, spread, interval
+    low, high = np.sqrt(np.maximum([interval.low, interval.high], 0)).tolist()
+    root = float(np.sqrt(value))
+    return root, spread / (2 * root), replace(interval, low=low, high=high)  # delta method
 
 
-@dataclass(frozen=True)
-class Figure:
-    """Figure of a page: drawing function, caption, and a description for screen readers.
-
-    ``draw(ax=...)`` draws on one axes, or on `n_panels` of them, of this height in inches.
-    """
-
-    draw: Callable[..., Any]
-    caption: str
-    label: str
-    height: float = 3.6
-    n_panels: int | None = None
-
-    @cached_property
-    def drawn(self) -> tuple[str, str]:
-        """Return the drawing as SVG, and its caption.
-
-        A drawing that fails does not discard the results: its caption has the error.
-        """
-        options: dict[str, Any] = {"label": self.label, "height": self.height}
-        try:
-            return draw_svg(self.draw, n_panels=self.n_panels, **options), self.caption
-        except Exception as error:
-            return "", f"{self.caption} (This figure could not be drawn: {error})"
+def write_level(report: Any) -> str:
+    """Return the header of the intervals."""
+    return f"{100 * report.confidence_level:g} % CI"
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows of cells below the names of the columns; the first cell of each row is its header.
+def find_main_metrics(report: Any) -> dict[str, Estimate]:
+    """Return the metrics of all samples, and requested scores, by name."""
+    metrics = report.metrics.items()
+    return {name: one for name, one in metrics if getattr(one.extra, "label", None) is None}
 
-    A page shows the note of a header, prints the `quoted` rows in bold and the `muted` rows in
-    gray, places tables that are `beside` next to the verdict if there is room, folds rows after
-    the first `n_on_page`, leaves out the `omitted` rows, which headings state, and colors the cells
-    of each row by `shades` from 0 to 1. Text shows the first `n_in_text` rows, and aligns the
-    columns numbered in `left` to the left.
-    """
 
-    caption: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    notes: Mapping[str, str] = field(default_factory=dict)
-    quoted: Collection[str] = ()
-    muted: Collection[str] = ()
-    beside: bool = False
-    n_on_page: int | None = None
-    omitted: Collection[str] = ()
-    shades: Sequence[Sequence[float]] = ()
-    n_in_text: int | None = None
-    left: Collection[int] = (0,)
+def frame_predictions(report: Any) -> DataFrame:
+    """Return one row for each scored prediction."""
+    predictions, target = report.out_of_fold, report.out_of_fold.target
+    columns: dict[str, Any] = {
+        "sample": predictions.row,
+        "repeat": predictions.repeat,
+        "fold": predictions.fold,
+        "truth": target.y[predictions.row],
+        "prediction": target.decode(predictions.predicted),
+    }
+    # scores of the positive class, or of all classes
+    scores = predictions.response
+    if scores is not None and target.classes is not None:
+        if scores.ndim == 1:
+            scores = np.column_stack([-scores, scores])
+        shown = [target.positive_code] if len(target.classes) == 2 else range(len(target.classes))
+        columns |= {f"score_{target.classes.tolist()[k]}": scores[:, k] for k in shown}
+    return make_frame(columns)
 
-    @property
-    def cells(self) -> list[list[str]]:
-        """The rows as shown on a page."""
-        rows = [row for row in self.rows if row[0] not in self.omitted]
-        return [[_write_cell(cell, _text.write_range) for cell in row] for row in rows]
 
-    @property
-    def lines(self) -> list[str]:
-        """Return the table as aligned lines of text; only the last line of a long header is
-        used."""
-        rows = [[_write_cell(cell, _text.write_ends) for cell in row] for row in self.rows]
-        names = [name.split("\n") for name in self.head]
-        height = max(map(len, names))
-        head = zip(*([""] * (height - len(name)) + name for name in names), strict=True)
-        return _text.align_rows([*map(list, head), *rows[: self.n_in_text]], left=self.left)
+def tabulate(
+    report: Any, caption: str, head: str, estimates: Iterable[tuple[str, Estimate]], **options: Any
+) -> Table:
+    """Return a table of estimates with their intervals."""
+    rows = [(label, one.value, one.interval) for label, one in estimates]
+    return Table(caption, [head, "estimate", write_level(report)], rows, left=(0, 2), **options)
 
-    @property
-    def all_lines(self) -> list[str]:
-        """Return the rows that a page does not fold as lines of text, under the caption.
 
-        Tables without a selection for text have all their rows.
-        """
-        rows = [
-            [" ".join(cell.split("\n")) if isinstance(cell, str) else cell for cell in row]
-            for row in self.rows[: self.n_on_page]
+# --- the main estimate, and the figure of estimates
+
+
+class Drawn(NamedTuple):
+    """Estimates of one quantity by name, with the value of the baseline and the best value."""
+
+    quantity: str
+    rows: Mapping[str, tuple[float, float, float]]
+    baseline: float | None
+    best: float
+
+    @classmethod
+    def of(cls, estimates: Mapping[str, Estimate], report: Any) -> Drawn:
+        """Return estimates like the main estimate of a report, in the unit of the target."""
+        # the baseline in the same unit
+        answer, baseline = report.answer, None
+        area = answer.name == _sentences.name_metric("roc_auc")
+        squared = answer.loss == "squared" and answer.value > 0
+        if report.baseline is not None:
+            root = np.sqrt if squared or answer.name in SQUARES else float
+            baseline = float(root(report.baseline.error))
+        # values and limits in the unit of the target
+        rows = {}
+        for name, estimate in estimates.items():
+            value, _, interval = in_target_unit(estimate)
+            rows[str(name)] = value, interval.low, interval.high
+        quantity = SQUARES[1] if squared else answer.name
+        return cls(quantity, rows, 0.5 if area else baseline, float(area))
+
+    def write(self, value: float, name: str = "") -> str:
+        """Return a value with the number of decimals that the interval of a row supports."""
+        _, low, high = self.rows[name or next(iter(self.rows))]
+        if self.quantity == "error rate":
+            return _sentences.write_amount(value, loss="zero_one", width=high - low)
+        return write_estimate(value, (high - low) / 4)
+
+    def plot(self, ax: Any = None, *, level: str = "", quoted: int | None = None) -> Any:
+        """Draw a forest plot."""
+        values, lows, highs = zip(*self.rows.values(), strict=True)
+        return EstimatesDisplay(
+            names=list(self.rows),
+            values=values,
+            lows=lows,
+            highs=highs,
+            xlabel=f"{self.quantity}{level}",
+            quoted=quoted,
+            guess=self.baseline,
+        ).plot(ax)
+
+    def draw(self, ax: Any) -> None:
+        """Draw a forest plot whose axis includes the best value."""
+        self.plot(ax)
+        ax.update_datalim([(self.best, 0)])
+        ax.autoscale_view(scaley=False)
+
+    def make_figure(self, caption: str = "") -> Figure | None:
+        """Return the plot as a figure of the page; None if a value is undefined."""
+        if not np.isfinite([value for value, *_ in self.rows.values()]).all():
+            return None
+        # the numbers for screen readers
+        read = [
+            f"{name} {self.write(value, name)}, interval {self.write(low, name)} to "
+            f"{self.write(high, name)}"
+            for name, (value, low, high) in self.rows.items()
         ]
-        names = [name.replace("\n", " ") for name in self.head]
-        caption = [self.caption] if self.n_in_text == 0 else []
-        return [*caption, *replace(self, head=names, rows=rows, n_in_text=None).lines]
+        if self.baseline is not None:
+            read.append(f"baseline {self.write(self.baseline)}")
+        label = f"{self.quantity}: {'; '.join(read)}."
+        return Figure(self.draw, caption, label, height=0.9 + 0.42 * len(read))
 
 
-def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
-    """Return a cell as text; `write` formats the limits of an interval."""
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, ConfidenceInterval):
-        return write(cell.low, cell.high)
-    return _text.write_number(cell)
+def draw_main(report: Any) -> Figure | None:
+    """Return the main estimate with its baseline, or the metric that replaces it."""
+    # a rare class has a metric of its own, unless a problem is serious
+    rare, name = report.rare_class, "main estimate"
+    if rare is None or list_grave(report.warnings):
+        return Drawn.of({name: report.answer}, report).make_figure()
+    rows = {name: (rare.estimate, rare.low, rare.high)}
+    return Drawn(_sentences.name_metric(rare.metric), rows, rare.chance, 1.0).make_figure()
 
 
-@dataclass(frozen=True)
-class Section:
-    """Heading and its contents.
+def plot_estimates(
+    report: Any, ax: Any, estimates: Mapping[str, Estimate] | None = None
+) -> EstimatesDisplay:
+    """Draw the main estimate and other estimates of the report, or the estimates passed."""
+    drawn = estimates or dict(list(report.estimates.items())[: MAX_DRAWN + 1])
+    level = f", {100 * report.confidence_level:g} % intervals"
+    return Drawn.of(drawn, report).plot(ax, level=level, quoted=0)
 
-    `sentences` are shown in text and page, `explains` on the page only. The summary of the command
-    line includes sections that are `in_summary`.
+
+def describe_classes(report: Any) -> str:
+    """Return the number of samples and sampling units, and of samples per class."""
+    facts = count(report.n_samples, "sample")
+    if report.class_sizes:
+        sizes = [f"{name_label(name)}: {size}" for name, size in report.class_sizes.items()]
+        facts += f" of {count(len(sizes), 'class')} ({list_few(sizes)})"
+    if report.n_groups is not None:
+        facts += f" in {report.n_groups} {report.out_of_fold.cases.kind.value}"
+    return facts
+
+
+def describe_target(report: Any, more: str) -> str:
+    """Describe the target of the intervals of existing predictions."""
+    groups = report.n_groups
+    units = "samples" if groups is None else f"groups of samples ({groups} here)"
+    return (
+        f"Intervals are for the same system on new {units} from the same population{more}. "
+        "Variation from retraining is not included."
+    )
+
+
+OF_PREDICTIONS: dict[str, Any] = {
+    "title": "Evaluation of predictions",
+    "figure": draw_main,
+    "about": (
+        "answer", "n_samples", "class_sizes", "confidence_level", "kind", "threshold", "n_groups",
+        "baseline", "positive", "labels", "rare_class", "never_predicted",
+    ),
+    "records": (
+        "metrics", "confusion", "at_threshold", "calibration", "within", "subgroups",
+        "less_the_rest", "hard_samples",
+    ),
+    "main_part": "metrics",
+    "row_name": "name",
+    "predictions": frame_predictions,
+}  # fmt: skip
+"""Common part of the layouts of existing predictions."""
+
+
+# --- metrics and the confusion matrix
+
+
+def find_positive_class(report: Any) -> Any:
+    """Return the positive of two classes."""
+    target = report.out_of_fold.target
+    names = [] if target.classes is None else target.classes.tolist()
+    return names[target.positive_code] if len(names) == 2 else None
+
+
+def show_metrics(report: Any) -> Section:
+    """Return the section with every metric and its interval; of numbers with the residuals."""
+    metrics, numbers = find_main_metrics(report), report.class_sizes is None
+    first = next((name for name in HEADLINERS if name in metrics), None)
+    labels = {name: _sentences.name_metric(name) for name in metrics}
+    if report.out_of_fold.target.classes is not None and "average_precision" in labels:
+        labels["average_precision"] += f", class {name_label(find_positive_class(report))}"
+    # on a page the area of two classes is shown above its curve
+    of_two = not numbers and len(report.class_sizes) == 2
+    stated = {_sentences.name_metric("roc_auc")} if of_two else ()
+    rows = [(labels[name], one) for name, one in metrics.items()]
+    head, options = "metric on new samples", {"omitted": stated, "n_in_text": MAX_METRICS}
+    if report.out_of_fold.n_fits:
+        explained = (
+            "Based on out-of-fold predictions. The intervals, like the interval of the error, are "
+            "for the model trained on all samples."
+        )
+    else:
+        explained = "Computed from the given predictions."
+        if report.kind == "scores" and report.threshold is None:
+            explained += " Without a threshold, scores have no predicted labels: pass threshold= "
+            explained += "for the other metrics."
+    return Section(
+        _sentences.write_metric(first, metrics[first]) if first else "By other measures",
+        explains=[explained],
+        figures=list(draw_curves(report)) if numbers else (),
+        tables=[
+            tabulate(report, "All samples.", head, rows, **options),
+            *tabulate_classes(report),
+            *_tabulate_confusion(report),
+        ],
+    )
+
+
+def tabulate_classes(report: Any) -> list[Table]:
+    """Return a table of the metrics of each class, if there are any."""
+    # metrics by class
+    by_class: dict[str, dict[str, Estimate]] = {}
+    for estimate in report.metrics.values():
+        label = getattr(estimate.extra, "label", None)
+        if label is not None:
+            by_class.setdefault(label, {})[estimate.extra.metric] = estimate
+    if not by_class:
+        return []
+    names = list(dict.fromkeys(name for estimates in by_class.values() for name in estimates))
+    rows = [
+        (label, *(_write_shortly(estimates.get(name)) for name in names))
+        for label, estimates in by_class.items()
+    ]
+    # of two classes, recalls have names of their own
+    caption = "By class."
+    if len(by_class) == 2:
+        caption += f" The recall of {name_label(find_positive_class(report))}, the positive class, "
+        caption += "is the sensitivity; the recall of the other class is the specificity."
+    head = ["class", *map(_sentences.name_metric, names)]
+    return [Table(caption, head, rows, n_on_page=MAX_CLASSES, n_in_text=0)]
+
+
+def _write_shortly(estimate: Estimate | None) -> str:
+    """Return an estimate with its interval on the next line."""
+    if estimate is None:
+        return ""
+    if np.isnan(estimate.interval.low):
+        return write_number(estimate.value)
+    return f"{estimate.value:.3f}\n({estimate.interval.low:.3f}–{estimate.interval.high:.3f})"
+
+
+def _tabulate_confusion(report: Any) -> list[Table]:
+    """Return the confusion matrix: counts, and row shares with their intervals."""
+    confusion = report.confusion
+    if confusion is None:
+        return []
+    rows = [
+        (label, *(confusion.write_cell(k, j) for j in range(len(confusion.labels))))
+        for k, label in enumerate(confusion.labels)
+    ]
+    # the matrix stands beside the verdict if it is small
+    counted = ", on average over the repeats" if report.out_of_fold.n_fits else ""
+    caption = (
+        f"True classes (rows) and predicted classes (columns){counted}; share of the row, "
+        f"{write_level(report)}."
+    )
+    beside = len(confusion.labels) <= MAX_CLASSES
+    head, shades = name_columns(confusion.labels), np.round(confusion.rates, 3).tolist()
+    return [Table(caption, head, rows, beside=beside, shades=shades, n_in_text=0)]
+
+
+# --- curves and residuals
+
+
+def show_curves(report: Any) -> Section | None:
+    """Return the section with the curves of a classifier."""
+    if report.class_sizes is None:
+        return None
+    metrics = find_main_metrics(report)
+    first = next((name for name in ("roc_auc", "log_loss") if name in metrics), None)
+    heading = _sentences.write_metric(first, metrics[first]) if first else "Curves"
+    return Section(heading, figures=list(draw_curves(report)))
+
+
+def draw_curves(report: Any) -> Iterator[Figure]:
+    """Yield scores by class, ROC, precision-recall and calibration curves, or the residuals."""
+    predictions, classes = report.out_of_fold, report.out_of_fold.target.classes
+    fitted = predictions.n_fits > 0
+    # residuals of numbers
+    if classes is None:
+        caption = "Residuals: true value minus prediction of each sample. No pattern is best."
+        if fitted:
+            caption = caption.replace("prediction", "mean out-of-fold prediction")
+        if report.n_samples > MAX_POINTS:
+            caption += f" {MAX_POINTS:,} of the samples are drawn, chosen at random."
+        draw, label = partial(draw_residuals, predictions), "Residuals by prediction."
+        yield Figure(draw, caption, label=label, height=3.0)
+        return
+    if predictions.class_scores is None:
+        return
+    if not fitted:
+        yield _draw_scores(report)
+    one = predictions.repeat == 0  # a band counts each sample once
+    # options of all displays
+    true, options = predictions.target.y[predictions.row[one]], dict[str, Any]()
+    options["confidence_level"] = report.confidence_level
+    if np.ptp(predictions.weight):
+        options["sample_weight"] = predictions.weight[predictions.row[one]]
+    # of many classes only the calibration
+    if len(classes) > 2:
+        if not fitted and predictions.probabilities is not None:
+            draw = partial(ReliabilityDisplay.from_predictions, true, predictions.probabilities)
+            yield Figure(
+                partial(draw, labels=classes, **options),
+                "Calibration: accuracy of the most probable class at each predicted probability.",
+                label="Calibration curve with the intervals of its bins.",
+            )
+        return
+    yield from _draw_curves_of_two(report, one, true, options)
+
+
+def _draw_curves_of_two(
+    report: Any, one: np.ndarray, true: np.ndarray, options: dict[str, Any]
+) -> Iterator[Figure]:
+    """Yield the curves of one repeat of the predictions of two classes."""
+    predictions = report.out_of_fold
+    positive, fitted = predictions.target.positive_code, predictions.n_fits > 0
+    name = name_label(predictions.target.classes[positive])
+    about, options = (
+        f"Positive class: {name}.",
+        options | {"pos_label": predictions.target.classes[positive]},
+    )
+    group = None if predictions.group is None else predictions.group[one]
+    banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "groups": group}
+    banded["label"] = "scores" if fitted else "predictions"
+    # ROC and precision-recall curves with their bands
+    band = "pointwise intervals and a simultaneous band."
+    described = f"curve with {band}"
+    if fitted:
+        described = (
+            f"curve of the out-of-fold scores of one cross-validation, with {band} The curve "
+            "pools the scores of all folds, so its area differs from the AUC above, which is "
+            "computed within folds. The band does not include variation from retraining."
+        )
+    for display, curve in ((RocCurveDisplay, "ROC"), (PrecisionRecallDisplay, "Precision-recall")):
+        scores = predictions.class_scores[one, positive]
+        yield Figure(
+            partial(display.from_predictions, true, scores, **banded),
+            f"{curve} {described} {about}",
+            label=f"{curve} curve with its band. {about}",
+        )
+    # calibration and net benefit of probabilities
+    if predictions.probabilities is None:
+        return
+    probabilities = predictions.probabilities[one, positive]
+    yield Figure(
+        partial(ReliabilityDisplay.from_predictions, true, probabilities, **options),
+        f"Calibration: observed frequency at each predicted probability. {about}",
+        label="Calibration curve with the intervals of its bins.",
+    )
+    weight = predictions.weight[predictions.row[one]]
+    benefit = partial(NetBenefitDisplay.from_predictions, true, probabilities)
+    yield Figure(
+        partial(benefit, **options | {"sample_weight": weight, "groups": group}),
+        f"Net benefit of treating everyone whose probability of {name} reaches the "
+        "threshold, in true positives per sample; the odds of the threshold are the cost "
+        "of a false positive. The model is useful where its curve is above both lines.",
+        label="Net benefit by threshold, compared with treating all and none.",
+    )
+
+
+def _draw_scores(report: Any) -> Figure:
+    """Return the distribution of the scores of each class."""
+    predictions, target = report.out_of_fold, report.out_of_fold.target
+    scores, classes = predictions.class_scores, target.classes
+    what = "probability" if predictions.probabilities is not None else "score"
+    if len(classes) > 2:
+        # one row for each of many classes
+        own = scores[np.arange(len(scores)), target.codes]
+        return Figure(
+            partial(draw_spreads, own, target, f"{what} of the true class"),
+            f"{what} of the true class, by class: median, middle half and 90 % of its "
+            "samples. Far to the right is best.",
+            label=f"Spread of the {what} of the true class, by class.",
+            height=1.2 + 0.25 * min(len(classes), 30),
+        )
+    # histograms of two classes
+    label = f"{what} of {classes[1]}"
+    return Figure(
+        partial(draw_scores, scores[:, 1], target, predictions.weight, report.threshold, label),
+        f"The {label}, by true class. The classes are separated where the histograms do not "
+        "overlap.",
+        label=f"Histograms of the {what} by class.",
+    )
+
+
+def draw_residuals(predictions: Predictions, ax: Any) -> Any:
+    """Draw the residual of samples against their mean prediction, of at most `MAX_POINTS`."""
+    n = len(predictions.target)
+    # mean prediction of each tested sample
+    counts = np.bincount(predictions.row, minlength=n)
+    tested = counts > 0
+    sums = np.bincount(predictions.row, predictions.predicted, minlength=n)
+    means, true = sums[tested] / counts[tested], predictions.target.y[tested].astype(float)
+    return PredictionErrorDisplay.from_predictions(
+        true, means, kind="residual_vs_predicted", ax=ax, subsample=MAX_POINTS, random_state=0
+    )
+
+
+def draw_scores(
+    score: np.ndarray, target: Target, weight: np.ndarray, cut: float | None, label: str, ax: Any
+) -> None:
+    """Draw the distribution of the scores of each of two classes, as shares of the class."""
+    assert target.classes is not None
+    # common bars for both classes
+    low, high = float(score.min()), float(score.max())
+    cells = np.linspace(low, high if high > low else low + 1, N_BARS + 1)
+    for code, name in enumerate(target.classes):
+        own = target.codes == code
+        share = weight[own] / weight[own].sum()
+        shown: dict[str, Any] = {"weights": share, "color": f"C{code}"}
+        ax.hist(score[own], cells, histtype="step", linewidth=1.5, label=str(name), **shown)
+        ax.hist(score[own], cells, alpha=0.15, **shown)
+    if cut is not None and low <= cut <= high:
+        ax.axvline(cut, color="0.4", linestyle="--", linewidth=1, label="threshold")
+    ax.set(xlabel=label, ylabel="share of the class")
+    ax.legend(fontsize="small")
+
+
+def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None:
+    """Draw the median, quartiles and central 90 % of the scores of each class, for many classes."""
+    assert target.classes is not None
+    # the most frequent classes
+    sizes = np.bincount(target.codes, minlength=len(target.classes))
+    drawn = np.sort(np.argsort(-sizes, kind="stable")[:MAX_CLASSES_DRAWN])
+    drawn = drawn[sizes[drawn] > 0]
+    for row, code in enumerate(drawn):
+        ends = np.quantile(score[target.codes == code], [0.05, 0.25, 0.5, 0.75, 0.95])
+        ax.plot(ends[[0, 4]], [row, row], color="C0", linewidth=1)
+        ax.plot(ends[[1, 3]], [row, row], color="C0", linewidth=5, alpha=0.5)
+        ax.plot(ends[2], row, "o", color="C0", markersize=5)
+    ax.set(xlabel=label, yticks=range(len(drawn)), ylim=(len(drawn) - 0.5, -0.5))
+    ax.set_yticklabels([shorten_name(str(target.classes[code])) for code in drawn])
+
+
+# --- subgroups
+
+
+def show_subgroups(report: Any) -> Section | None:
+    """Return the section of the main estimate in each subgroup; squared errors by their root.
+
+    Existing predictions are compared with the rest, an estimator by its largest difference. The
+    difference of mean squared errors is divided by the sum of their roots, which makes it a
+    difference of the roots.
     """
+    estimates, level = report.subgroups, write_level(report)
+    if estimates is None:
+        return None
+    # value and interval of each subgroup, in the unit of the target
+    less, largest = estimates.less_the_rest, estimates.largest_difference
+    quantity = next(iter(estimates.values())).name
+    quantity = SQUARES[1] if quantity == SQUARES[0] else quantity
+    head, left = ["subgroup", "samples", quantity, level], [0, 3]
+    rows: list[Any] = []
+    for name, estimate in estimates.items():
+        value, _, interval = in_target_unit(estimate)
+        row = [str(name), f"{estimate.n_samples}", value, interval]
+        if less:
+            adjusted = write_number(less[name].details["pvalue_adjusted"])
+            row += [less[name].value, less[name].interval, adjusted]
+        rows.append(row)
+    if less:
+        head, left = [*head, "less the rest", level, "adjusted P"], [0, 3, 5]
+        sentence = describe_slices(estimates)
+        heading = sentence.partition(" (")[0].rstrip(".")
+    else:
+        # the difference of roots, for squared errors
+        pair = (largest.details["first"], largest.details["second"]) if largest else ()
+        squared = report.answer.loss == "squared"
+        scale = sum(in_target_unit(estimates[name])[0] for name in pair) if squared else 1.0
+        sentence = describe_difference(largest, scale or 1.0)
+        differ = largest and (largest.interval.low > 0 or largest.interval.high < 0)
+        shown = "differs between" if differ else "may be the same in all"
+        heading = f"The {quantity} {shown} subgroups"
+    table = Table("Error by subgroup.", head, rows, left=left)
+    return Section(heading, sentences=[sentence], tables=[table], in_summary=True)
 
-    heading: str
-    sentences: Sequence[str] = ()
-    explains: Sequence[str] = ()
-    items: Sequence[str] = ()
-    figures: Sequence[Figure] = ()
-    tables: Sequence[Table] = ()
-    code: str | None = None
-    in_summary: bool = False
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to show."""
-        texts = self.sentences or self.explains or self.items or self.code
-        return not (texts or self.figures or self.tables_below)
+# --- the worst predictions
 
-    @property
-    def tables_below(self) -> list[Table]:
-        """The tables that a page shows here, and not beside the verdict."""
-        return [table for table in self.tables if not table.beside]
 
-    def write_lines(self, *, full: bool = False) -> Iterator[str]:
-        """Yield the section as lines of text, with a blank line before and after each table.
+def show_hard_samples(report: Any) -> Section | None:
+    """Return the section of the worst predictions."""
+    # existing predictions without labels or errors have no such section
+    hard, predictions, numbers = report.hard_samples, report.out_of_fold, report.class_sizes is None
+    fitted = predictions.n_fits > 0
+    if not fitted and (not predictions.has_values or not len(hard.sample)):
+        return None
+    if report.results.get("labels"):  # several for each sample
+        columns, errors = ["sample", "has", "predicted"], (report.answer.name, write_number)
+        table = tabulate_samples(report, "Samples with most errors.", columns, errors)
+        return Section("Samples to look at", tables=[table])
+    n_wrong = hard.always
+    if not fitted and not numbers:
+        n_wrong = int(np.sum(predictions.predicted != predictions.target.codes))
+    # heading and sentences
+    heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} misclassified"
+    sentences = _sentences.write_hard_samples(hard, numbers)
+    if len(predictions.repeats) > 1:
+        heading += " in every repeat"
+    if numbers:
+        heading = _sentences.write_large_residuals(n_wrong)
+        if not fitted:
+            sentences = sentences or [f"{heading}."]
+    # content and format of the last column
+    last: tuple[str, Callable[[float], str]] | None = None
+    if numbers:
+        last = "residual / RMS", "{:.1f}".format
+    elif fitted:
+        last = "wrong in", lambda wrong: f"{100 * wrong:.0f} %"
+    elif predictions.probabilities is not None:
+        last = "probability of the true class", lambda wrong: f"{1 - wrong:.3f}"
+    # the table
+    head = ["sample", "true", "predicted" if numbers else "predicted as"]
+    caption = "Largest residuals." if numbers else "Misclassified samples."
+    table = tabulate_samples(report, caption, head, last)
+    shown = [table] if n_wrong or not fitted else []
+    return Section(heading, sentences=sentences, tables=shown)
 
-        The `full` text has all tables, and not only a selection of their rows.
-        """
-        for text in self.items:
-            yield f"! {text} [{text.code}]" if isinstance(text, Caution) else f"! {text}"
-        for table in self.tables:
-            if full and table.rows:
-                yield from ("", *table.all_lines, "")
-            elif table.n_in_text != 0:
-                yield from ("", *table.lines, "")
-        yield from self.sentences
+
+def tabulate_samples(
+    report: Any, caption: str, head: Iterable[str], last: tuple[str, Callable[[float], str]] | None
+) -> Table:
+    """Return a table of the worst predictions; `last` names and writes the last column."""
+    rows: list[Any] = []
+    for row in report.hard_samples.to_records()[:MAX_ROWS]:
+        cells = row["name"], row["truth"], row["prediction"]
+        rows.append((*cells, last[1](row["wrong"])) if last else cells)
+    head = [*head, *([last[0]] if last else [])]
+    return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)

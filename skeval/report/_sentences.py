@@ -7,27 +7,28 @@ check found a serious problem. No other function writes whether a system is bett
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.plans import DEFAULT_FOLDS
+from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics._table import REPORTED
-from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
+from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS, N_REPEATS
 from skeval.report._findings import (
     ALPHA,
     Baseline,
+    HardSamples,
     Judgment,
     RareClass,
     find_better_metric,
     is_above_zero,
     judge,
 )
-from skeval.report._methods import describe_exchange
-from skeval.report._predictions import HardSamples
-from skeval.report._sections import list_few, list_grave
+from skeval.report._page import list_few, list_grave
 from skeval.utils._text import count, mean_loss_name, say_pvalue, write_estimate, write_figures
 
 MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
@@ -67,6 +68,7 @@ def name_metric(metric: str) -> str:
 
 def write_metric(name: str, estimate: Estimate) -> str:
     """Return a metric with its interval as a heading: The Brier score is 0.13 [0.11, 0.15]."""
+    # "The" where the name of the metric needs it
     value, low, high = write_with_ends(estimate, estimate.value)
     label = name_metric(name).split(",")[0]
     article = "" if label.startswith(("R2", "F1")) else "The "
@@ -79,21 +81,35 @@ def write_verdict(report: Any) -> list[str]:
 
     After a serious problem, nothing is said about chance.
     """
+    # the main estimate, and the baseline in its unit
     amount, finding, baseline = write_main(report), judge(report), report.baseline
     never = list_few(report.never_predicted, MAX_LISTED)
     error, against = f"{amount}.", finding.reference
     if baseline is not None:
-        given = write_amount(baseline.error, report.loss, find_main_width(report))
+        given = write_amount(
+            baseline.error, report.loss, find_width(report.answer, find_unit(report))
+        )
         error, against = f"{amount}; {baseline} gives {given}.", f"{baseline} ({given})"
+    # a serious problem comes first
     if grave := list_grave(report.warnings):
         sentences = [f"Do not report this error: {'; '.join(grave)}.", error]
         sentences += [f"The model never predicts {never}."] if never else []
         return [*sentences, "With this problem we cannot say whether the model beats chance."]
-    details = [*_write_test(finding), *_write_claim(report)]
+    # the metric that decides: of a rare class, another one, or the main estimate
+    details = _write_test(finding)
+    bias = report.results.get("selection_bias")
+    if bias is not None and is_above_zero(bias):
+        claimed = write_amount(bias.extra.cv1_error, "zero_one")
+        details.append(f"Selecting features on all samples would have given {claimed}.")
     if report.rare_class is not None:
         chance = f"chance ({finding.at:.2g})"
-        start = f"{_write_rare(report.rare_class)}: {_write_relation(finding, chance)}"
-        details = [_explain_rare(report), error, *details]
+        rare = report.rare_class
+        start = f"{_write_rare(rare)}: {_write_relation(finding, chance)}"
+        explained = (
+            f"Class {rare.label} is rare ({write_rate(rare.share)} of the samples), so the "
+            f"{name_metric(rare.metric)} decides, and not the error."
+        )
+        details = [explained, error, *details]
     elif finding.metric:
         shown = _write_with_interval(report, finding.metric)
         start = f"{amount}: better than chance by the {shown}, but not better than {against}"
@@ -182,24 +198,6 @@ def _write_rare(rare: RareClass) -> str:
     return f"{text} ({', '.join(listed)})" if listed else text
 
 
-def _explain_rare(report: Any) -> str:
-    """Return why a metric replaces the error."""
-    rare = report.rare_class
-    return (
-        f"Class {rare.label} is rare ({write_rate(rare.share)} of the samples), so the "
-        f"{name_metric(rare.metric)} decides, and not the error."
-    )
-
-
-def _write_claim(report: Any) -> list[str]:
-    """Return the error that selection on all samples would have claimed, if it is too low."""
-    bias = report.results.get("selection_bias")
-    if bias is None or not is_above_zero(bias):
-        return []
-    claimed = write_amount(bias.extra.cv1_error, "zero_one")
-    return [f"Selecting features on all samples would have given {claimed}."]
-
-
 NO_INTERVAL: dict[str, str] = {
     "few_large_losses": "few samples carry most of it",
     "few_groups": "there are too few groups",
@@ -209,6 +207,7 @@ NO_INTERVAL: dict[str, str] = {
 
 def write_main(report: Any) -> str:
     """Return the main estimate with its interval, as the start of a sentence."""
+    # what is estimated, and why there may be no interval
     answer, unit = report.answer, find_unit(report)
     if report.out_of_fold.n_fits:
         name = answer.name if report.results.get("outputs") else name_error(answer.loss)
@@ -231,11 +230,6 @@ def find_unit(report: Any) -> str:
     return "squared" if report.answer.loss == "squared" and report.loss == "squared" else ""
 
 
-def find_main_width(report: Any) -> float:
-    """Return the width of the interval of the main estimate, in the unit that is written."""
-    return find_width(report.answer, find_unit(report))
-
-
 SHARES = ("error rate", "share of wrong labels")
 """Quantities that are written in percent."""
 
@@ -255,6 +249,7 @@ def write_amount(value: float, loss: str, width: float = np.nan) -> str:
         value = float(np.sqrt(value))
     if loss != "zero_one":
         return write_estimate(value, width / 4) if width > 0 else write_figures(value)
+    # one decimal, or those that the width supports
     if not width > 0:
         return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
     decimals = max(1, int(np.ceil(-np.log10(25 * width))))
@@ -303,9 +298,12 @@ def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
     difference, low, high = (
         end / scale for end in (baseline.difference, baseline.low, baseline.high)
     )
+    # the baseline
     error = write_amount(baseline.error, loss, np.nan if rates else high - low)
     metric = name_error(loss) if loss == "squared" else mean_loss_name(loss)
-    start = f"{name} has {_add_article(metric)} of {error}"
+    article = "an" if metric[0] in "aeiou" else "a"
+    start = f"{name} has {article} {metric} of {error}"
+    # without an interval
     if not (np.isfinite(low) and low < high):
         if low == high == 0:
             remedy = "class weights, other features" if rates else "other features"
@@ -314,6 +312,7 @@ def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
                 f"Try {remedy} or another model."
             )
         return f"Not compared with the baseline: {start}; the difference does not vary."
+    # the difference with its interval, positive if it is significant
     ends = [difference, low, high]
     if baseline.better or baseline.worse:
         ends = [abs(difference), *sorted((abs(low), abs(high)))]
@@ -328,6 +327,7 @@ def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
     text = f"{start}; the model differs by {value}{unit} {interval}, which is not significant."
     if baseline.worse:
         text = f"{start}; the model has {value}{unit} more {interval}."
+    # advice
     if other:
         above, name = "above" if baseline.worse else "not below", mean_loss_name(loss)
         return (
@@ -355,11 +355,6 @@ ADVISED = {
 """Advice if such a metric is better than chance."""
 
 
-def _add_article(noun: str) -> str:
-    """Return a noun with its indefinite article."""
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
-
-
 def write_few_folds(reason: str, n_folds: int) -> str:
     """Return the number of folds, and why some do not test a class or there are few."""
     text = f"Few folds: {reason}, too few for {DEFAULT_FOLDS} folds"
@@ -382,6 +377,7 @@ def write_given_folds(n_units: int) -> str:
 
 def write_omitted(omitted: Mapping[str, str]) -> str:
     """List the parts that were not run, by reason."""
+    # parts with the same reason are listed together
     by_reason: dict[str, list[str]] = {}
     for name, reason in omitted.items():
         by_reason.setdefault(reason, []).append(name)
@@ -418,6 +414,7 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
             "The stability of the selection is unknown: the folds select from different features, "
             "and the steps before the selector do not name them (get_feature_names_out).",
         ]
+    # how many features were selected, and how often
     rounds = stability.extra
     always, ever = rounds.selected_always, rounds.selected_ever
     value = f"{stability.value:.2f} (1 is best)"
@@ -439,6 +436,7 @@ def _write_bias(bias: Estimate) -> str:
             f"{write_rate(claimed)}; selecting them within the folds (CV2) gives "
             f"{write_rate(honest)}. The difference does not vary, so it has no interval."
         )
+    # the bias with its interval
     interval = bias.interval
     bias_text, low, high = (f"{100 * x:.1f}" for x in (bias.value, interval.low, interval.high))
     shown = "which is too low" if is_above_zero(bias) else "which is not significantly lower"
@@ -496,6 +494,7 @@ def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
         "misclassified in every repeat: the models rarely recognize this class."
         for name, (n_wrong, size) in hard.unknown.items()
     ]
+    # the samples whose labels or values may be wrong
     suspects = np.flatnonzero(hard.suspect)
     if not len(suspects):
         return sentences
@@ -515,3 +514,315 @@ def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
         return [*sentences, f"{text} Check {them} for wrong values."]
     text = f"{subject} {verb} misclassified in every repeat: {listed}{more}."
     return [*sentences, f"{text} Check {them} for label errors; class overlap looks the same."]
+
+
+# --- coverage of the main interval: a test compares the percentages with benchmarks/results
+
+TARGET = "The interval is for the error of the model trained on all samples"
+TARGET_IN_TIME = (
+    "The interval is for the mean error, over a period like this one, of models trained on the "
+    "data before each test period"
+)
+MEASURED_IN_TIME = (
+    "In simulations with 100 to 2,000 samples, nominal 95 % intervals covered this error in 93 to "
+    "99 % of data sets if the errors had an autocorrelation of at most .5; with .9, in 88 to 97 % "
+    "with at least 400 samples and in 69 to 95 % with 100."
+)
+"""Coverage with ordered folds, from benchmarks/results/coverage_in_time.csv."""
+MIN_IN_TIME, MEASURED_LEVEL = 100, 0.95
+COVERED = (
+    "In simulations with {}, nominal 95 % intervals covered the true error in {} to {} % of data "
+    "sets."
+)
+MEASURED = {50: (91, 100), 100: (91, 100), 200: (94, 99), 500: (93, 98)}
+MEASURED |= {1000: (89, 100), 5000: (94, 97)}
+"""Coverage for error rates by number of samples, from benchmarks/results/inflation.csv."""
+MEASURED_NUMBERS = {"squared": (90, 100), "absolute": (87, 100)}
+"""The same for numeric targets by loss, for 50 to 5,000 samples."""
+MEASURED_SHARES = {"log_loss": (88, 100), "brier": (91, 99)}
+"""The same for losses of probabilities; for the log loss all probabilities are above 0."""
+MEASURED_CERTAIN = (76, 99)
+"""The same for the log loss of nearest neighbors, with some probabilities of 0."""
+MEASURED_RARE = [
+    (0.1, "10 % of the samples", (94, 100)),
+    (0.03, "3 % of 200 to 1,000 samples", (95, 99)),
+]
+"""The same for two classes: lower bound of the minority share, its wording, and the coverage."""
+MEASURED_HEAVY = (92, 96)
+"""The same for squared errors with heavy tails: Student's t with 3 degrees of freedom, and
+log-normal."""
+MEASURED_GROUPS = (95, 100)
+"""The same for error rates in 5 to 50 groups, from benchmarks/results/coverage_groups.csv."""
+MIN_SAMPLES, MIN_IF_RARE, RARE = 50, 200, 0.2
+MAX_SAMPLES = {"zero_one": 10_000, **dict.fromkeys(MEASURED_NUMBERS, 5_000)}
+MAX_SAMPLES |= dict.fromkeys(MEASURED_SHARES, 1_000)
+MAX_IN_TIME = 2_000
+HEAVY, HEAVIER = 8.0, 3.0
+"""Degrees of freedom below which squared errors have heavy tails, and absolute errors heavier tails
+than simulated. Nearly all data sets from Student's t with 3 degrees of freedom are below the first,
+and a tenth below the second."""
+MIN_GROUPS = 5
+MIN_OF_HALF = 5
+"""Minimum number of samples that make up half of the variance of a target. With fewer, for example
+with a rare step, the errors of new samples of this kind are unknown."""
+REPEATED = {"n_folds": 10, "n_repeats": N_REPEATS}
+
+
+def describe_coverage(report: Any) -> list[str]:
+    """Describe the target of the main interval, how it was computed, and its simulated coverage."""
+    coverage = _write_coverage(report)
+    if coverage and list_grave(report.warnings):
+        return [coverage[0], FAULTY]
+    return coverage
+
+
+def _write_coverage(report: Any) -> list[str]:
+    """Return the target of the interval with its design, and the coverage in simulations."""
+    answer, predictions, sizes = report.answer, report.out_of_fold, report.class_sizes
+    if not np.isfinite(answer.interval.low):
+        return [answer.details["caution"]] if answer.extra.no_interval else []
+    # the folds, and for samples in time order the blocks of time
+    folds = answer.extra.parameters["n_folds"]
+    repeats = (answer.extra.n_fits or 0) // folds  # 1 if one unit is left out at a time
+    design = f"{answer.method}: {folds}-fold cross-validation"
+    if answer.method == GIVEN_FOLDS:
+        design = count(folds, "fold") if folds > 1 else "a single test set"
+    if repeats > 1:
+        design += f", repeated {repeats} times"
+    n, described = answer.n_samples or 0, f"{TARGET} ({design})."
+    in_time, n_units = predictions.cases.kind is UnitKind.TIME_BLOCK, predictions.cases.n_units
+    if in_time:
+        if n_units == 1:
+            return []
+        n = len(predictions.cases.unit)
+        described = f"{TARGET_IN_TIME} ({design}, {n_units} blocks of time)."
+    # conditions that were not simulated
+    unmeasured = list(_list_unmeasured(answer, sizes, n, in_time=in_time))
+    if np.ptp(predictions.weight):
+        unmeasured.append("sample weights")
+    if predictions.target.classes is None:
+        target = predictions.target.y.astype(float)
+        squares = np.sort((target - target.mean()) ** 2)[::-1]
+        if np.sum(np.cumsum(squares) < squares.sum() / 2) + 1 < MIN_OF_HALF:
+            unmeasured.append("targets with only a few values far from the mean")
+    if unmeasured:
+        *first, last = unmeasured
+        listed = f"{', '.join(first)} and {last}" if first else last
+        return [described, f"Coverage has not been simulated for {listed}."]
+    # the coverage in the most similar simulations
+    shares = predictions.probabilities
+    certain = shares is not None and not np.all(shares)
+    measured = MEASURED_IN_TIME if in_time else _write_measured(answer, sizes, certain)
+    if answer.loss in MEASURED_NUMBERS:
+        measured += f" The interval ignores large errors rarer than 1 in {n // 3} samples."
+    if n > (MAX_IN_TIME if in_time else MAX_SAMPLES[answer.loss]):
+        measured += " Coverage has not been simulated with more samples."
+    return [described, measured]
+
+
+def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None, certain: bool) -> str:
+    """State the coverage in the most similar simulations; `certain` is a probability of 0."""
+    loss, degrees = answer.loss, answer.extra.degrees_of_freedom
+    if loss == "squared" and degrees is not None and degrees < HEAVY:
+        of = "heavy-tailed errors, as here (Student's t with 3 degrees of freedom, log-normal)"
+        return f"{COVERED.format(of, *MEASURED_HEAVY)} Coverage was lower with heavier tails."
+    if loss == "log_loss" and certain:
+        of = "models that, as here, predict some probabilities of 0"
+        return COVERED.format(of, *MEASURED_CERTAIN)
+    if loss in MEASURED_SHARES:
+        return COVERED.format("two classes and 50 to 1,000 samples", *MEASURED_SHARES[loss])
+    if loss in MEASURED_NUMBERS:
+        return COVERED.format("50 to 5,000 samples", *MEASURED_NUMBERS[loss])
+    if answer.n_groups is not None:
+        return COVERED.format("two classes, a linear model and 5 to 50 groups", *MEASURED_GROUPS)
+    share = 1.0 if sizes is None else min(sizes.values()) / sum(sizes.values())
+    if share < RARE:
+        rarity, percents = next(row[1:] for row in MEASURED_RARE if share >= row[0])
+        return COVERED.format(f"two classes, one with {rarity}", *percents)
+    # the number of samples that is nearest on a logarithmic scale
+    nearest = min(MEASURED, key=lambda n: abs(np.log(n / (answer.n_samples or n))))
+    return COVERED.format(f"two classes and {nearest} samples", *MEASURED[nearest])
+
+
+def _list_unmeasured(
+    answer: Estimate, sizes: Mapping[Any, int] | None, n: int, *, in_time: bool
+) -> Iterator[str]:
+    """Yield the conditions that were not simulated for intervals of `n` samples."""
+    loss, extra = answer.loss, answer.extra
+    smallest = min(sizes.values()) / sum(sizes.values()) if sizes else 1.0
+    n_classes = len(sizes or ())
+    if loss not in {"zero_one", *MEASURED_NUMBERS, *([] if in_time else MEASURED_SHARES)}:
+        yield f"the {loss.replace('_', ' ')}{'' if loss.endswith('loss') else ' loss'}"
+    heavy = extra.degrees_of_freedom is not None and extra.degrees_of_freedom < HEAVIER
+    if loss == "absolute" and heavy and not in_time:
+        yield "errors with such heavy tails"
+    if answer.confidence_level != MEASURED_LEVEL:
+        yield f"{100 * answer.confidence_level:g} % intervals"
+    fewest = MIN_IN_TIME if in_time else MIN_SAMPLES
+    if n < fewest:
+        yield f"fewer than {fewest} samples"
+    if n_classes > 2:
+        yield f"{n_classes} classes"
+    else:
+        alone = loss != "zero_one" or in_time or n < MIN_IF_RARE
+        least, percent = (0.1, "10 %") if alone else (MEASURED_RARE[-1][0], "3 %")
+        if smallest < least:
+            yield f"a class with less than {percent} of the samples"
+    if in_time:  # folds and blocks as in the simulations
+        return
+    if answer.method == GIVEN_FOLDS:
+        yield "user-defined folds"
+    elif answer.n_groups is not None:
+        # two classes, neither of them rare
+        alike = n_classes == 2 and smallest >= RARE and answer.n_groups >= MIN_GROUPS
+        if not (alike and loss == "zero_one" and extra.parameters["n_repeats"] == N_REPEATS):
+            yield "groups"
+    elif extra.parameters != REPEATED:
+        yield f"designs other than 10-fold cross-validation repeated {N_REPEATS} times"
+
+
+# --- the paragraph for the methods section; every sentence is taken from the report
+
+
+INTERVALS = {
+    "wilson": "E. B. Wilson (1927), https://doi.org/10.1080/01621459.1927.10502953",
+    "jeffreys": "L. D. Brown, T. T. Cai, A. DasGupta (2001), https://doi.org/10.1214/ss/1009213286",
+    "hall": "P. Hall (1992), https://doi.org/10.1111/j.2517-6161.1992.tb01876.x",
+    "bca": "B. Efron (1987), https://doi.org/10.1080/01621459.1987.10478410",
+    "corrected_t": "C. Nadeau, Y. Bengio (2003), https://doi.org/10.1023/A:1024068626366",
+}
+AREA = "R. G. Newcombe (2006), https://doi.org/10.1002/sim.2324"
+GROUPED_AREA = "N. A. Obuchowski (1997), https://doi.org/10.2307/2533958"
+DISCOVERY = "Y. Benjamini, Y. Hochberg (1995), https://doi.org/10.1111/j.2517-6161.1995.tb02031.x"
+VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1466-7"
+SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.8281"
+OPTIMISM = "B. Efron (1983), https://doi.org/10.1080/01621459.1983.10477973"
+CORRELATED = "Y. Bengio, Y. Grandvalet (2004), Journal of Machine Learning Research 5, 1089-1105"
+UNITS = (UnitKind.GROUP, UnitKind.TIME_BLOCK)
+"""Sampling units other than single samples and folds."""
+
+
+def write_methods(reports: Mapping[str, Any]) -> str:
+    """Return a paragraph on the methods, with references.
+
+    For several systems, the first report describes the methods of all.
+    """
+    # predictions, then methods with numbered references
+    report = next(iter(reports.values()))
+    sentences, cited = list(_write_source(report, list(reports))), []
+    level = f"{100 * report.confidence_level:g} %"
+    sentences.append(f"All intervals are {level} confidence intervals.")
+    for sentence, work in _write_parts(report, several=len(reports) > 1):
+        if work is not None and work not in cited:
+            cited.append(work)
+        sentences.append(sentence if work is None else f"{sentence} [{cited.index(work) + 1}].")
+    sentences.append(f"Computed with {', '.join(map(' '.join, report.versions.items()))}.")
+    works = [f"[{at}] {work}" for at, work in enumerate(cited, 1)]
+    return "\n".join([" ".join(sentences), *([""] if works else []), *works])
+
+
+def _write_source(report: Any, names: list[str]) -> Iterator[str]:
+    """Describe the predictions behind the metrics."""
+    predictions, several = report.out_of_fold, len(names) > 1
+    units = predictions.cases.kind
+    # the data
+    samples = f"{report.n_samples} samples"
+    if units in UNITS:
+        samples += f" in {predictions.cases.n_groups} {units.value}"
+    if predictions.target.classes is not None and len(predictions.target.classes) == 2:
+        sizes = (f"{name}: {size}" for name, size in report.class_sizes.items())
+        samples += f" ({', '.join(sizes)})"
+    listed = f" of {len(names)} systems ({', '.join(names)})" if several else ""
+    if predictions.n_fits == 0:
+        yield (
+            f"Existing predictions{listed} for {samples} were evaluated; the "
+            f"system{'s were' if several else ' was'} not retrained."
+        )
+    else:
+        # the folds
+        repeats = len(predictions.repeats)
+        design = f"cross-validation with {predictions.n_folds} folds"
+        if repeats > 1:
+            design += f", repeated {repeats} times"
+        elif predictions.n_folds == 1:
+            share = len(predictions.row) / report.n_samples
+            design = f"a single hold-out of {100 * share:.3g} % of the samples"
+        if units is UnitKind.GROUP:
+            design += ", in which no group was split"
+        rule = listed if several else f" of {report.estimator_name}"
+        ones = (
+            "that came after all of its training samples"
+            if units is UnitKind.TIME_BLOCK
+            else "on which it was not trained"
+        )
+        yield (
+            f"The {report.answer.name}{rule} was estimated from {samples} by {design}: each model "
+            f"predicted samples {ones}."
+        )
+    if predictions.cases.n_groups is not None:
+        yield f"Variances were estimated between {units.value}."
+    if report.settings.get("sample_weight", "None") != "None":
+        yield "Samples were weighted."
+
+
+def _write_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | None]]:
+    """Yield sentences on intervals and other parts, each with its reference, if any."""
+    answer, predictions = report.answer, report.out_of_fold
+    # the interval of the main estimate
+    method = answer.interval.method
+    if predictions.inflation > 1 and math.isfinite(answer.interval.low):
+        factor = "a factor for each system" if several else f"{predictions.inflation:.3g}"
+        widened = f"Variances of means were multiplied by {factor}"
+        if len(predictions.repeats) > 1 and predictions.cases.n_groups is None:
+            text = f"{widened} to account for correlated losses, estimated from the repeats"
+            yield text, CORRELATED
+        else:
+            yield f"{widened}, because models share training samples.", None
+    if method != "none":
+        sentence = (
+            f'The confidence interval of the {answer.name} was computed with the method "{method}"'
+        )
+        work = INTERVALS.get(method)
+        yield (sentence if work else f"{sentence}."), work
+    # intervals of other metrics
+    area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
+    if area is not None and area.interval.method == "score":
+        grouped = predictions.cases.n_groups is not None
+        yield (
+            "AUCs have score intervals",
+            GROUPED_AREA if grouped and predictions.n_fits == 0 else AREA,
+        )
+    if getattr(report, "calibration", None) is not None:
+        yield "Calibration was assessed as in external validation studies", VALIDATION
+        yield "The smooth calibration curve is a restricted cubic spline of the log-odds", SMOOTH
+    # the threshold
+    cut = getattr(report, "at_threshold", None)
+    if cut is not None and cut["threshold"].method == "bootstrap":
+        yield (
+            (
+                "The threshold was chosen on these samples; the resulting optimism was "
+                "estimated by repeating the choice on bootstrap resamples, and subtracted"
+            ),
+            OPTIMISM,
+        )
+    elif cut is not None:
+        yield f"Classes were predicted with a threshold of {cut['threshold'].value:.4g}.", None
+    # several tests
+    if report.subgroups is not None and report.subgroups.less_the_rest:
+        yield "The false discovery rate was controlled across subgroups", DISCOVERY
+    if getattr(report, "permutation", None) is not None:
+        test = report.permutation
+        n = test.n_resamples
+        yield f"The whole procedure was tested with {n} permutations of the labels.", None
+        if test.exchanged:
+            yield describe_exchange(test), None
+
+
+def describe_exchange(test: Test) -> str:
+    """Describe the labels that a permutation test exchanges, and the hypothesis it tests."""
+    moved = {"within groups": "within groups", "whole groups": "between groups as a whole"}
+    exchanged = test.exchanged
+    return (
+        f"Labels were exchanged {moved.get(exchanged, f'as {exchanged}')}, which tests whether "
+        f"{test.null_hypothesis}."
+    )

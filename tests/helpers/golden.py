@@ -172,7 +172,7 @@ class Outline(HTMLParser):
 
 def write_golden(report):
     """Return what is kept of a report."""
-    with mock.patch("skeval.report._sections.draw_svg", draw_only):
+    with mock.patch("skeval.report._page.draw_svg", draw_only):
         page = "\n".join(Outline(report.to_html()).lines)
     try:
         methods = report.to_methods()
@@ -197,7 +197,7 @@ def round_number(match):
     return text if n_figures <= 3 else f"{float(text.replace(',', '')):.{max(0, n_decimals)}f}"
 
 
-def draw_only(draw, *, label, height, n_panels=None):
+def draw_only(draw, label, height, n_panels):
     """Draw a figure, and return its label: layout and SVG take most of the time."""
     figure = Figure(figsize=(4.4, height))
     draw(ax=figure.subplots() if n_panels is None else figure.subplots(n_panels, sharex=True))

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import skeval
-from skeval.report._model_checks import check_least_squares
+from skeval.report._warnings import check_least_squares
 
 FEW = {"n_bootstraps": 2, "n_permutations": 0, "random_state": 0}
 

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import skeval
 from skeval._resampling.inputs import validate_inputs
-from skeval.report import _budget
+from skeval.report import _parts
 
 N = 10_000
 
@@ -30,19 +30,19 @@ def choose(X, y, groups=None, estimator=None, seconds=10.0):
     inputs = validate_inputs(
         estimator or LinearDiscriminantAnalysis(), X, y, groups, loss=None, params=None
     )
-    return _budget.choose_folds_in_time([inputs], seconds, 0)
+    return _parts.choose_folds_in_time([inputs], seconds, 0)
 
 
 @pytest.mark.parametrize(("fit", "n_folds"), [(0.1, None), (0.6, 5), (1.5, 3), (2.4, 2)])
 def test_folds_fit_in_half_of_the_time(table, monkeypatch, fit, n_folds):
-    monkeypatch.setattr(_budget, "time_fit", lambda *_: fit)
+    monkeypatch.setattr(_parts, "time_fit", lambda *_: fit)
     cv, notes = choose(*table)
     assert cv == n_folds
     assert [note.code for note in notes] == ["few-folds"] * (n_folds is not None)
 
 
 def test_a_hold_out_keeps_classes_and_groups(table, monkeypatch):
-    monkeypatch.setattr(_budget, "time_fit", lambda *_: 100.0)
+    monkeypatch.setattr(_parts, "time_fit", lambda *_: 100.0)
     X, y = table
     assert isinstance(choose(X, y)[0], StratifiedShuffleSplit)
     assert isinstance(choose(X, y, np.arange(N) // 2)[0], GroupShuffleSplit)
@@ -56,13 +56,13 @@ def test_a_hold_out_keeps_classes_and_groups(table, monkeypatch):
 
 def test_the_time_of_a_fit_grows_with_its_samples(table, monkeypatch):
     clock = iter(np.arange(0.0, 1e4))
-    monkeypatch.setattr(_budget, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(_parts, "monotonic", lambda: next(clock))
     inputs = validate_inputs(LinearDiscriminantAnalysis(), *table, None, loss=None, params=None)
-    assert _budget.time_fit(inputs, 0.5, 0) == N / _budget.MIN_TIMED  # a second per 1,000 samples
+    assert _parts.time_fit(inputs, 0.5, 0) == N / _parts.MIN_TIMED  # a second per 1,000 samples
     failing = validate_inputs(
         LinearDiscriminantAnalysis(n_components=9), *table, None, loss=None, params=None
     )
-    assert _budget.time_fit(failing, 0.5, 0) == 0.0
+    assert _parts.time_fit(failing, 0.5, 0) == 0.0
 
 
 def test_a_report_names_what_the_budget_left_out(table):
@@ -153,7 +153,7 @@ def test_estimators_share_folds_and_the_budget(table, order):
 
 
 def test_a_single_test_set_compares_nothing(table, monkeypatch):
-    monkeypatch.setattr(_budget, "time_fit", lambda *_: 100.0)
+    monkeypatch.setattr(_parts, "time_fit", lambda *_: 100.0)
     reports = skeval.evaluate({"a": Paced(), "b": Paced()}, *table, budget=2, random_state=0)
     assert reports.comparison is None
     assert "a single test set" in reports.verdict

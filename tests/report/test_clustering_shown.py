@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_samples
 
-from skeval.report._clustering import find_clustering
+from skeval.report._evaluate_clusterer import find_clustering
 
 X = np.random.default_rng(0).normal(size=(40, 3)) * [3, 2, 0.1]
 PARTITIONS = {2: (X[:, 0] > 0).astype(int), 3: np.arange(40) % 3}

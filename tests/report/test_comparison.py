@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
 from skeval.report._comparison import collect_cautions
-from skeval.report._sections import Caution
+from skeval.report._page import Caution
 
 FEW = {"cv": 3, "n_permutations": 0, "n_bootstraps": 5, "random_state": 0}
 

@@ -10,7 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import skeval
-from skeval.report._coverage import (
+from skeval.report._sentences import (
     MEASURED,
     MEASURED_CERTAIN,
     MEASURED_GROUPS,
@@ -19,7 +19,7 @@ from skeval.report._coverage import (
     MEASURED_RARE,
     MEASURED_SHARES,
 )
-from skeval.report._model_checks import COVERAGE_UNDETERMINED
+from skeval.report._warnings import COVERAGE_UNDETERMINED
 
 NEAREST = KNeighborsClassifier(1)
 FEW = {"n_bootstraps": 2, "n_permutations": 0, "random_state": 0}

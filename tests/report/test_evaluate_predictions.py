@@ -11,7 +11,7 @@ from sklearn import metrics as sk
 import skeval
 from skeval.metrics import calibration_measures
 from skeval.model_selection import compare_predictions, metric_interval
-from skeval.report._parsed_predictions import read_predictions
+from skeval.report._arguments import read_predictions
 
 N = 120
 SHARED = {"random_state": 0}

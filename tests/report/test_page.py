@@ -12,7 +12,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 import skeval
-from skeval.report._sections import Caution, list_few
+from skeval.report._page import Caution, list_few
 
 pytest.importorskip("jinja2")
 

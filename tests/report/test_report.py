@@ -8,8 +8,8 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval.model_selection import EstimatesDisplay
-from skeval.report._clustering import ShownClusters
-from skeval.report._drawings import MAX_POINTS, draw_map, draw_silhouettes
+from skeval.report._evaluate_clusterer import ShownClusters, draw_map, draw_silhouettes
+from skeval.report._sections import MAX_POINTS
 
 plt = pytest.importorskip("matplotlib.pyplot")
 

@@ -21,7 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import skeval
-from skeval.report._run import describe_run, name_steps, write_estimator
+from skeval.report._report import describe_run, name_steps, write_estimator
 
 OBJECTS = [
     make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), SVC(C=0.5)),

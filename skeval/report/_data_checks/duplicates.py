@@ -10,8 +10,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.grouping import NEARLY_CONSTANT, spread_target
+from skeval.report._data_checks.leakage import ROUNDING, get_rounding_error
 from skeval.report._data_checks.table import UNCHECKED, Finding, TableDescription
-from skeval.report._data_checks.traces import ROUNDING, get_rounding_error
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
 """Minimum share of samples that equal another one, and minimum number of copies."""
@@ -45,9 +45,11 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
     if table.keys is None:
         return
     n = table.n_samples
+    # samples of the same group are one object
     units = np.arange(n)
     if table.all_groups is not None:
         units = np.unique(np.asarray(table.all_groups), return_inverse=True)[1].reshape(-1)
+    # equal samples of several objects
     samples_of: dict[bytes, list[int]] = {}
     for sample, key in enumerate(table.keys):
         samples_of.setdefault(key, []).append(sample)
@@ -55,10 +57,12 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
     if table.key_size is not None:
         minimum = MIN_KEY_SIZE[1 if table.columns.shape[1] else 0]
         repeated = [same for same in repeated if table.key_size[same[0]] >= minimum]
+    # enough of them
     n_copies = sum(map(len, repeated))
     if n_copies < MIN_SHARE_OF_COPIES * n or n_copies - len(repeated) < MIN_PAIRS:
         return
     equal = f"{n_copies} of {n} samples equal another sample"
+    # chance may produce equal rows in a dense table
     reason = ""
     if table.key_size is None:
         reason = "" if _agree(repeated, table.all_target) else "often with another target"
@@ -98,6 +102,7 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
 
 def _agree(repeated: list[list[int]], target: Target) -> bool:
     """Whether equal rows have the same target, as copies have."""
+    # the most frequent target of each set of equal rows
     codes = np.unique(target.codes, axis=0, return_inverse=True)[1].reshape(-1)
     n_agreeing = sum(int(np.bincount(codes[same]).max()) for same in repeated)
     return n_agreeing >= MIN_AGREEING * sum(map(len, repeated))
@@ -105,6 +110,7 @@ def _agree(repeated: list[list[int]], target: Target) -> bool:
 
 def _drop_derived(columns: np.ndarray) -> np.ndarray:
     """Return the columns without those that another column determines, such as a second code."""
+    # columns with more values first
     ranks = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in columns.T]
     n_values = [int(codes.max()) + 1 for codes in ranks]
     order = sorted(range(len(ranks)), key=lambda position: -n_values[position])
@@ -113,6 +119,7 @@ def _drop_derived(columns: np.ndarray) -> np.ndarray:
         codes = ranks[position]
         determined = False
         for other in kept[:MAX_COMPARED]:
+            # of each value, the code of its last row
             first = np.zeros(n_values[other], dtype=np.intp)
             first[ranks[other]] = codes  # of each value, the code of its last row
             if np.array_equal(first[ranks[other]], codes) and n_values[other] < len(codes):
@@ -142,6 +149,7 @@ def _has_all_combinations(rows: np.ndarray, n_samples: int) -> bool:
 def _stand_together(table: TableDescription, repeated: list[list[int]], units: np.ndarray) -> bool:
     """Whether equal rows follow each other in the file far more often than in random order."""
     assert table.keys is not None
+    # pairs of consecutive equal rows, observed and expected
     together = sum(
         table.keys[sample] == table.keys[sample + 1] and units[sample] != units[sample + 1]
         for sample in range(table.n_samples - 1)
@@ -193,6 +201,7 @@ def has_continuous_column(columns: np.ndarray) -> bool:
         ranks = ranks.reshape(-1)
         if len(values) < 3:
             continue
+        # rounded values, or values on a transformed grid
         unit = 2 * get_rounding_error(values)
         if unit > 3 * ROUNDING * np.abs(values).max():
             by_chance = _are_ties_by_chance(values, counts, unit)
@@ -217,6 +226,7 @@ def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> 
     gaps = np.diff(values)
     if not np.isfinite(gaps).all() or not gaps.min() > 0:
         return False
+    # the step of the grid, from the smallest gaps
     single = gaps[gaps < 1.5 * gaps.min()]
     total, n_steps = float(single.sum()), float(len(single))
     step = total / n_steps
@@ -230,6 +240,7 @@ def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> 
             break
         total, n_steps = total + gap, n_steps + multiple
         step = total / n_steps  # more precise with every gap
+    # equal pairs, and pairs one or two steps apart
     n_equal = np.sum(counts * (counts - 1)) / 2
     n_near = np.sum((counts[1:] * counts[:-1])[gaps <= 2 * step + unit])
     return bool(n_equal <= n_near + 2)
@@ -242,6 +253,7 @@ def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
     keep the dependence of the columns. Sizes are capped, since one row may be common by itself.
     """
     rng = np.random.default_rng(0)
+    # distances of ranks between some distinct rows, in some columns
     kept = rng.permutation(len(rows))[:MAX_PATTERNS]
     columns = rng.permutation(rows.shape[1])[:MAX_COLUMNS]
     ranks = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in rows.T[columns]]
@@ -251,6 +263,7 @@ def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
     nearest = distance.min()
     if not np.isfinite(nearest):
         return False
+    # pairs of equal rows, and pairs at the next smallest distances
     median = np.median(distance)
     reach = max(1.1 * nearest, REACH)
     n_equal = np.sum(size * (size - 1)) / 2
@@ -285,6 +298,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     """
     if table.groups is not None:
         return
+    # distinct rows in continuous columns
     points, rows = _find_distinct(table.columns[:, _vary(table)])
     if points.shape[1] < MIN_COLUMNS:
         return
@@ -292,6 +306,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
         yield _report_size("near-duplicates", len(points))
         return
     points = _standardize(points)
+    # distances to the nearest neighbors
     queries = np.arange(len(points))
     if len(points) > MAX_QUERIES:
         queries = np.random.default_rng(0).choice(queries, MAX_QUERIES, replace=False)
@@ -299,10 +314,12 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     search = NearestNeighbors(n_neighbors=2 * rank + 1).fit(points)
     distances, neighbors = (array[:, 1:] for array in search.kneighbors(points[queries]))
     ratios = distances[:, :-1] / distances[:, 1:]
+    # the intrinsic dimension, from the ratio of two distances
     middle = float(np.median(distances[:, rank - 1] / distances[:, 2 * rank - 1]))
     if not 0 < middle < 1 or np.mean(ratios == 1) > MAX_TIES:
         return
     dimension = np.log(0.5) / np.log(middle)
+    # samples with an improbable gap behind their k nearest neighbors
     close = [ratios[:, k - 1] < RARE_RATIO ** (1 / (k * dimension)) for k in SIZES]
     k = SIZES[int(np.argmax([near.mean() for near in close]))]
     near = close[SIZES.index(k)]
@@ -385,6 +402,7 @@ def check_synthetic_samples(table: TableDescription) -> Iterator[Finding]:
     """
     if table.target.classes is None:
         return
+    # distinct rows in columns that are not rounded
     varying = np.flatnonzero(_vary(table))[:MAX_LINE_COLUMNS].tolist()
     kept = [position for position in varying if not _is_on_grid(table.columns[:, position])]
     points, rows = _find_distinct(table.columns[:, kept])
@@ -402,6 +420,7 @@ def check_synthetic_samples(table: TableDescription) -> Iterator[Finding]:
         own, other = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
         if min(len(own), len(other)) < 5:
             continue
+        # samples on lines of their own class, and of the others
         queries = rng.permutation(own)[:MAX_SYNTHETIC_QUERIES]
         on_line = _share_on_lines(points, queries, own)
         if on_line >= max(MIN_SHARE_ON_LINES, MIN_ON_LINES / len(queries)) and (
@@ -436,11 +455,13 @@ def _share_on_lines(points: np.ndarray, queries: np.ndarray, others: np.ndarray)
     neighbors = others[search.kneighbors(points[queries], return_distance=False)]
     n_on_line = 0
     for sample, near in zip(queries, neighbors, strict=True):
+        # directions to the neighbors
         lines = points[near[near != sample]] - points[sample]
         # samples that differ in one column only lie on a line anyway
         lines = lines[np.count_nonzero(np.abs(lines) > ROUNDING, axis=1) > 1]
         if len(lines) < 2:
             continue
+        # two of them are parallel
         lines /= np.linalg.norm(lines, axis=1)[:, None]
         cosine = np.abs(lines @ lines.T)
         np.fill_diagonal(cosine, 0)

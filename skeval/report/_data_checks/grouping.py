@@ -10,7 +10,9 @@ import numpy as np
 from scipy.stats import rankdata
 
 from skeval._resampling.sampling_units import Target
+from skeval.report._data_checks.leakage import list_rounded_by_class
 from skeval.report._data_checks.table import (
+    MIN_VALUES,
     Finding,
     Runs,
     TableDescription,
@@ -18,11 +20,9 @@ from skeval.report._data_checks.table import (
     find_runs,
 )
 from skeval.report._data_checks.time_order import TIME
-from skeval.report._data_checks.traces import list_rounded_by_class
 
-MIN_VALUES, MIN_NUMBERED = 8, 10
-"""Minimum number of values of an identifier: a "site" with 3 values is none; and of objects that
-are numbered without a name."""
+MIN_NUMBERED = 10
+"""Minimum number of objects that are numbered without a name."""
 MAX_SHARE_OF_VALUE = 0.2
 """Maximum share of the most frequent value in a feature that identifies objects."""
 MIN_SHARE_REPEATED, MIN_REPEATED = 0.1, 5
@@ -66,6 +66,7 @@ def check_identifiers(table: TableDescription) -> Iterator[Finding]:
     values are related to the target at all. Only one sample of each group is used and, for
     features, only one of several equal rows, because copies repeat the values of every feature.
     """
+    # one sample of each group, and one of several equal rows
     rows = np.arange(len(table.target))
     if table.groups is not None:
         rows = np.sort(np.unique(table.groups, return_index=True)[1])
@@ -76,6 +77,7 @@ def check_identifiers(table: TableDescription) -> Iterator[Finding]:
     if not np.any(targets[rows] != targets[rows[:1]]):
         return
     classes = table.target.classes is not None
+    # columns outside X, and features that nearly determine the target
     features = _list_candidates(table, distinct, targets)
     columns = [(name, *encode_column(np.asarray(c)), True) for name, c in table.left_out.items()]
     columns += [
@@ -107,6 +109,7 @@ def _list_candidates(table: TableDescription, rows: np.ndarray, targets: np.ndar
     If one class is rounded, its values repeat more often, but do not identify objects.
     """
     every = len(rows) == len(table.columns)
+    # values that repeat, none of them too frequent
     runs = table.runs if every else find_runs(table.columns[rows])
     largest = np.zeros(table.columns.shape[1], dtype=np.intp)
     np.maximum.at(largest, runs.column, runs.size)
@@ -114,6 +117,7 @@ def _list_candidates(table: TableDescription, rows: np.ndarray, targets: np.ndar
     kept = (runs.n_values >= MIN_VALUES) & (several >= MIN_REPEATED)
     kept &= largest <= MAX_SHARE_OF_VALUE * len(rows)
     kept[list_rounded_by_class(table)] = False
+    # values that nearly determine the target
     candidates = np.flatnonzero(kept)
     if not every or len(candidates) < len(kept):
         runs = find_runs(table.columns[rows][:, candidates])
@@ -127,6 +131,7 @@ def _measure_agreements(runs: Runs, targets: np.ndarray, codes: np.ndarray | Non
 
     The targets of classes are indicators of the `codes`.
     """
+    # sums of squares within values and in total
     n = runs.sum_by_column(runs.size)
     within, total = np.zeros(len(n)), np.zeros(len(n))
     if codes is not None and (n == len(codes)).all():
@@ -150,6 +155,7 @@ def _find_repeats(
     outside: bool,
 ) -> Repeats | None:
     """Return how values repeat in a column that looks like an identifier, else None."""
+    # enough repeated values
     values, codes, sizes = np.unique(column, return_inverse=True, return_counts=True)
     codes = codes.reshape(-1)
     n, m = len(codes), len(sizes)
@@ -159,6 +165,7 @@ def _find_repeats(
         return None
     if not outside and sizes.max() > MAX_SHARE_OF_VALUE * n:
         return None
+    # how targets agree within values
     agreement = _measure_agreement(codes, sizes, targets)
     differing = np.nan
     if classes:  # pairs of samples with the same value
@@ -179,6 +186,7 @@ def _find_repeats(
         )
     if not outside and not grave:
         return None
+    # the same measure for shuffled targets
     rng, sign, n_as_extreme = np.random.default_rng(0), np.sign(agreement), 0
     for _ in range(n_shuffles):
         by_chance = _measure_agreement(codes, sizes, rng.permutation(targets))
@@ -222,6 +230,7 @@ def _are_neighbors_similar(codes: np.ndarray, sizes: np.ndarray, targets: np.nda
 
 def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool) -> Finding:
     """Describe how targets agree, or differ, within the values of a column."""
+    # shared values, of objects perhaps
     label = "class" if classes else "target"
     shared = f"{repeats.n_repeated} of {repeats.n_samples} samples share a value of {name!r}"
     pass_groups = f"Pass it as groups (--groups {name}, or groups= in Python)"
@@ -237,6 +246,7 @@ def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool)
             "The samples are not independent. If the column identifies objects that were measured "
             f"more than once, {pass_groups[0].lower()}{pass_groups[1:]}.",
         )
+    # identifiers
     strength = repeats.differing if opposite else repeats.agreement
     how = "nearly always" if strength >= NEARLY_CONSTANT else "mostly"
     how = "always" if strength > 1 - 1e-9 else how

@@ -1,4 +1,7 @@
-"""Checks of single features: functions of the target, row numbers, constants."""
+"""Checks of features: functions of the target, parts of it, row numbers, and traces of its classes.
+
+Traces are values that were filled, missing or rounded by class.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,23 @@ from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
-from scipy.stats import rankdata
+from scipy.stats import hypergeom, rankdata
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from skeval.report._data_checks.grouping import MIN_VALUES
-from skeval.report._data_checks.table import Finding, TableDescription, find_runs, list_features
+from skeval.report._data_checks.table import (
+    MIN_VALUES,
+    Finding,
+    TableDescription,
+    find_runs,
+    list_features,
+)
 from skeval.report._data_checks.time_order import are_alike
-from skeval.report._data_checks.traces import ROUNDING, agrees_up_to, get_rounding_error
 from skeval.utils._text import count
 
 MAX_CHANCE = 1e-3
+"""Maximum probability of a finding if a table has no such fault."""
 MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
 """Minimum share of known values of a copy of the target; of these, minimum share that agrees with
 the target, overall and in each class."""
@@ -113,12 +121,14 @@ def check_target_copies(table: TableDescription) -> Iterator[Finding]:
 
 def _compare_with_numbers(columns: np.ndarray, y: np.ndarray) -> tuple[list[int], list[int]]:
     """Return the features that are simple functions of the target, and monotone ones."""
+    # features that are related to the target
     copies: list[int] = []
     monotone: list[int] = []
     ranks = rankdata(y)
     for position in np.flatnonzero(_correlate(columns, ranks) > MIN_CORRELATION).tolist():
         known = np.isfinite(columns[:, position])
         column, outcome = columns[known, position], y[known]
+        # the probability of this order by chance
         codes = np.unique(outcome, return_inverse=True)[1].reshape(-1)
         chance = columns.shape[1] * np.exp(np.log(2) - _log_count_orders(codes))
         if known.mean() < MIN_KNOWN or chance > MAX_CHANCE:
@@ -150,6 +160,7 @@ def _correlate(columns: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     Ranks are compared on at most `MAX_SCREENED` rows with all features, and missing values are
     replaced by the middle.
     """
+    # ranks of some rows, missing values in the middle
     rows = np.linspace(0, len(ranks) - 1, min(len(ranks), MAX_SCREENED)).astype(int)
     part = np.argsort(np.argsort(columns[rows], axis=0), axis=0).astype(float)
     part[~np.isfinite(columns[rows])] = (len(rows) - 1) / 2
@@ -172,10 +183,12 @@ def _is_linear(
     if len(np.unique(y)) < 4 or len(np.unique(column)) < 4:
         return False
     with np.errstate(all="ignore"):
+        # the transformed feature, and its limits by rounding
         half = get_rounding_error(column)
         x, low, high = (transform(column + step) for step in (0.0, -half, half))
     if not np.isfinite([x, low, high]).all() or not x.std() > 0:
         return False
+    # the coarser of the two has the errors
     rough = get_rounding_error(column) / column.std() > get_rounding_error(y) / y.std()
     slope, intercept = _fit_line(x, y, errors_in_x=rough)
     residual = intercept + slope * x - y
@@ -210,6 +223,7 @@ def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int]
 
     Missing values are left out, and a few rows of a copy may differ.
     """
+    # features with as many values as classes
     codes, runs, n_columns = table.target.codes, table.runs, table.columns.shape[1]
     n_classes, n = int(codes.max()) + 1, len(codes)
     known = runs.sum_by_column(runs.size)
@@ -218,6 +232,7 @@ def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int]
     for position in candidates.tolist():
         rows = ~np.isnan(table.columns[:, position])
         value = np.unique(table.columns[rows, position], return_inverse=True)[1].reshape(-1)
+        # each class has a value of its own
         counts = np.zeros((n_classes, n_classes))
         np.add.at(counts, (codes[rows], value), 1)
         agreeing, sizes = counts.max(axis=1), counts.sum(axis=1)
@@ -282,6 +297,7 @@ def list_sufficient_features(table: TableDescription) -> list[int]:
     A tree of the few most important features must predict held-out rows. For a numeric target, they
     may also be added to a linear combination by their correlation with its residual.
     """
+    # missing values are replaced by the median
     n, kept = len(table.columns), np.flatnonzero(table.runs.n_values > 1)
     columns, target = table.columns[:, kept], table.target
     with np.errstate(invalid="ignore"):
@@ -289,6 +305,7 @@ def list_sufficient_features(table: TableDescription) -> list[int]:
     columns = np.where(np.isfinite(columns), columns, middle)
     if n < 2 * N_HELD_OUT or not len(kept):
         return []
+    # linear combinations of a few columns, for a numeric target
     tree: Any = DecisionTreeClassifier(random_state=0)
     y, score, enough = target.codes, accuracy_score, MIN_CORRECT
     if target.classes is None:
@@ -303,6 +320,7 @@ def list_sufficient_features(table: TableDescription) -> list[int]:
             residual = deviation - part @ np.linalg.lstsq(part, deviation, rcond=None)[0]
             if residual @ residual < (1 - MIN_EXPLAINED) * (deviation @ deviation):
                 return kept[chosen].tolist()
+    # a tree of the most important features
     order = np.argsort(-tree.fit(columns, y).feature_importances_)
     folds = KFold(N_HELD_OUT, shuffle=True, random_state=0)
     for n_features in range(1, min(MAX_SUFFICIENT, len(kept)) + 1):
@@ -334,6 +352,7 @@ def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
     centered = columns - columns.mean(axis=0)
     covariances = np.array([y - y.mean() for y in outcomes]) @ centered
     rises = covariances > MIN_SLOPE * np.sum(centered**2, axis=0)
+    # values that are means of the target
     encoded = set[int]()
     for place in np.flatnonzero(rises.any(axis=0)):
         position = int(np.flatnonzero(repeated)[place])
@@ -367,6 +386,7 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
     the rounding error of its expectation with a probability of about :math:`(\delta + 2 n_l
     \epsilon) / \sqrt{2 \pi n_l s_l^2}`, with the step :math:`\delta` of the targets.
     """
+    # means of the target, up to rounding
     start = np.cumsum(sizes) - sizes
     means = np.add.reduceat(y, start) / sizes
     error = get_rounding_error(values)
@@ -377,6 +397,7 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
     is_mean = low - error <= values[largest] <= high + error
     if sizes[largest] > (1 - MIN_FITTED) * len(y) and not is_mean:
         return False
+    # the probability that a mean is so near its expectation by chance
     variances = np.maximum(np.add.reduceat(y**2, start) / sizes - means**2, 0)
     variances[variances < ROUNDING * y.var()] = 0
     step = np.diff(np.unique(y)).min(initial=np.ptp(y))
@@ -384,6 +405,7 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
     varies = variances > 0
     spread = np.sqrt(2 * np.pi * sizes[varies] * variances[varies])
     chances[varies] = np.minimum(1, (step + 2 * sizes[varies] * error) / spread)
+    # smoothing constants to try
     smoothing = sizes * (means - values) / (values - y.mean())
     constants = smoothing[np.argsort(-sizes)[:N_CANDIDATES]]
     for a, n_fitted in [(0.0, 0), (variances / y.var(), 0), *((a, 1) for a in constants)]:
@@ -393,6 +415,7 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
         part = sizes / np.arange(1, MAX_MERGED + 1)[:, None]
         encoded = (part * means + a * y.mean()) / (part + a)
         fits = np.any(np.abs(encoded - values) <= error, axis=0)
+        # nearly all samples fit, and not by chance
         if sizes[fits].sum() >= MIN_FITTED * len(y):
             evidence = np.sort(chances[fits])[n_fitted:]
             if np.prod(evidence) <= MAX_CHANCE_OF_MEANS:
@@ -408,6 +431,7 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
     target = table.target
     if target.classes is None or target.codes.ndim != 1:
         return
+    # one sample of each group
     rows: Any = slice(None)
     if table.groups is not None:
         rows = np.unique(table.groups, return_index=True)[1]
@@ -415,6 +439,7 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
     whole = len(columns) == len(table.columns)
     runs = table.runs if whole else find_runs(columns)
     pure = table.pure if whole else runs.are_pure(codes)
+    # values of several samples of one class only
     candidates = table.is_complete & table.is_number & (runs.n_values >= 3)
     several = np.flatnonzero(pure & (runs.size >= MIN_FILLED) & candidates[runs.column])
     candidates &= runs.sum_by_column(np.isin(np.arange(len(pure)), several)) > 0
@@ -493,13 +518,16 @@ def _is_filled_by_class(column: np.ndarray, codes: np.ndarray) -> bool:
         members = codes[level == position]
         if np.any(members != members[0]):
             continue
+        # the other samples of the class
         others = column[(codes == members[0]) & (level != position)]
         if len(others) < MIN_ROWS:
             continue
+        # a value with no more decimals may be equal by coincidence
         value, error = values[position], get_rounding_error(others)
         is_coarse = error > ROUNDING * float(np.abs(others).max())
         if is_coarse and get_rounding_error(np.array([value])) >= error:
             continue
+        # the mean, or the median
         centers = [others.mean()]
         if len(np.unique(others)) > MIN_DISTINCT_SHARE * len(others):
             # of an odd number of samples, the median is a value that one of them had
@@ -519,10 +547,12 @@ def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
     columns, n = table.columns, len(table.columns)
     if n < MIN_ROWS:
         return
+    # whole numbers without ties
     candidates = np.flatnonzero(table.is_number & table.is_complete & (table.runs.n_values == n))
     columns = columns[:, candidates]
     whole = np.all(columns == np.floor(columns), axis=0)
     candidates, columns = candidates[whole], columns[:, whole]
+    # with few gaps, in file order or in any order
     steps = np.diff(columns, axis=0)
     span = (np.ptp(columns, axis=0) + 1) / n
     in_order = np.all(steps > 0, axis=0) & (span <= (MAX_SPAN_IN_ORDER if n >= MIN_GAPPED else 1))
@@ -534,6 +564,7 @@ def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
     numbers = candidates[kept].tolist()
     if not numbers:
         return
+    # whether neighboring numbers have similar targets
     y = rankdata(table.target.y) if table.target.classes is None else table.target.codes
     predictive = [p for p in numbers if are_alike(y[np.argsort(table.columns[:, p])])]
     evidence = f"{list_features(predictive or numbers, table.names)} counts the samples"
@@ -546,3 +577,250 @@ def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
         "Remove it, unless it is a measurement: new samples have other numbers.",
         grave=bool(predictive),
     )
+
+
+# --- parts of the target, and values missing or rounded by class
+
+MAX_DECIMALS = 8
+MAX_COLUMNS = 500
+ROWS_PER_COLUMN, MIN_SPARE_ROWS = 2, 10
+"""Number of rows required for an exact linear combination: per column, and in addition."""
+MIN_KNOWN_PART = 0.9
+"""Minimum share of known values of a part of the target."""
+MAX_ERROR = 0.1
+"""Maximum rounding error of a combination, in standard deviations of the target."""
+MAX_PARTS = 20
+MAX_DIGITS, ROUNDING = 6, 1e-9
+
+
+def check_missing_by_class(table: TableDescription) -> Iterator[Finding]:
+    """Report features whose values are missing in one class only.
+
+    The hypergeometric probability has a Bonferroni correction for
+    features and classes. Serious if at least half of the class is missing.
+    """
+    target = table.target
+    if target.classes is None or target.codes.ndim != 1:
+        return
+    codes, sizes = target.codes, np.bincount(target.codes, minlength=len(target.classes))
+    features: list[tuple[int, int, float]] = []
+    # features whose missing values are all in one class
+    incomplete = np.flatnonzero(np.isnan(table.columns).any(axis=0)).tolist()
+    for position in incomplete:
+        missing = np.isnan(table.columns[:, position])
+        counts = np.bincount(codes[missing], minlength=len(sizes))
+        code, n_missing = int(counts.argmax()), int(missing.sum())
+        if not 0 < counts[code] == n_missing:
+            continue
+        chance = hypergeom.sf(n_missing - 1, len(codes), sizes[code], n_missing)
+        if chance * len(sizes) * table.columns.shape[1] <= MAX_CHANCE:
+            features.append((position, code, n_missing / sizes[code]))
+    if features:
+        _, code, share = max(features, key=lambda feature: feature[2])
+        listed = list_features([position for position, *_ in features], table.names)
+        # the feature with the largest share
+        several = len({code for _, code, _ in features}) > 1
+        where = "in one class only" if several else f"only in class {target.classes[code]}"
+        yield Finding(
+            "missing-by-class",
+            "Missing in one class only",
+            f"{listed} has missing values {where} ({100 * share:.0f} % of its samples)",
+            "A model can read the class from the missing values. Find out why they are missing; "
+            "remove the feature if that is decided after the class is known.",
+            grave=share >= 0.5,
+        )
+
+
+def check_decimals_by_class(table: TableDescription) -> Iterator[Finding]:
+    """Report features that were rounded to fewer decimals in one class.
+
+    Values are compared only between the same two powers of ten, because with a fixed number of
+    significant digits large values have fewer decimals. The probability is as in
+    `check_missing_by_class`.
+    """
+    if features := list_rounded_by_class(table):
+        yield Finding(
+            "rounded-by-class",
+            "Rounded by class",
+            f"{list_features(features, table.names)} has fewer decimals in one class than in the "
+            "others, as if the classes came from different sources",
+            "A model may learn the source instead of the class. Check how the classes were "
+            "collected; rounding all values alike does not remove other differences.",
+            grave=True,
+        )
+
+
+def list_rounded_by_class(table: TableDescription) -> list[int]:
+    """Return the features whose values have fewer decimals in one class."""
+    target, columns = table.target, table.columns
+    if target.classes is None or target.codes.ndim != 1:
+        return []
+    n_columns = columns.shape[1]
+    # skip categories, whole numbers, and columns of which nearly all values have all decimals
+    varied = table.is_number & (table.runs.n_values >= MIN_DISTINCT)
+    varied &= np.any(columns != np.floor(columns), axis=0)
+    candidates = np.flatnonzero(varied)
+    part = columns[:, candidates]
+    n_rounded = np.sum(part == np.round(part, MAX_DECIMALS - 1), axis=0)
+    kept = n_rounded >= MIN_DISTINCT
+    candidates, part = candidates[kept], part[:, kept]
+    if not len(candidates):
+        return []
+    # keep columns with a class whose values of the usual power have fewer decimals
+    decimals = np.where(find_usual_power(part), count_decimals(part), -1)
+    of_class = [decimals[target.codes == code].max(axis=0) for code in np.unique(target.codes)]
+    kept = np.any([(most >= 0) & (most < decimals.max(axis=0)) for most in of_class], axis=0)
+    return [
+        p
+        for p in candidates[kept].tolist()
+        if is_rounded_by_class(columns[:, p], target.codes, n_columns)
+    ]
+
+
+def find_usual_power(columns: np.ndarray) -> np.ndarray:
+    """Return which values are between the two powers of ten that contain most of their column."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        power = np.floor(np.log10(np.abs(columns)))
+    # counts of each power by column, in one pass
+    finite = np.isfinite(power)
+    low = power[finite].min(initial=0)
+    step = np.where(finite, power - low, power[finite].max(initial=0) - low + 1).astype(np.intp)
+    p, n_steps = columns.shape[1], int(step.max()) + 1
+    cells = (step * p + np.arange(p)).reshape(-1)
+    counts = np.bincount(cells, finite.reshape(-1), n_steps * p).reshape(n_steps, p)
+    return finite & (step == counts.argmax(axis=0))
+
+
+def is_rounded_by_class(column: np.ndarray, codes: np.ndarray, n_columns: int) -> bool:
+    """Whether all values of a class have fewer decimals than expected by chance."""
+    # decimals of the values of usual size
+    used = find_usual_power(column[:, None])[:, 0]
+    if not used.any():
+        return False
+    values, classes = column[used], codes[used]
+    decimals = count_decimals(values)
+    if np.all(decimals == decimals[0]):
+        return False
+    present, sizes = np.unique(classes, return_counts=True)
+    for code, size in zip(present, sizes, strict=True):
+        # no value of the class has as many decimals as the others
+        own = classes == code
+        if size == len(values) or len(np.unique(values[own])) < MIN_DISTINCT:
+            continue
+        n_as_coarse = int(np.sum(decimals <= decimals[own].max()))
+        chance = hypergeom.sf(size - 1, len(values), n_as_coarse, size)
+        if chance * n_columns * len(present) <= MAX_CHANCE:
+            return True
+    return False
+
+
+def get_rounding_error(column: np.ndarray) -> float:
+    """Return half a unit of the last decimal of numbers, or that of floating point."""
+    for decimals in range(MAX_DIGITS + 1):
+        if np.array_equal(column, np.round(column, decimals)):
+            return 0.5 * 10.0**-decimals * (1 + ROUNDING)
+    return ROUNDING * float(np.abs(column).max())
+
+
+def count_decimals(values: np.ndarray) -> np.ndarray:
+    """Return the decimals of each value, at most `MAX_DECIMALS`."""
+    decimals = np.full(values.shape, MAX_DECIMALS)
+    for n_decimals in range(MAX_DECIMALS):
+        rounded = values == np.round(values, n_decimals)
+        decimals[rounded & (decimals == MAX_DECIMALS)] = n_decimals
+        if rounded.all():
+            break
+    return decimals
+
+
+def check_target_formula(table: TableDescription) -> Iterator[Finding]:
+    """Report a numeric target that is a sum or product of several features.
+
+    The target, or its logarithm, is a linear combination of columns, or of their logarithms, up to
+    the rounding of the target and of the columns, in nearly all rows.
+    """
+    if table.target.classes is not None or table.target.y.ndim != 1:
+        return
+    # columns with enough values
+    y = table.target.y.astype(float)
+    known = np.isfinite(table.columns)
+    usable = (known.mean(axis=0) >= MIN_KNOWN_PART) & (table.runs.n_values > 1)
+    usable &= table.is_number | (table.runs.n_values == 2)  # an indicator
+    for operation in ("sum", "product"):
+        # sums, or sums of logarithms
+        positions = np.flatnonzero(usable)
+        if operation == "product":
+            if not y.min() > 0:
+                return
+            positive = np.all((table.columns > 0) | ~known, axis=0)
+            positions = np.flatnonzero(usable & positive)
+        # the fewest columns that give the target
+        rows = known[:, positions].all(axis=1)
+        columns, outcome = table.columns[np.ix_(rows, positions)], y[rows]
+        parts = find_parts(columns, outcome, logarithms=operation == "product")
+        if len(parts) > 1:
+            listed = list_features(positions[parts].tolist(), table.names)
+            yield Finding(
+                "target-formula",
+                "Target computed from features",
+                f"the target is a {'weighted sum' if operation == 'sum' else 'product'} of "
+                f"{listed.removeprefix('each of the ')}, up to rounding",
+                "Remove these features, unless they are known before the target.",
+                grave=True,
+            )
+            return
+
+
+def find_parts(columns: np.ndarray, y: np.ndarray, *, logarithms: bool) -> list[int]:
+    """Return the columns with a part in a linear combination that gives the target up to rounding.
+
+    They are the fewest columns, in the order of their weights, that give the target in nearly all
+    rows; none if not even all columns do.
+    """
+    n, p = columns.shape
+    if not 2 <= p <= MAX_COLUMNS or n < ROWS_PER_COLUMN * p + MIN_SPARE_ROWS or not y.std() > 0:
+        return []
+    # rounding errors, relative ones for logarithms
+    unit = np.full(n, get_rounding_error(y))
+    errors = np.array([get_rounding_error(column) for column in columns.T])[None]
+    if logarithms:
+        errors, unit = errors / columns, unit / y
+        columns, y = np.log(columns), np.log(y)
+    spread = columns.std(axis=0)
+    if not np.all(spread > 0):
+        return []
+    columns, errors = (columns - columns.mean(axis=0)) / spread, errors / spread
+
+    def fits(parts: np.ndarray) -> tuple[bool, np.ndarray]:
+        """Return whether nearly all rows agree up to rounding, and the weights."""
+        weights, residual = _fit_most_rows(columns[:, parts], y)
+        of_columns = np.broadcast_to(errors, columns.shape)[:, parts] @ np.abs(weights)
+        exact = np.full(n, 10 * ROUNDING * y.std())
+        agree = any(agrees_up_to(error, residual, y) for error in (exact, unit, unit + of_columns))
+        return agree, weights
+
+    agree, weights = fits(np.arange(p))
+    if not agree:
+        return []
+    # add the columns by their weights
+    order = np.argsort(-np.abs(weights))
+    enough = next((k for k in range(1, min(p, MAX_PARTS)) if fits(order[:k])[0]), p)
+    return np.sort(order[:enough]).tolist()
+
+
+def agrees_up_to(error: np.ndarray, residual: np.ndarray, y: np.ndarray) -> bool:
+    """Whether nearly all residuals are within errors that are small beside the spread of `y`."""
+    small = np.quantile(error, MIN_EXACT) <= MAX_ERROR * y.std()
+    return bool(small and np.mean(np.abs(residual) <= error) >= MIN_EXACT)
+
+
+def _fit_most_rows(columns: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weights by least squares without the worst rows, and the residuals of all."""
+    # least squares, each time without the worst rows
+    design = np.column_stack([columns, np.ones(len(y))])
+    kept = np.ones(len(y), dtype=bool)
+    for _ in range(N_TRIMS):
+        weights = np.linalg.lstsq(design[kept], y[kept], rcond=None)[0]
+        residual = y - design @ weights
+        kept = np.abs(residual) <= np.quantile(np.abs(residual), MIN_EXACT)
+    return weights[:-1], residual

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skeval._resampling.sampling_units import Target
-from skeval.report._sections import Caution
+from skeval.report._page import Caution
 
 UNCHECKED = "unchecked"
 """Code of the warning about checks that were not run; its evidence gives the reasons."""
@@ -20,6 +20,8 @@ MAX_CELLS = 5 * 10**6
 """Columns of a larger table are checked on a random sample of its rows."""
 MIN_SAMPLED_ROWS = 100
 MAX_LISTED = 3
+MIN_VALUES = 8
+"""Minimum number of values of an identifier: a "site" with 3 values is none."""
 MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 """Texts of missing values, in lower case."""
 
@@ -84,6 +86,7 @@ class Runs:
 
         A run whose rows all have the same code adds its size.
         """
+        # the run of each position, -1 for missing values
         n_codes, run = int(codes.max()) + 1, np.full(self.order.size, -1)
         known = np.zeros(self.order.size + 1, dtype=np.intp)  # 1 where a run starts, -1 behind it
         np.add.at(known, self.start, 1)
@@ -92,6 +95,7 @@ class Runs:
         # equal pairs of run and code stand next to each other
         keys = (run * n_codes + codes[self.order].reshape(-1)).reshape(self.order.shape)
         keys = np.sort(keys, axis=1).reshape(-1)
+        # counts of each code in each run
         first = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
         counts, run = np.diff(np.append(first, len(keys))), keys[first] // n_codes
         counts, run = counts[keys[first] >= 0], run[keys[first] >= 0]
@@ -109,6 +113,7 @@ class Runs:
 
 def find_runs(columns: np.ndarray) -> Runs:
     """Sort the columns of a table and find the runs of equal values."""
+    # sort all columns at once
     order = np.argsort(columns.T, axis=1, kind="stable")
     in_order = np.take_along_axis(columns.T, order, axis=1)
     is_first = np.ones(in_order.shape, dtype=bool)
@@ -194,12 +199,14 @@ def describe_table(
     key_size = None
     columns, values, is_number = np.empty((n, 0)), np.empty((n, 0)), np.empty(0, dtype=bool)
     if issparse(X) or is_table(X):
-        rows = _sample_rows(X)
-        if len(rows) < n:
+        n_kept = max(MIN_SAMPLED_ROWS, MAX_CELLS // X.shape[1])
+        if n_kept < n:
+            rows = np.sort(np.random.default_rng(0).choice(n, n_kept, replace=False))
             unchecked.append(
                 f"{n - len(rows)} of {n} rows were only searched for exact copies, because the "
                 "table is large"
             )
+        # encoded values of the rows that are checked
         values = X.tocsr()[rows].toarray() if issparse(X) else np.asarray(X)[rows]
         columns, is_number = _encode_columns(values)
         if len(rows) == n:
@@ -263,14 +270,6 @@ def list_features(positions: Sequence[int], names: Sequence[str]) -> str:
     return f"feature {listed}" if len(positions) == 1 else f"each of the features {listed}{more}"
 
 
-def _sample_rows(X: Any) -> np.ndarray:
-    n, p = X.shape
-    n_kept = max(MIN_SAMPLED_ROWS, MAX_CELLS // p)
-    if n <= n_kept:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, n_kept, replace=False))
-
-
 def _encode_columns(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return a table as floats, with integers for categories, and which columns are numbers."""
     if values.dtype.kind in "biuf":
@@ -288,12 +287,15 @@ def encode_column(column: np.ndarray) -> tuple[np.ndarray, bool]:
     """
     if column.dtype.kind in "biuf":
         return column.astype(float), True
+    # dates are numbers
     if column.dtype.kind in "mM":
         return np.where(np.isnat(column), np.nan, column.astype(np.int64).astype(float)), True
+    # objects that are numbers
     has_texts = any(isinstance(value, str) for value in column.tolist())
     if not has_texts:
         with suppress(TypeError, ValueError):  # pandas.NA is not a float
             return column.astype(float), True
+    # texts are numbers, unless different texts are the same number
     texts = np.array([str(value) for value in column.tolist()], dtype=str)
     missing = np.isin(np.char.lower(texts), MISSING)
     codes = np.unique(np.where(missing, "", texts), return_inverse=True)[1].astype(float)

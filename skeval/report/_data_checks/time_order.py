@@ -16,7 +16,7 @@ from scipy.stats import norm, rankdata
 
 from skeval._resampling.predictions import Predictions
 from skeval.report._data_checks.table import Finding
-from skeval.report._sections import Caution
+from skeval.report._page import Caution
 from skeval.utils._text import read_times
 
 MAX_P = 0.005
@@ -58,12 +58,14 @@ def check_split_order(
     The dates of all columns and of the index are compared within each fold. If the rows are in
     order by one of them, the others are dates of something else.
     """
+    # all columns that may be times
     named = {str(name): np.asarray(column) for name, column in {**columns, **left_out}.items()}
     times = {} if index is None else _read_all_times({"the index": np.asarray(index)})
     times |= {n: t for n, t in _read_all_times(named).items() if not BIRTH.search(n)}
     times |= {
         n: [t] for n, t in _find_numbers(named) if CALENDAR_TIME.fullmatch(n.replace("_", " "))
     }
+    # folds that train on later rows than they test
     late = {
         name: min(_count_later_training_rows(reading, folds) for reading in readings)
         for name, readings in times.items()
@@ -110,21 +112,28 @@ def warn_of_order(
     checked. Similar targets alone are not reported if no feature reveals which rows are neighbors,
     because then a model cannot use the order.
     """
-    rows, unit = _find_units(len(result.target), groups)
+    # one row and one loss for each group
+    rows = unit = np.arange(len(result.target))
+    if groups is not None:
+        first, unit = np.unique(np.asarray(groups), return_index=True, return_inverse=True)[1:]
+        rows, unit = np.sort(first), np.argsort(np.argsort(first))[unit.reshape(-1)]
     counts = np.bincount(unit[result.row], minlength=len(rows))
     loss = np.bincount(unit[result.row], result.loss, len(rows)) / np.maximum(counts, 1)
     tested = counts > 0
     if tested.sum() < MIN_ROWS:
         return []
+    # targets that are not sorted
     classes = result.target.classes is not None
     y = (result.target.codes if classes else result.target.y)[rows]
     if not classes and (y.ndim > 1 or _rises(y)):
         return []
+    # the target and the losses in file order
     named = {name: np.asarray(column)[rows] for name, column in {**columns, **left_out}.items()}
     times = {} if index is None else _read_all_times({"the index": np.asarray(index)[rows]})
     times |= _read_all_times(named)
     series = {"runs": y if classes else rankdata(y), "autocorrelation": rankdata(loss)}
     series = {code: values[tested] for code, values in series.items()}
+    # neighbors that are more similar than by chance
     reason, slow = _find_rising_time(named, times), ""
     sorted_by_class = classes and not reason and np.sum(np.diff(y) != 0) < len(np.unique(y))
     if sorted_by_class:
@@ -134,11 +143,20 @@ def warn_of_order(
         hidden = not reason and not _reveal_neighbors(named, set(columns), y, classes)
         if alike == ["runs"] and hidden:
             alike = []
+    # rows in time order, or in another order
     if alike and not reason and _change_slowly(named, set(columns), y, classes):
         slow = "most columns change slowly from row to row"
     if alike and (reason or slow) and not _are_blocks(folds, len(result.target)):
         return [_describe_time_order(reason, slow, alike).to_caution()]
-    findings = [_describe_row_order(alike)] if alike else []
+    findings = []
+    if alike:
+        advice = (
+            "This is harmless if the file was sorted. If rows are in time order, or neighbors "
+            "belong to one object, errors may be too low: use cv=TimeSeriesSplit() (--time), or "
+            "groups=."
+        )
+        evidence = _join_evidence(alike)
+        findings.append(Finding(alike[0], "Similar neighboring rows", evidence, advice))
     findings += _find_scattered_times(times, series, tested)
     return [finding.to_caution() for finding in findings]
 
@@ -164,14 +182,6 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[Finding]:
         )
 
 
-def _find_units(n_samples: int, groups: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first row of each group, in order, and the group of each row."""
-    if groups is None:
-        return np.arange(n_samples), np.arange(n_samples)
-    first, unit = np.unique(np.asarray(groups), return_index=True, return_inverse=True)[1:]
-    return np.sort(first), np.argsort(np.argsort(first))[unit.reshape(-1)]
-
-
 def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
     """Whether neighboring values are more similar than in nearly all random orders.
 
@@ -188,6 +198,7 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
             return float(these[1:] @ these[:-1])
         return float(np.sum(these[1:] == these[:-1]))
 
+    # the normal approximation for many rows
     rng, seen = np.random.default_rng(0), measure(values)
     if n > MAX_SHUFFLED and strata is None:
         if number:
@@ -197,6 +208,7 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
             square, cube = float(np.sum(share**2)), float(np.sum(share**3))
             mean, variance = n * square, n * (square + square**2 - 2 * cube)
         return bool(seen > mean + norm.isf(MAX_P) * variance**0.5)
+    # shuffles, until the result is clear
     n_shuffles = int(np.clip(MAX_MOVES // n, MIN_SHUFFLES, MAX_SHUFFLES))
     as_high = 0
     for _ in range(n_shuffles):
@@ -243,6 +255,7 @@ def _change_slowly(
 
     The mean of the class is subtracted from the features; a numeric target counts as a column.
     """
+    # columns that are not sorted
     numbers = dict(_find_numbers(columns))
     if any(map(_rises, numbers.values())):
         return False
@@ -251,6 +264,7 @@ def _change_slowly(
         ranks = [column - _mean_of_class(column, y) for column in ranks]
     else:
         ranks.append(rankdata(y))
+    # most of them are like their neighbors
     slow = [_autocorrelate(column) > SLOW for column in ranks if column.std() > 0]
     return 2 * sum(slow) > max(len(slow), 3)
 
@@ -263,12 +277,14 @@ def _reveal_neighbors(
     target = rankdata(y) - rankdata(y).mean()
     for name in features & columns.keys():
         if name not in numbers:  # texts, or few distinct values
+            # equal neighbors of a category
             codes = np.unique(columns[name].astype(str), return_inverse=True)[1].reshape(-1)
             by_chance = float(np.sum((np.bincount(codes) / len(codes)) ** 2))
             equal = float(np.mean(codes[1:] == codes[:-1]))
             if equal - by_chance > REVEALING * (1 - by_chance):
                 return True
             continue
+        # similar neighbors of a number, beyond what the target explains
         ranks = rankdata(numbers[name])
         if classes:
             ranks = ranks - _mean_of_class(ranks, y)
@@ -347,15 +363,4 @@ def _describe_time_order(reason: str, slow: str, codes: Sequence[str]) -> Findin
         "too short and P-values too small. Test on later rows (--time, or cv=TimeSeriesSplit()), "
         "or pass repeated measurements as groups=.",
         grave=True,
-    )
-
-
-def _describe_row_order(codes: Sequence[str]) -> Finding:
-    """Describe similar neighbors in rows that show no sign of time order."""
-    return Finding(
-        codes[0],
-        "Similar neighboring rows",
-        _join_evidence(codes),
-        "This is harmless if the file was sorted. If rows are in time order, or neighbors belong "
-        "to one object, errors may be too low: use cv=TimeSeriesSplit() (--time), or groups=.",
     )

@@ -1,32 +1,134 @@
-"""Existing predictions: parsing of each kind, and their metrics."""
+"""Arguments of the reports: scorers, columns of a data frame, and existing predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score, root_mean_squared_error
+from sklearn.utils import column_or_1d
 
 from skeval._inference.estimate import Estimate, MetricExtra, Results
+from skeval._resampling.fit_request import EachScorer, FitRequest
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target, units_of
-from skeval.metrics._curves import CurveSample
+from skeval.metrics import get_scorer
 from skeval.metrics._regression import LOSSES, find_brier_losses
-from skeval.metrics._table import find_row, unwrap
-from skeval.metrics._validation import measure_calibration
+from skeval.metrics._table import REPORTED, find_row, unwrap
 from skeval.model_selection import metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._subgroups import compare_with_rest
+from skeval.model_selection._subgroups import compare_with_rest, read_subgroups
 from skeval.model_selection._threshold import read_rule
-from skeval.report._predictions import mirror, resolve_scorers
+from skeval.report._findings import mirror
 from skeval.report._sentences import name_metric
 from skeval.utils import _checks
-from skeval.utils._checks import ignored_warnings
+from skeval.utils._checks import naming, refuse_shuffled_index
 from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
+
+
+def resolve_scorers(scoring: Any) -> FitRequest:
+    """Return the scorers of the argument `scoring`."""
+    if scoring is None:
+        return FitRequest()
+    if not (isinstance(scoring, str | list | tuple | set | dict) or callable(scoring)):
+        raise ValueError(
+            f"scoring must be None, a name, a callable, or a list or dict of them, got {scoring!r}."
+        )
+    # scorers by name
+    parts = [scoring] if isinstance(scoring, str) or callable(scoring) else scoring
+    if not isinstance(parts, dict):
+        # functions are named after themselves and their position
+        functions = (getattr(score_function(part), "__name__", "scorer") for part in parts)
+        names = [
+            part if isinstance(part, str) else f"{name} [{place}]"
+            for place, (part, name) in enumerate(zip(parts, functions, strict=True))
+        ]
+        parts = dict(zip(names, parts, strict=True))
+    # names of scorers and callables, with names that the report does not have
+    scorers = {}
+    for name, part in parts.items():
+        if name in RESERVED and not isinstance(part, str):
+            raise ValueError(f"scoring must not name a scorer {name!r}, which the report has.")
+        if not (isinstance(part, str) or callable(part)):
+            raise ValueError(f"scoring must contain names and callables, got {part!r}.")
+        with naming("scoring"):
+            scorers[str(name)] = get_scorer(part) if isinstance(part, str) else part
+    return FitRequest(scorer=EachScorer(scorers), scoring=scorers)
+
+
+RESERVED = {"error", "low", "high", *REPORTED}
+"""Names with another meaning in a row of metrics."""
+
+
+def convert_arrow(X: Any) -> Any:
+    """Return X; an Arrow table, whose rows cannot be selected, becomes a data frame."""
+    is_arrow = hasattr(X, "column_names") and hasattr(X, "to_pandas")
+    return X.to_pandas() if is_arrow else X
+
+
+def take_groups(X: Any, groups: Any) -> tuple[Any, Any]:
+    """Return X and the groups; if these are a column of X, X is without it."""
+    if not isinstance(groups, str):
+        return X, groups
+    if not hasattr(X, "columns") or groups not in X.columns:
+        raise ValueError(
+            f"groups must be a column of X or contain a group for each sample, got {groups!r}."
+        )
+    return X[[column for column in X.columns if column != groups]], X[groups]
+
+
+def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the feature names, or the column names of a data frame."""
+    # the names, one for each column
+    names = getattr(X, "columns", None) if feature_names is None else feature_names
+    n = count_columns(X)
+    with naming("feature_names"):
+        names = None if names is None else column_or_1d(np.asarray(names, dtype=object))
+    if names is not None and len(names) != n:
+        raise ValueError(
+            f"feature_names must have a name for each of {n or 'no'} features, got {len(names)}."
+        )
+    return None if names is None else tuple(str(name) for name in names)
+
+
+def count_columns(X: Any) -> int | None:
+    """Return the number of columns of X, or None if samples are not rows, such as texts."""
+    try:
+        shape = np.shape(X)
+    except ValueError:  # rows of different length
+        return None
+    return shape[1] if len(shape) > 1 else None
+
+
+def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
+    """Return the subgroup of each sample: the values, or a column of the data frame."""
+    if isinstance(by, str):
+        if not hasattr(X, "columns") or by not in X.columns:
+            raise ValueError(
+                f"by must be a column of X or contain a subgroup for each sample, got {by!r}."
+            )
+        # a column of the data frame
+        by = X[by]
+    if by is not None:
+        refuse_shuffled_index(X, {"by": by})
+        read_subgroups(by, n_samples)  # raise before the work
+    return by
+
+
+def name_rows(X: Any) -> Sequence[Any] | None:
+    """Return the names of the samples from the index of a data frame, unless it only counts
+    rows."""
+    index = getattr(X, "index", None)
+    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
+        return None
+    return list(index)
+
+
+# --- existing predictions
 
 KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
 MAX_CLASSES = 20
@@ -119,11 +221,13 @@ class ParsedPredictions(NamedTuple):
         for name, scorer in scorers.items():
             if name in skip or name.removeprefix("neg_") in skip:
                 continue
+            # the metric of a scorer, with its fixed arguments
             function, better, response = scorer, True, None
             if score_function(scorer) is not scorer:
                 function, fixed, better = metric_of_scorer(scorer)
                 function = partial(function, **fixed) if fixed else function
                 response = responses_of_scorer(scorer)
+            # the response that the metric requires
             row = find_row(unwrap(function)[0])
             response = row.response if row is not None else response
             y_pred = self.choose_response(name, response)
@@ -140,6 +244,7 @@ class ParsedPredictions(NamedTuple):
         """Return the main metrics and those in `scoring` as means over units, if there are any."""
         if arguments["within"] is None and arguments["unit_weights"] is None:
             return None
+        # the main metrics of this kind of predictions
         names = ("within", "unit_weights", "units", "sample_weight", "confidence_level")
         options = {name: arguments[name] for name in (*names, "random_state")}
         y_true, binary = self.target.codes, self.positive is not None
@@ -158,6 +263,7 @@ class ParsedPredictions(NamedTuple):
         """Return the input of a metric: labels, numbers, probabilities, scores, or the original."""
         if response is None:
             return self.original
+        # labels or numbers
         kinds = [response] if isinstance(response, str) else list(response)
         if "predict" in kinds or self.kind in ("labels", "numbers"):
             if np.isnan(self.predicted).any():
@@ -171,18 +277,12 @@ class ParsedPredictions(NamedTuple):
             if self.target.classes is None:
                 return self.predicted
             return self.target.classes[self.predicted]
+        # scores or probabilities
         scores = self.response
         assert scores is not None
         if "decision_function" not in kinds and self.kind != "probabilities":
             raise ValueError(f"scoring={name!r} needs probabilities, got scores.")
         return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
-
-    def validate(self, sample: CurveSample | None, seed: int) -> Results | None:
-        """Return the calibration measures; None unless there are probabilities of two classes."""
-        if self.kind != "probabilities" or sample is None:
-            return None
-        with ignored_warnings(UserWarning):  # probabilities of 0 and 1 have their own warning
-            return measure_calibration(sample, seed)
 
     def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
         """Return some of the predictions as one test set of a fixed model."""
@@ -225,6 +325,7 @@ def collect_predictions(
 def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
     """Return the predictions of several systems by name; None for a single system."""
     if isinstance(predictions, Mapping):
+        # a mapping, or a data frame whose columns are not classes
         systems = {str(name): columns for name, columns in predictions.items()}
     elif hasattr(predictions, "columns") and not is_wide(y_true):
         names = list(predictions.columns)
@@ -257,6 +358,7 @@ def read_predictions(
 ) -> ParsedPredictions:
     """Return the parsed predictions of a kind."""
     _checks.check_same_length(y_true=y_true, predictions=predictions)
+    # true values, and predictions as a column or as columns
     y = _hold_text(_checks.check_y("y_true", y_true))
     values = read_column(predictions) if np.ndim(predictions) != 2 else None
     if values is None:
@@ -264,9 +366,11 @@ def read_predictions(
         values = columns[:, 0] if columns.shape[1] == 1 else columns
     if kind == "auto":
         _checks.refuse_swapped("predictions", y, values)
+    # labels coded as 0 and 1
     hard = translate_labels(y, values, pos_label) if kind in ("auto", "labels") else None
     if hard is not None:
         kind, values, pos_label = "labels", hard, None
+    # the kind, and the options that it allows
     automatic = kind == "auto"
     if automatic:
         kind = find_kind(y, values)
@@ -315,6 +419,7 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
     classes = np.unique(y).tolist()
     if len(classes) != 2 or predictions.ndim != 1 or predictions.dtype.kind not in "biuf":
         return None
+    # at most two distinct values
     distinct = np.unique(predictions[:1000])  # enough to recognize most scores
     if len(distinct) <= 2:
         distinct = np.unique(predictions)
@@ -324,6 +429,7 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
     if not (values <= {0, 1} or values <= {-1, 1}):
         _refuse_other_codes(classes, sorted(values))
         return None
+    # which class 1 stands for: by the option, or by words such as "yes"
     words = tuple(str(label).strip().lower() for label in classes)
     negative, positive = classes
     if pos_label is not None:
@@ -361,6 +467,7 @@ SAME_SUM = 0.02
 
 def _refuse_other_sums(columns: np.ndarray) -> None:
     """Raise if all rows add up to the same number other than 1, as percentages do to 100."""
+    # rows that add up to the same number
     sums = columns.sum(axis=1)
     whole = float(np.median(sums))
     if (
@@ -380,13 +487,17 @@ def _refuse_other_sums(columns: np.ndarray) -> None:
 
 def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
     """Return the kind of the predictions."""
+    # a column for each class
     if predictions.ndim == 2:
         return "probabilities" if _are_probabilities(predictions) else "scores"
+    # texts are labels
     if predictions.dtype.kind not in "iuf":
         return "labels"
+    # fractions, or many distinct whole numbers, are no classes
     classes = np.unique(y)
     if y.dtype.kind in "iuf" and (np.any(y % 1 != 0) or len(classes) > MAX_CLASSES):
         return "numbers"
+    # values of the classes, or scores of two classes
     if y.dtype.kind in "biuf" and np.isin(predictions, classes).all():
         return "labels"
     if len(classes) > 2:
@@ -413,6 +524,7 @@ def _refuse_unused(
     kind: str, predictions: np.ndarray, labels: Any, pos_label: Any, cut: Any
 ) -> None:
     """Raise if an option is undefined for predictions of this kind."""
+    # options that scores have
     if kind in ("labels", "numbers"):
         for name, value in (("threshold", cut), ("pos_label", pos_label), ("labels", labels)):
             if value is not None:
@@ -426,6 +538,7 @@ def _refuse_unused(
         raise ValueError("labels must be None if predictions have one column.")
     if cut is None:
         return
+    # thresholds of probabilities
     rule = read_rule(cut)
     if kind == "probabilities" and isinstance(rule, float) and not 0 <= rule <= 1:
         raise ValueError(
@@ -465,19 +578,16 @@ def _read_labels(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
         and np.all(np.abs(predictions) < EXACT_BELOW)
     ):
         predictions = predictions.astype(y.dtype)
+    # classes that are true or predicted
     classes = np.union1d(y, predictions)
     _checks.refuse_other_names(y, "predictions", predictions)
     target = Target(y, classes, np.searchsorted(classes, y))
-    _check_two_classes(target)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y_true must contain at least two classes, got one: {classes.tolist()[0]!r}."
+        )
     codes = np.searchsorted(classes, predictions)
     return ParsedPredictions("labels", target, codes, None, None, None, predictions)
-
-
-def _check_two_classes(target: Target) -> None:
-    if target.classes is not None and len(target.classes) < 2:
-        raise ValueError(
-            f"y_true must contain at least two classes, got one: {target.classes.tolist()[0]!r}."
-        )
 
 
 def _read_scores(
@@ -496,6 +606,7 @@ def _read_scores(
         _check_positive(classes.tolist(), pos_label)
     if pos_label is not None and pos_label == classes.tolist()[0]:
         classes = classes[::-1]
+    # the positive class is the second
     target = Target(y, classes, (y == classes[1]).astype(np.intp), positive=1)
     score = predictions.astype(float)
     response = score
@@ -518,6 +629,7 @@ def _read_scores(
 
 def _sort_columns(y: np.ndarray, columns: np.ndarray, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes, and the column of each."""
+    # one name for each column, all classes of y among them
     names = np.unique(y) if labels is None else _checks.check_y("labels", labels)
     unknown = [label for label in np.unique(y).tolist() if label not in names.tolist()]
     if len(names) != columns.shape[1] or len(set(names.tolist())) < len(names) or unknown:
@@ -540,6 +652,7 @@ def _read_columns(
 ) -> ParsedPredictions:
     """Return probabilities or scores of every class."""
     if kind == "probabilities":
+        # rows of probabilities add up to 1, up to rounding
         normalized = _checks.normalize_rows(columns)
         if normalized is None:
             raise ValueError(
@@ -548,6 +661,7 @@ def _read_columns(
             )
         columns = normalized
     if len(classes) == 2:
+        # two classes have one score, of the rarer class by default
         one = columns[:, 1] if kind == "probabilities" else columns[:, 1] - columns[:, 0]
         if pos_label is None:  # the rarer class
             codes = np.searchsorted(classes, y)
@@ -564,32 +678,19 @@ def _read_columns(
     return ParsedPredictions(kind, target, columns.argmax(axis=1), columns, None, None, columns)
 
 
-class Reading(Protocol):
-    """Interface of parsed predictions of any kind."""
-
-    def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
-        """Return some of the predictions as one test set."""
-
-    def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
-        """Return the main metric."""
-
-
 def measure_slices(
-    parsed: Reading, by: Any, groups: Any, weight: np.ndarray, confidence_level: float
+    parsed: Any, by: Any, groups: Any, weight: np.ndarray, confidence_level: float
 ) -> Results | None:
     """Return the main metric in each subgroup, if there are subgroups."""
     if by is None:
         return None
-    measure = partial(measure_some, parsed, groups, weight, confidence_level)
+
+    def measure(chosen: np.ndarray) -> Estimate:
+        """Return the main metric of some samples; a single group has no interval."""
+        some = None if groups is None else groups[chosen]
+        alone = some is not None and bool((some == some[:1]).all(axis=0).any())
+        part = parsed.collect(chosen, None if alone else some, weight[chosen])
+        answer: Estimate = parsed.measure_answer(part, confidence_level)
+        return replace(answer, standard_error=np.nan, limits={}) if alone else answer
+
     return compare_with_rest(by, len(weight), measure, confidence_level)
-
-
-def measure_some(
-    parsed: Reading, groups: Any, weight: np.ndarray, confidence_level: float, chosen: np.ndarray
-) -> Estimate:
-    """Return the main metric of some samples; a single group has no interval."""
-    some = None if groups is None else groups[chosen]
-    alone = some is not None and bool((some == some[:1]).all(axis=0).any())
-    part = parsed.collect(chosen, None if alone else some, weight[chosen])
-    answer = parsed.measure_answer(part, confidence_level)
-    return replace(answer, standard_error=np.nan, limits={}) if alone else answer

@@ -1,0 +1,627 @@
+"""Warnings of a report besides those about the table: predictions, estimates, and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.feature_selection import SelectorMixin, VarianceThreshold
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from skeval._adapters.fits import fit_plan
+from skeval._inference.estimate import Estimate, Results
+from skeval._inference.intervals import normal_quantile
+from skeval._resampling.fit_request import decides_by_pairs, find_response_method
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval._resampling.predictions import Predictions
+from skeval._resampling.sampling_units import UnitKind
+from skeval.report._arguments import ParsedPredictions, count_columns
+from skeval.report._data_checks.duplicates import has_continuous_column
+from skeval.report._findings import list_never_predicted
+from skeval.report._page import Caution, list_few
+from skeval.report._sentences import name_metric, write_amount
+from skeval.utils._checks import repetition_rng, root_seed
+from skeval.utils._text import name_label
+
+# --- metrics, scores and groups of any predictions
+
+MIN_GROUPS = 10
+
+
+def warn_of_few_groups(predictions: Predictions) -> Iterator[Caution]:
+    """Warn about intervals from few groups."""
+    n_groups = predictions.cases.n_groups
+    if n_groups is not None and n_groups < MIN_GROUPS:
+        yield Caution(
+            "few-groups",
+            f"Few groups: with {n_groups} groups, coverage may be below the nominal level. Collect "
+            "more groups, or report the interval with this reservation.",
+        )
+
+
+def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
+    """Warn about metrics that are undefined, or have no interval."""
+    # metrics without a value
+    names = {}
+    for name, estimate in metrics.items():
+        label = getattr(estimate.extra, "label", None)
+        text = name_metric(getattr(estimate.extra, "metric", "") or name)
+        names[name] = text if label is None else f"{text} of class {name_label(label)}"
+    undefined = [names[name] for name, estimate in metrics.items() if np.isnan(estimate.value)]
+    if undefined:
+        text = (
+            f"Undefined metrics: {', '.join(undefined)}. This happens if a class is never "
+            "predicted, or if no test set contains both classes."
+        )
+        yield Caution("undefined", text)
+    # metrics without an interval
+    unknown = [
+        (names[name], estimate.standard_error > 0)
+        for name, estimate in metrics.items()
+        if np.isfinite(estimate.value) and np.isnan(estimate.interval.low)
+    ]
+    for varies, why in (
+        (False, "the values that they are computed from do not vary"),
+        (True, "the intervals would be too wide to be useful"),
+    ):
+        listed = [name for name, spread in unknown if spread == varies]
+        if listed:
+            yield Caution("undefined", f"Metrics without intervals: {', '.join(listed)}; {why}.")
+
+
+def warn_of_fitted_scores(
+    predictions: Predictions, metrics: Results, estimator: Any
+) -> list[Caution]:
+    """Warn about undefined metrics and constant scores."""
+    notes = [] if predictions.cases.n_units == 1 else list(warn_of_metrics(metrics))
+    # scores that are missing or not finite
+    method = find_response_method(estimator, predictions.target)
+    if method is not None and predictions.class_scores is None:
+        text = (
+            f"No usable scores: {method} did not return a finite score for every class in "
+            "some fit, so curves, AUC and losses of probabilities are missing. Check the scores "
+            "of the model for missing and infinite values."
+        )
+        notes.append(Caution("undefined", text))
+    # scores that do not vary
+    flat, n_answered = int(predictions.ranks_nothing.sum()), len(predictions.ranks_nothing)
+    if 2 * flat > n_answered:
+        where = "every fit" if flat == n_answered else f"{flat} of {n_answered} fits"
+        text = (
+            f"Constant scores: apart from rounding, the scores are constant in {where}, so AUC and "
+            "average precision are not informative. This is common for models that predict a "
+            "single class; try class weights."
+        )
+        notes.append(Caution("constant-scores", text))
+    # scores of pairs of classes
+    if decides_by_pairs(estimator, predictions.target):
+        text = (
+            "No scores per class: decision_function_shape='ovo' returns decision values for "
+            "pairs of classes, so curves and AUC are missing. Use 'ovr' to get them."
+        )
+        notes.append(Caution("undefined", text))
+    return notes
+
+
+# --- existing predictions
+
+MIN_OF_CLASS = 10
+MIN_Z = 3.3
+"""Minimum correlation, in standard errors, between the errors of repeated predictions."""
+
+
+def warn_of_predictions(
+    parsed: ParsedPredictions,
+    predictions: Predictions,
+    metrics: Results,
+    y_true: Any,
+    at_threshold: Results | None,
+) -> Iterator[Caution]:
+    """Yield the warnings about predictions."""
+    yield from _warn_of_units(parsed, predictions, y_true)
+    yield from _warn_of_scores(parsed, predictions, metrics)
+    yield from _warn_of_certainty(parsed)
+    if at_threshold is not None and at_threshold["threshold"].method == "bootstrap":
+        yield Caution(
+            "chosen-threshold",
+            "Threshold chosen on the test set: label metrics and the confusion matrix are "
+            "optimistic. The table of the threshold gives corrected values.",
+        )
+    yield from warn_of_metrics(metrics)
+    yield from _warn_of_classes(parsed, predictions)
+
+
+def _warn_of_units(
+    parsed: ParsedPredictions, predictions: Predictions, y_true: Any
+) -> Iterator[Caution]:
+    """Warn about samples that may not be independent, and about few groups."""
+    n = len(parsed.target)
+    # rows with the same index, equal predictions, or several rounds of them
+    index = getattr(y_true, "index", None)
+    if index is not None and not callable(index) and not index.is_unique:
+        n_same = int(index.duplicated(keep=False).sum())
+        yield Caution(
+            "copies",
+            f"Repeated index: {n_same} of {n} rows share an index value with another row. If such "
+            "rows belong together, for example to one patient, the intervals are too short: pass "
+            "groups=.",
+        )
+    elif predictions.cases.n_groups is None:
+        copies = list(_warn_of_copies(parsed, predictions))
+        yield from copies
+        n_samples = n if copies else _find_period(parsed)
+        if n_samples < n:
+            yield Caution(
+                "repeated",
+                f"Repeated predictions: the {n} rows seem to be {n // n_samples} predictions for "
+                f"each of {n_samples} samples, because the true values repeat in this order and "
+                "the errors of a sample are correlated; the intervals are then too short. Pass the "
+                "number of the sample as groups=, or average its predictions.",
+            )
+    yield from warn_of_few_groups(predictions)
+
+
+def _find_period(parsed: ParsedPredictions) -> int:
+    """Return the period, in rows, of the true values and errors; `n_samples` if they do not repeat.
+
+    The true values must repeat exactly. The errors, minus their class means, of the first period
+    must be correlated with the mean of the other periods: by more than `MIN_Z` standard errors of
+    the correlation of independent errors, which is possible with at least `MIN_Z ** 2` samples.
+    """
+    target, n = parsed.target, len(parsed.target)
+    errors = _measure_errors(parsed)
+    for n_samples in range(int(MIN_Z**2) + 1, n // 2 + 1):
+        if n % n_samples or not np.array_equal(target.y[:-n_samples], target.y[n_samples:]):
+            continue
+        # errors of a sample are correlated over the rounds
+        first, *others = errors.reshape(-1, n_samples)
+        mean = np.mean(others, axis=0)
+        if first.std() > 0 < mean.std():
+            correlation = np.corrcoef(first, mean)[0, 1]
+            if correlation * np.sqrt(n_samples) > MIN_Z:
+                return n_samples
+    return n
+
+
+def _measure_errors(parsed: ParsedPredictions) -> np.ndarray:
+    """Return the error of each sample, for classes minus the mean of its class."""
+    target = parsed.target
+    if target.classes is None:
+        return parsed.predicted - target.y
+    if parsed.response is None:
+        errors = (parsed.predicted != target.codes).astype(float)
+    elif parsed.response.ndim == 1:
+        errors = parsed.response.astype(float)
+    else:
+        errors = parsed.response[np.arange(len(target)), target.codes]
+    # the mean of the class
+    sizes = np.bincount(target.codes, minlength=1)
+    means = np.bincount(target.codes, errors) / np.maximum(sizes, 1)
+    return errors - means[target.codes]
+
+
+def _warn_of_certainty(parsed: ParsedPredictions) -> Iterator[Caution]:
+    """Warn about true classes with probability 0."""
+    if parsed.kind != "probabilities" or parsed.response is None:
+        return
+    own = parsed.response[np.arange(len(parsed.target)), parsed.target.codes]
+    n_wrong = int(np.sum(own == 0))
+    if n_wrong:
+        yield Caution(
+            "impossible",
+            f"Impossible outcomes: {n_wrong} of {len(own)} samples have a predicted probability of "
+            "0 for their true class. Their log loss is infinite and was replaced by that of the "
+            "smallest positive number; do not report the log loss.",
+        )
+
+
+def _warn_of_scores(
+    parsed: ParsedPredictions, predictions: Predictions, metrics: Results
+) -> Iterator[Caution]:
+    """Warn about scores that are not probabilities, are constant, or are reversed."""
+    if parsed.kind == "scores":
+        yield from _warn_of_no_probabilities(parsed.original.astype(float), parsed.score.ndim == 1)
+    if predictions.class_scores is not None and predictions.ranks_nothing.all():
+        yield Caution(
+            "constant-scores",
+            (
+                "Constant scores: all samples have the same score, so AUC and average precision "
+                "are not informative."
+            ),
+        )
+    elif parsed.kind == "numbers" and np.ptp(parsed.predicted) == 0:
+        yield Caution(
+            "constant-scores", "Constant predictions: all predictions are the same number."
+        )
+    if "roc_auc" in metrics and metrics["roc_auc"].interval.high < 0.5:
+        yield Caution(
+            "reversed",
+            "Reversed scores: the AUC is below 0.5, so high scores indicate the other class, "
+            f"not {parsed.positive}. Pass pos_label= if they are meant for that class, or "
+            "reverse them.",
+        )
+
+
+def _warn_of_no_probabilities(scores: np.ndarray, two_classes: bool) -> Iterator[Caution]:
+    """Warn about scores outside [0, 1], or rows that do not add up to 1."""
+    # values outside [0, 1]
+    rows = scores.reshape(len(scores), -1)
+    outside = int(np.sum(((rows < 0) | (rows > 1)).any(axis=1)))
+    ending = "They are used as scores; calibration, Brier score and log loss are not computed."
+    if outside and two_classes:
+        percent = scores.min() >= 0 and 1 < scores.max() <= 100
+        remedy = " If they are percentages, divide them by 100." if percent else ""
+        yield Caution(
+            "no-probabilities",
+            f"Not probabilities: {outside} of {len(scores)} predictions lie outside [0, 1] "
+            f"({scores.min():.4g} to {scores.max():.4g}). {ending}{remedy}",
+        )
+    elif not outside and rows.shape[1] > 1:
+        # sums other than 1
+        sums = rows.sum(axis=1)
+        yield Caution(
+            "no-probabilities",
+            f"Not probabilities: predictions of a sample add up to {sums.min():.4g} to "
+            f"{sums.max():.4g}, not to 1. {ending}",
+        )
+
+
+def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[Caution]:
+    """Warn about classes never predicted, rare classes, and perfect predictions."""
+    target = parsed.target
+    perfect = Caution(
+        "perfect",
+        "Perfect predictions: every prediction is correct. Check whether the system has seen "
+        "the true values, here or in its training data.",
+    )
+    # no error
+    if predictions.has_values and np.all(predictions.predicted == target.codes):
+        yield perfect
+    if target.classes is None:
+        return
+    # classes without predictions
+    never = list_never_predicted(predictions)
+    if never:
+        yield Caution(
+            "never-predicted",
+            f"Classes never predicted: {list_few(never, 5)}. Their precision is undefined and "
+            "counts as 0 in macro averages.",
+        )
+    # classes without samples, or with few
+    sizes = np.bincount(target.codes, minlength=len(target.classes))
+    if absent := list(map(str, target.classes[sizes == 0])):
+        yield Caution(
+            "undefined",
+            f"Classes without samples: {list_few(absent, 5)} are predicted but never true. "
+            "Their recall is undefined and left out of macro averages; their F1 counts as 0.",
+        )
+    few = [
+        f"{label} ({size})"
+        for label, size in zip(target.classes, sizes, strict=True)
+        if 0 < size < MIN_OF_CLASS
+    ]
+    if few:
+        yield Caution(
+            "few-samples",
+            f"Rare classes: {list_few(few, 5)} have fewer than {MIN_OF_CLASS} samples. "
+            "Metrics of these classes are imprecise: report them with their intervals.",
+        )
+
+
+SHARE_OF_COPIES = 0.05
+
+
+def _warn_of_copies(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[Caution]:
+    """Warn about equal predictions with equal true values, unless rounding explains them."""
+    if parsed.kind == "labels":
+        return
+    n = len(parsed.target)
+    # groups of equal predictions, and whether their true values are equal
+    if parsed.target.n_classes == 2 and predictions.ranked is not None:
+        ranked = predictions.ranked.ranked
+        sizes, alike = ranked.counts, (ranked.positives == 0) | (ranked.negatives == 0)
+    else:
+        columns = parsed.predicted if parsed.response is None else parsed.response
+        _, place, sizes = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
+        place = place.reshape(-1)
+        one = np.empty(len(sizes), dtype=np.intp)
+        one[place] = np.arange(n)  # any sample with the same prediction
+        differs = parsed.target.codes != parsed.target.codes[one[place]]
+        alike = np.bincount(place, differs) == 0
+    # copies, unless rounding or few distinct scores explain them
+    n_copies = int(sizes[(sizes > 1) & alike].sum())
+    # few distinct scores, as of a small tree, and rounded scores repeat by chance
+    if n_copies <= SHARE_OF_COPIES * n or 2 * len(sizes) < n:
+        return
+    columns = parsed.predicted if parsed.response is None else parsed.response
+    if has_continuous_column(np.asarray(columns, dtype=float).reshape(n, -1)):
+        yield Caution(
+            "copies",
+            f"Possible copies: {n_copies} of {n} samples have exactly the same prediction and "
+            "true value as another one, and copies make the intervals too short. Remove copies, or "
+            "pass a common group for them (groups=).",
+        )
+
+
+# --- estimates of one error: overfitting, disagreement, wide intervals
+
+WIDE_INTERVAL = 0.2
+DISAGREEMENT = 2.0
+"""Standard errors of the difference of two estimates; for false alarms see
+doc/user_guide/warnings.rst."""
+TWO_ANSWERS = 3.0
+"""Standard errors of the headline between two estimates of the same error."""
+NEAR_ZERO = 0.1
+"""Share of the cross-validated error below which a training error is uninformative."""
+
+
+def check_estimates(
+    estimates: Iterable[Estimate], answer: Estimate | None = None, kind: UnitKind = UnitKind.GROUP
+) -> list[Caution]:
+    """Return the warnings about the estimates of one estimator, and about the headline.
+
+    The `kind` names sampling units of several samples.
+    """
+    # estimates that were run
+    named = {estimate.method: estimate for estimate in estimates}
+    if not {"cross_validation", "resubstitution"} <= named.keys():  # interrupted before these
+        return []
+    cross_validation = named["cross_validation"]
+    results = [
+        _warn_of_overfitting(named["resubstitution"], answer or cross_validation),
+        _warn_of_632(named, cross_validation),
+        _warn_of_disagreement(cross_validation, named.get("holdout")),
+    ]
+    if answer is not None:
+        results.append(_warn_of_two_answers(answer, named))
+    if cross_validation.loss == "zero_one":
+        results.append(_warn_of_wide_interval(cross_validation, kind))
+    return [sentence for sentence in results if sentence]
+
+
+def _warn_of_two_answers(answer: Estimate, named: dict[str, Estimate]) -> Caution | None:
+    """Return a warning if estimates of the same error from the same samples differ too much.
+
+    Cross-validations of the same samples share most of their noise, so new folds explain much less
+    than three standard errors of one of them. Training errors are usually lower, so only higher
+    ones are reported. User-defined folds may test other samples and are not compared.
+    """
+    if answer.method != "repeated_cv":
+        return None
+    # cross-validation again, or the training error
+    limit = TWO_ANSWERS * _spread(answer)
+    folds, training = named["cross_validation"], named["resubstitution"]
+    if abs(folds.value - answer.value) > limit:
+        what, other = "one cross-validation", folds
+    elif training.value - answer.value > limit:
+        what, other = "the training error", training
+    else:
+        return None
+    return Caution(
+        "two-answers",
+        f"Two estimates disagree: the main estimate ({_write_error(answer)}) and {what} "
+        f"({_write_error(other)}) differ by more than three standard errors, although they share "
+        "their samples. The fits may be unstable, or stop before they converge: scale the "
+        "features, raise max_iter, and fit the model twice to see whether its predictions change.",
+        "two estimates of the same error disagree",
+    )
+
+
+def _warn_of_overfitting(resubstitution: Estimate, tested: Estimate) -> Caution | None:
+    """Warn if the training error is far below the error of samples that were not trained on."""
+    gap = tested.value - resubstitution.value
+    if not (resubstitution.value < tested.value / 2 and gap > 2 * _spread(tested)):
+        return None
+    return Caution(
+        "overfitting",
+        f"Training error too low: the training error ({_write_error(resubstitution)}) is far below "
+        f"the cross-validated error ({_write_error(tested)}). Do not report the training error.",
+    )
+
+
+def _warn_of_632(named: dict[str, Any], cross_validation: Estimate) -> Caution | None:
+    """Warn if .632+ is too low because of a training error near 0.
+
+    Both the cross-validated and the out-of-bag error are then above it. If the cross-validated
+    error is compatible with pure noise, .632+ gives the training error little weight and may be
+    right.
+    """
+    bootstrap, resubstitution = named.get(".632+"), named["resubstitution"]
+    error = cross_validation.value
+    if bootstrap is None or resubstitution.value > NEAR_ZERO * error:
+        return None
+    if cross_validation.interval.high >= bootstrap.extra.no_information:
+        return None
+    if not min(error, named["oob"].value) - bootstrap.value > _spread(cross_validation):
+        return None
+    return Caution(
+        "632",
+        f".632+ too low: it is {_write_error(bootstrap)}, but cross-validation gives "
+        f"{_write_error(cross_validation)}, because .632+ includes a training error near 0 "
+        f"({_write_error(resubstitution)}), which this model reaches on any data. Report neither "
+        ".632 nor .632+.",
+    )
+
+
+def _warn_of_disagreement(a: Estimate, b: Estimate | None) -> Caution | None:
+    """Warn if hold-out and cross-validation differ by more than chance explains."""
+    if b is None or not abs(a.value - b.value) > DISAGREEMENT * np.hypot(_spread(a), _spread(b)):
+        return None
+    return Caution(
+        "disagreement",
+        f"Estimates disagree: hold-out ({_write_error(b)}) and cross-validation "
+        f"({_write_error(a)}) differ by more than two standard errors. The error depends on which "
+        "samples are held out, or on how many: do not report a single split.",
+    )
+
+
+def _spread(estimate: Estimate) -> float:
+    """Return a standard error that is positive even without errors, from the interval.
+
+    It assumes independent losses, without inflation, as in the simulations of false alarms. If the
+    interval is undefined it is nan, so that no comparison is true.
+    """
+    form = next(name for name in estimate.interval_methods if name != "inflated")
+    interval = estimate.confidence_interval(method=form)
+    return (interval.high - interval.low) / 2 / normal_quantile(interval.confidence_level)
+
+
+def _write_error(estimate: Any) -> str:
+    """Return an error in the unit of the verdict."""
+    return write_amount(estimate.value, estimate.loss)
+
+
+def _warn_of_wide_interval(cross_validation: Estimate, kind: UnitKind) -> Caution | None:
+    """Warn if there are too few samples for a precise estimate."""
+    interval = cross_validation.interval
+    if interval.high - interval.low <= WIDE_INTERVAL:
+        return None
+    n_groups = cross_validation.n_groups
+    units = f"{cross_validation.n_samples} samples"
+    if n_groups is not None:
+        units = f"{n_groups} {kind.value}"
+    level = f"{100 * interval.confidence_level:g} % CI"
+    width = 100 * (interval.high - interval.low)
+    return Caution(
+        "wide",
+        f"Wide interval: the {level} of the cross-validated error spans {width:.0f} percentage "
+        f"points. Collect more samples: {units} are too few for a precise estimate.",
+    )
+
+
+# --- the model: parts fitted beforehand, and undetermined least squares
+
+MAX_REFIT = 500
+"""Maximum number of samples on which a model is refitted with shuffled labels."""
+N_SHUFFLES = 12
+"""Number of shuffles after which the predictions must all be the same. A rule with one threshold or
+one binary feature predicts the same after up to half of them; for most models one suffices."""
+REMEDY = (
+    "Pass the unfitted estimator, so that it is trained within the folds; for a model that is "
+    "fixed in advance, use evaluate_predictions or metric_interval on samples it has not seen."
+)
+
+
+def check_fitted_before(inputs: Inputs, seed: int, allows: Callable[[int], bool]) -> list[Caution]:
+    """Return a warning if the model, or a part of it, is not trained within the folds.
+
+    Each fit is started only if the clock `allows` it. Frozen parts are found by their type. A model
+    that is fixed in another way predicts the same after it is refitted on shuffled labels; constant
+    predictions do not show this.
+    """
+    # frozen parts, named by their type
+    parts = {"": inputs.estimator, **inputs.estimator.get_params(deep=True)}
+    frozen = [
+        (f"FrozenEstimator({type(part.estimator).__name__})", part.estimator)
+        for part in parts.values()
+        if isinstance(part, FrozenEstimator)
+    ]
+    supervised = [name for name, part in frozen if _uses_labels(part)]
+    if supervised:
+        names = ", ".join(supervised)
+        verb = "are" if len(supervised) > 1 else "is"
+        text = (
+            f"Model fitted before: {names} {verb} frozen and not trained within the folds. If "
+            f"these samples were used to fit it, the error is a training error. {REMEDY}"
+        )
+        return [Caution("fitted-before", text, "part of the model was fitted before the folds")]
+    if frozen:
+        names = ", ".join(name for name, _ in frozen)
+        text = (
+            f"Step fitted before: {names} is not refitted within the folds. It does not use the "
+            "target, so the effect on the error is usually small. Unfreeze it to measure this."
+        )
+        return [Caution("fitted-before", text)]
+    if _ignores_labels(inputs, seed, allows):
+        text = (
+            "Model fitted before: the predictions do not change if the model is refitted on "
+            "shuffled labels, so it was not trained within the folds. If these samples were used "
+            f"to fit it, the error is a training error. {REMEDY}"
+        )
+        return [Caution("fitted-before", text, "the model does not learn from the training labels")]
+    return []
+
+
+def _uses_labels(part: Any) -> bool:
+    """Whether an estimator predicts a target, or uses one to select or transform features."""
+    if isinstance(part, SelectorMixin):
+        return not isinstance(part, VarianceThreshold)
+    tags = get_tags(part)
+    return tags.estimator_type in ("classifier", "regressor") or tags.target_tags.required
+
+
+def _ignores_labels(inputs: Inputs, seed: int, allows: Callable[[int], bool]) -> bool:
+    """Whether a model predicts the same, but not a constant, after its labels are shuffled."""
+    if isinstance(inputs.estimator, DummyClassifier | DummyRegressor):
+        return False  # by design, it depends only on the frequencies of the labels
+    # a sample of the rows
+    n, rng = len(inputs.target), repetition_rng(root_seed(seed), 0)
+    rows = np.sort(rng.permutation(n)[:MAX_REFIT])
+    used = np.zeros((1, n), dtype=bool)
+    used[:, rows] = True
+    quiet = inputs.with_options(verbose=0, memory=None)
+
+    def refit(labels: np.ndarray) -> np.ndarray:
+        """Return the predictions of a model fitted to the labels of these samples, in order."""
+        if not allows(1):
+            raise TimeoutError
+        order = np.arange(n)
+        order[rows] = labels
+        block = PlanBlock(used.astype(np.intp), used, order[None])
+        (_, output), *_ = fit_plan(quiet, ResamplingPlan(n, 1, lambda _: block, 1))
+        if output.failed.any():
+            raise ValueError("a fit failed")
+        return np.asarray(output.predicted)
+
+    try:
+        # constant predictions are no evidence
+        before = refit(rows)
+        return bool(np.any(before != before[0])) and all(
+            np.array_equal(before, refit(rng.permutation(rows))) for _ in range(N_SHUFFLES)
+        )
+    except Exception:  # no time, or for example too few samples, which other checks report
+        return False
+
+
+def check_least_squares(estimator: Any, X: Any, y: Any) -> list[Caution]:
+    """Return a warning if least squares have about as many features as samples.
+
+    With 10 % more samples the error of such a rule may change several fold, and the models of ten
+    folds are trained on 10 % fewer samples than the final model. Features are counted after the
+    earlier steps of a pipeline.
+    """
+    *steps, rule = estimator if isinstance(estimator, Pipeline) else [estimator]
+    if not isinstance(rule, LinearRegression) or rule.positive:
+        return []
+    if steps:
+        with suppress(Exception):
+            X = clone(estimator[:-1]).fit_transform(X, y)
+    # the range in which the solution is undetermined
+    n_samples, n_features = len(y), count_columns(X) or 0
+    lowest, highest = UNDETERMINED
+    if not lowest * n_samples <= n_features <= highest * n_samples:
+        return []
+    text = (
+        f"Undetermined least squares: with {n_features} features and {n_samples} samples, the "
+        "error of the model trained on all samples may be many times that of the models of the "
+        "folds, which are trained on fewer samples. In simulations with as many features as "
+        f"samples, the interval covered the true error in {COVERAGE_UNDETERMINED[1]} % of data "
+        f"sets, for absolute errors in {COVERAGE_UNDETERMINED[0]} %. Use fewer features or a "
+        "penalty (Ridge)."
+    )
+    headline = "least squares with about as many features as samples are undetermined"
+    return [Caution("undetermined", text, headline)]
+
+
+UNDETERMINED = 0.95, 1.15
+"""Features per sample between which least squares count as undetermined."""
+COVERAGE_UNDETERMINED = 4, 2
+"""For absolute and squared loss, from benchmarks/results/inflation.csv: as many as samples."""
