@@ -95,6 +95,7 @@ class Measured(NamedTuple):
     @property
     def prediction_limit(self) -> Array:
         """Simultaneous upper prediction limits for one more draw of the reference."""
+        # Student's quantile for all candidates together
         n_candidates, n_draws = self.reference.shape
         quantile = t.isf(LEVEL / n_candidates, n_draws - 1)
         spread = self.reference.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
@@ -105,6 +106,7 @@ class Measured(NamedTuple):
 
         The best candidate is the sufficient candidate with the largest value.
         """
+        # candidates that reach their limits and exceed the reference
         base = self.reference.mean(axis=1)
         sufficient = np.flatnonzero((self.values >= limits) & (self.values > base))
         if not sufficient.size:
@@ -340,6 +342,7 @@ def choose_n_clusters(
     >>> choice.n_clusters
     3
     """
+    # methods and their candidates
     X = _stability.check_points(clusterer, X)
     if not method:
         raise ValueError("method must contain at least one name, got none.")
@@ -349,6 +352,7 @@ def choose_n_clusters(
     candidates = {name: _candidates_of(name, n_clusters, len(methods)) for name in methods}
     for name in {SEQUENTIAL, GAP} & {*methods}:
         check_sizes(X, candidates[name])
+    # all methods share the inputs, and those of halves the halves
     trial = Trial(
         X,
         clusterer,
@@ -372,6 +376,7 @@ def choose_n_clusters(
 
 def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np.ndarray:
     """Return the candidates of a method; if there are several methods, omit 1 if unsupported."""
+    # with several methods, each omits what it does not support
     takes_one = method in TAKE_ONE
     if not takes_one and n_methods > 1:
         n_clusters = [k for k in check_candidates(n_clusters, 1, method).tolist() if k > 1]
@@ -391,6 +396,7 @@ def _choose_by_halves(
     union = np.unique(np.concatenate(list(candidates.values())))
     possible = union * SMALLEST <= trial.X.shape[0] // 2
     clusterers = trial.with_n_clusters(union[possible])
+    # all measures of the same halves
     measures = [RULES[name].measure for name in candidates]
     table = np.zeros((len(measures), 2, len(union), trial.n_repeats))
     table[:, :, possible] = _stability.run_halvings(
@@ -585,6 +591,7 @@ def choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -
     draws = [(root, 1), (of_reference, trial.n_repeats)]
     measured = np.transpose(_stability.run_draws(measure, draws, **trial.options))
     logs, reference_logs = measured[:, 0], measured[:, 1:]
+    # a dispersion of 0 has no logarithm
     if not np.isfinite(reference_logs).all():
         raise ValueError(
             "n_clusters must be less than the number of different points in data without "
@@ -701,6 +708,7 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         # against one cluster the excess favors too many: the reference is nearly bimodal too
         n_clusters = int(step.candidates[np.argmax(step.excess if steps[1:] else step.values)])
         labels = partitions[n_clusters]
+    # the first test is of one cluster, the last decided
     first, last = steps[0], steps[-1]
     cautions = [caution_about_items(trial.X)]
     if n_clusters > 1:
@@ -737,6 +745,7 @@ def run_test(
 
     After an early stop, the P-value is computed from the draws so far (Besag and Clifford, 1991).
     """
+    # blocks of draws, until a rejection is impossible
     draws, allowed = np.empty((len(values), 0)), int(level * (n_references + 1)) - 1
     while draws.shape[1] < n_references:
         size = min(BLOCK, n_references - draws.shape[1])
@@ -786,14 +795,17 @@ def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, lev
     The data are standardized by the mean and standard deviation of the draws, and each draw by the
     moments of the other draws.
     """
+    # mean and deviations of the reference, (K,) and (K, B)
     n = draws.shape[1]
     mean, deviations = draws.mean(axis=1), draws - draws.mean(axis=1, keepdims=True)
     variance = draws.var(axis=1, ddof=1)
     # mean and variance without the draw b, from the deviation of b
     others = np.maximum(((n - 1) * variance[:, None] - deviations**2 * n / (n - 1)) / (n - 2), 0.0)
+    # largest standardized silhouette of each draw, and of the data
     null = standardize(deviations * n / (n - 1), np.sqrt(others)).max(axis=0)
     spread = np.sqrt(variance)
     largest = standardize(values - mean, spread).max()
+    # smallest silhouettes that would reject
     critical = np.sort(null)[::-1][max(int(level * (n + 1)), 1) - 1]
     return Step(
         candidates,

@@ -52,6 +52,7 @@ def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> n
     """Return the validated, distinct candidates in ascending order."""
     if not isinstance(n_clusters, Iterable):
         raise TypeError(f"n_clusters must be an iterable of integers, got {n_clusters!r}.")
+    # integers in range
     candidates = list(n_clusters)
     wrong = [
         k for k in candidates if isinstance(k, bool) or not isinstance(k, Integral) or k < smallest
@@ -66,6 +67,7 @@ def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> n
 
 def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
     """Return the validated parameter for the number of clusters, or by None the only one."""
+    # a parameter by name, or the only one of the usual names
     names = sorted(clusterer.get_params(deep=True))
     if param_name is not None and not (isinstance(param_name, str) and param_name in names):
         raise ValueError(
@@ -216,6 +218,7 @@ class NClustersChoice(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Cautions, a narrow decision, or a rule that no candidate meets, in sentences."""
+        # cautions about the data, and a narrow decision
         notes = [*self.cautions, self.edge]
         tried, last = self.candidates, self.candidates[-1]
         if self.n_clusters not in tried and self.method != SEQUENTIAL:
@@ -225,6 +228,7 @@ class NClustersChoice(Result):
         if self.gap_increases:
             notes.append(f"No candidate meets the rule: the gap still increases at k = {last}.")
         if self.method == GAP and np.isfinite(self.values).all():
+            # a later rise of the gap
             chosen = self.values[tried == self.n_clusters]
             later = tried > self.n_clusters
             rises = np.where(later, (self.values - chosen) / self.standard_errors, 0)
@@ -256,6 +260,7 @@ class NClustersChoice(Result):
         )
 
     def __str__(self) -> str:
+        # rule and P-values
         rows = [("rule", self.rule), ("reference", REFERENCE_WORDS[self.reference])]
         for k, pvalue in ((1, self.pvalue), (self.n_clusters, self.pvalue_more)):
             if np.isfinite(pvalue):

@@ -135,6 +135,7 @@ def pareto_dominance(
     merit = check_data("values", values, dtype=np.float64, ensure_all_finite=False)
     if np.isnan(merit).any():
         raise ValueError(f"values must not be nan, got nan at {np.argwhere(np.isnan(merit))[0]}.")
+    # one direction, or one for each criterion
     directions, n_criteria = np.asarray(greater_is_better), merit.shape[1]
     if directions.dtype != bool:
         raise TypeError(f"greater_is_better must be boolean, got {greater_is_better!r}.")
@@ -143,12 +144,14 @@ def pareto_dominance(
             f"greater_is_better must have one entry for each of the {n_criteria} criteria, "
             f"got shape {directions.shape}."
         )
+    # larger is better from here on
     merit = np.where(directions, merit, -merit)
     worse = np.zeros((len(merit), len(merit)), dtype=bool)
     for column in merit.T:  # smaller by more than rounding
         a, b = column[:, None], column[None, :]
         finite = np.isfinite(a) & np.isfinite(b)
         worse |= a < b - TIE * np.where(finite, np.maximum(np.abs(a), np.abs(b)), 0.0)
+    # nowhere worse, and better somewhere
     dominates = ~worse & worse.T
     return dominates, np.logical_not(dominates.any(axis=0))
 
@@ -238,6 +241,7 @@ def compare_clusterings(
     """
     if not partitions:
         raise ValueError("partitions must contain at least one clustering, got none.")
+    # values of all indices for all partitions
     directions = resolve_directions(indices)
     if isinstance(indices, Mapping):
         rows = [
@@ -255,6 +259,7 @@ def compare_clusterings(
             f"indices must be defined for every partition, but {list(directions)[column]!r} is "
             f"nan for {list(partitions)[row]!r}."
         )
+    # dominance, and the partitions that none dominates
     up = tuple(directions.values())
     dominates, front = pareto_dominance(values, greater_is_better=up)
     n_clusters = np.array([len(np.unique(np.asarray(p))) for p in partitions.values()])

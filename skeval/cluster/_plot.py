@@ -72,6 +72,7 @@ class StabilityDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         """Draw both curves with their error bars, the limits and the choice."""
+        # curve of the data, then of the reference
         k, style = self.candidates, {"marker": "o", "capsize": 3}
         errors = {"yerr": self.standard_errors, "label": "data"}
         self.errorbar_: Any = ax.errorbar(k, self.values, **errors, **style)
@@ -82,6 +83,7 @@ class StabilityDisplay(Display):
         dashed = {"color": "gray", "linestyle": "--", "label": "limit of the rule"}
         self.limits_: Any
         (self.limits_,) = ax.plot(k, self.limits, **dashed)
+        # the choice
         label = f"chosen by this rule: {self.n_clusters}"
         ax.axvline(self.n_clusters, color="C1", linestyle=":", label=label)
         ax.set_xticks(self.candidates)
@@ -139,12 +141,14 @@ class ClusterStabilityDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         """Draw the bars, the points and the limits of the verdicts."""
+        # a bar for each cluster, with its resamples spread over it
         place, n_resamples = np.arange(len(self.labels)), self.replicates.shape[1]
         self.bars_: Any = ax.barh(place, self.values, color="C0", alpha=0.4)
         spread = np.tile(np.linspace(-0.3, 0.3, n_resamples), len(place))
         heights = np.repeat(place, n_resamples) + spread
         self.points_: Any
         (self.points_,) = ax.plot(self.replicates.ravel(), heights, ".", color="C0", markersize=3)
+        # limits and verdicts
         for least in VERDICTS:
             ax.axvline(least, color="gray", linestyle="--" if least > DISSOLVED else "-", lw=0.8)
         rows = zip(self.labels, self.sizes, self.verdicts, strict=True)
@@ -232,6 +236,7 @@ class IndicesDisplay(Display):
             self._draw_index(ax, self.values[:, panel])
             ax.set_title(label_axis(name, self.greater_is_better[panel]), fontsize="medium")
         self.axes_[-1].set_xlabel("number of clusters")
+        # names that do not only state the number of clusters
         pairs = zip(self.names, self.n_clusters, strict=True)
         if not all(name.replace(" ", "") in (f"k={k}", f"{k}") for name, k in pairs):
             for ax, values in zip(self.axes_, self.values.T, strict=True):
@@ -345,6 +350,7 @@ class ParetoDisplay(Display):
     def _draw(self, ax: Any) -> None:
         """Draw the named clusterings; points on the front are filled and joined."""
         (x, y), front = self.values.T, self.front
+        # points of the front, joined from left to right
         order = np.flatnonzero(front)[np.argsort(x[front], kind="stable")]
         ax.plot(x[order], y[order], color="C1", linestyle="--", zorder=1)
         scatter(ax, x, y, front)

@@ -251,6 +251,7 @@ def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     the data, but not past 0. Continuous values have a spacing of 0; cells of a lattice, such as
     counts or rounded measurements, also lie around points that do not occur.
     """
+    # distinct values, and their smallest step
     points, counts = np.unique(values, return_counts=True)
     if len(points) < 2:
         return points, np.empty(0), 0.0
@@ -309,11 +310,13 @@ SMALL = 0.1
 
 def caution_about_columns(X: Any) -> str:
     """Return a sentence if the columns of X are linearly dependent, else an empty string."""
+    # enough rows to judge the columns
     n, p = X.shape
     if n < 2 * p or p > MAX_COLUMNS:
         return ""
     rows = safe_indexing(X, np.arange(0, n, -(-n // MAX_ROWS)))
     points = np.asarray(rows.toarray() if issparse(X) else rows, dtype=np.float64)
+    # a correlation matrix that is nearly singular
     points = points[:, np.ptp(points, axis=0) > 0]
     if points.shape[1] < 2 or len(points) < 2 * points.shape[1]:
         return ""
@@ -332,6 +335,7 @@ def caution_about_shape(X: Any, labels: np.ndarray) -> str:
     The samples of two clusters are projected on the line through their centers, and the count
     around its middle is compared with the geometric mean of the counts around the centers.
     """
+    # each cluster and its nearest one
     names = np.unique(labels[labels != NOISE])
     points = X if issparse(X) else np.asarray(X, dtype=np.float64)
     parts = [points[labels == name] for name in names]

@@ -66,6 +66,7 @@ def number_noise_apart(labels: np.ndarray) -> np.ndarray:
 
 def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
     """Return the adjusted Rand index without samples that are noise on both sides."""
+    # samples that are noise on both sides do not count
     clustered = (labels != NOISE) | (predicted != NOISE)
     parts = labels[clustered], predicted[clustered]
     table = contingency(*map(number_noise_apart, parts))
@@ -79,6 +80,7 @@ def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
 
     Noise never matches; samples that are noise on both sides are ignored.
     """
+    # samples of a cluster on both sides
     clustered, other = labels != NOISE, predicted != NOISE
     sizes = np.unique(labels[clustered], return_counts=True)[1]
     if np.max(sizes, initial=0) < 2 or not np.any(clustered & other):
@@ -86,6 +88,7 @@ def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
     table = contingency(labels[clustered & other], predicted[clustered & other])
     dense = np.zeros((len(table.row_sums), len(table.column_sums)))
     dense[table.rows, table.columns] = table.cells
+    # the best one-to-one renaming
     equal = dense[linear_sum_assignment(dense, maximize=True)].sum()
     return float(equal / np.sum(clustered | other))
 
@@ -97,10 +100,12 @@ def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
     """
     clustered = labels != NOISE
     table = contingency(labels[clustered], number_noise_apart(predicted[clustered]))
+    # sizes of the clusters
     there = table.row_sums > 0  # label numbers may have gaps
     sizes = table.row_sums[there]
     if np.min(sizes, initial=SMALLEST) < SMALLEST or not clustered.any():
         return 0.0
+    # pairs of each cluster that stay together
     kept = margin(table.rows, table.cells * (table.cells - 1), len(table.row_sums))[there]
     return float(np.min(kept / (sizes * (sizes - 1))))
 
@@ -253,6 +258,7 @@ def check_points(clusterer: Any, X: Any) -> Any:
             "clusterer must take points, because subsets and simulated points are clustered as "
             f"well; got one of precomputed distances or affinities, {clusterer!r}."
         )
+    # finite data of moderate size
     checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     check_magnitude(checked)
     return X if hasattr(X, "iloc") else checked
@@ -270,6 +276,7 @@ def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
 
 def fit_labels(clusterer: Any, X: Any) -> np.ndarray:
     """Return the label of each row of X; raise unless there is one for each and none is nan."""
+    # one label for each row
     labels = np.asarray(clusterer.fit_predict(X))
     if labels.shape != (X.shape[0],):
         raise ValueError(
@@ -340,6 +347,7 @@ def run_halvings(
     clusterers use the same halves of the data and of the reference. Without a reference, the second
     axis has length 1.
     """
+    # independent draws of the data and of the reference
     roots = [root] if reference is None else [root, root.spawn(1)[0]]
     halve = partial(run_halving, X, reference, measures, clusterers)
     values = run_draws(halve, [(seed, n_repeats) for seed in roots], **options)

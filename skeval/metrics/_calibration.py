@@ -41,6 +41,7 @@ def check_events(
 
     Samples of weight 0 are left out.
     """
+    # one column for each class, or the column of one class
     proba = _checks.check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
     if proba.ndim == 2 and proba.shape[1] > 1:
         event, probability, weight = _check_columns(y_true, proba, pos_label, labels, sample_weight)
@@ -53,6 +54,7 @@ def check_events(
         classes = np.unique(_checks.check_y("y_true", y_true)).tolist()
         pos_label = _checks.positive_label(classes, pos_label)
     _checks.check_probabilities("y_proba", probability)
+    # leave out samples of weight 0
     seen = weight > 0
     group = _checks.number_groups(groups, len(seen), seen)
     events = CurveSample(event[seen], probability[seen], weight[seen], group, 0.95)
@@ -71,6 +73,7 @@ def _check_columns(
     """Return whether y is `pos_label`, or the top label without one, its probability and weight."""
     with _checks.naming("y_true", "y_proba"):
         check_consistent_length(y_true, columns, sample_weight)
+    # classes of the rows and of the columns
     y = _checks.check_y("y_true", y_true)
     columns = _checks.check_rows("y_proba", columns)
     classes = np.unique(y) if labels is None else _checks.check_y("labels", labels)
@@ -81,6 +84,7 @@ def _check_columns(
         )
     if not set(y.tolist()) <= set(classes.tolist()):
         raise ValueError(f"y_true must only have the labels {classes.tolist()[:10]}, got others.")
+    # the event is the top label, or one class
     weight = _checks.scale_weights(sample_weight, len(y))[0]
     if pos_label is None:
         return y == classes[columns.argmax(axis=1)], columns.max(axis=1), weight
@@ -105,6 +109,7 @@ def find_bin_sizes(events: CurveSample, bins: Binned, confidence_level: float) -
         if spread.n_groups == 1:
             size[k] = 1.0
             continue
+        # size with the same normal interval as Student's t of the groups
         quantile = intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
         widening = quantile / intervals.normal_quantile(confidence_level)
         effective = intervals.effective_size(observed, spread.error, size[k], spread.n_groups)

@@ -103,6 +103,7 @@ def error_rate(
     >>> error_rate(["a", "b", "b", "a"], ["a", "b", "a", "a"])
     0.25
     """
+    # wrong samples
     y_true, y_pred = _checks.check_predictions(y_true, y_pred)
     if np.ndim(y_true) == 1:
         wrong = np.not_equal(y_true, y_pred)
@@ -111,6 +112,7 @@ def error_rate(
         wrong = np.asarray(n_wrong).ravel() > 0
     if sample_weight is None:
         return float(np.count_nonzero(wrong) / len(wrong))
+    # their share of the weight
     weight = _checks.scale_weights(sample_weight, len(wrong))[0]
     error, rest = weight[wrong].sum(), weight[~wrong].sum()
     return float(error / (error + rest))
@@ -498,6 +500,7 @@ def matrices_precision_recall_fscore(
     if not counts:
         raise ValueError("matrices must contain at least one confusion matrix, got none.")
     tp, fp, fn = np.concatenate(counts, axis=1)
+    # pooled counts are those of one class
     if average == "micro":
         tp, fp, fn = (count.sum(keepdims=True) for count in (tp, fp, fn))
         names = ["all matrices"]
@@ -752,6 +755,7 @@ def mean_precision_recall(counts: Counts, weight: Floats, filling: float) -> tup
 
     `counts` contains the true positives, false positives and false negatives of each class.
     """
+    # ratios of each class, then their means
     tp, fp, fn = counts
     precision, recall = (
         np.divide(tp, whole, out=np.full(tp.shape, filling), where=whole > 0)
@@ -827,6 +831,7 @@ def count_and_weigh(
 
     Counts are true positives, false positives and false negatives, up to a common factor.
     """
+    # counts with weights of at most 1
     y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
     weight, scale = _checks.scale_weights(sample_weight, num_samples(y_true))
     counts = class_counts(
@@ -835,6 +840,7 @@ def count_and_weigh(
     if isinstance(average, str) and average == "micro":
         tp, fp, fn = (count.sum(keepdims=True) for count in counts)
         return [classes.tolist()], (tp, fp, fn), np.ones(1)
+    # weights of the classes, from sizes in the unit of the caller
     of_class = class_weights(average, classes, (counts[0] + counts[2]) * scale)
     return classes.tolist(), counts, of_class
 
@@ -953,6 +959,7 @@ def cost_sensitive_error(
     >>> cost_sensitive_error(y_true, y_pred, cost_matrix=[[0, 1], [5, 0]])
     1.5
     """
+    # all classes must have a cost
     y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
     unknown = set(_checks.classes_of(y_true, y_pred).tolist()) - set(classes.tolist())
     if unknown:
@@ -960,6 +967,7 @@ def cost_sensitive_error(
     costs = costs_of_cells(
         classes, cost_matrix, false_positive_cost, false_negative_cost, pos_label
     )
+    # mean cost over the cells of the confusion matrix
     weight = _checks.scale_weights(sample_weight, num_samples(y_true))[0]
     with _checks.naming("y_true", "y_pred"):
         table = confusion_matrix(y_true, y_pred, labels=classes, sample_weight=weight)
@@ -974,6 +982,7 @@ def costs_of_cells(
     pos_label: object = None,
 ) -> Floats:
     """Return the costs of the cells of a confusion matrix, by true and predicted class."""
+    # one of the two forms
     named = (false_positive_cost, false_negative_cost)
     if (cost_matrix is None) == (named == (None, None)) or (named.count(None) == 1):
         raise ValueError(
@@ -1001,6 +1010,7 @@ def costs_of_cells(
             "false_positive_cost and false_negative_cost need at most two classes (cost_matrix "
             f"takes more), got {len(classes)}: {classes[:10].tolist()}."
         )
+    # two costs of two classes
     positive = classes == _checks.positive_label(classes.tolist(), pos_label)
     costs = np.zeros((len(classes), len(classes)))
     costs[np.ix_(~positive, positive)] = false_positive_cost
@@ -1061,6 +1071,7 @@ def probability_cost(
     >>> probability_cost(0.2, false_negative_cost=4.0)
     0.5
     """
+    # products of huge costs would overflow
     largest = max(false_negative_cost, false_positive_cost) or 1.0
     positive = prior * (false_negative_cost / largest)
     negative = (1 - prior) * (false_positive_cost / largest)

@@ -47,6 +47,7 @@ class Cuts:
     """
 
     def __init__(self, positive: NDArray[np.bool_], score: Floats) -> None:
+        # distinct scores, from high to low
         values, self.place = np.unique(-score, return_inverse=True)
         self.positive, self.thresholds = positive, np.concatenate(([np.inf], -values))
 
@@ -115,6 +116,7 @@ def ranking_loss(
     >>> ranking_loss([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.25
     """
+    # wrongly ordered pairs are the area of the negated score
     positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
     reverse = areas.rank_scores(positive, -score, weight)
     if not min(reverse.totals):
@@ -181,6 +183,7 @@ def break_even_point(
     0.6666666666666666
     """
     positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
+    # cumulative counts of the samples that have weight
     seen = weight > 0
     tp, fp, _ = areas.rank_scores(positive[seen], score[seen], weight[seen]).cumulate()
     if tp[-1] == 0:
@@ -285,12 +288,14 @@ def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Fl
     """Return the validated x and y of a curve, sorted by x."""
     if len(curve) < 2:
         raise ValueError(f"{name} must contain at least two arrays, got {len(curve)}.")
+    # arrays of x and y, from left to right
     with _checks.naming(name):
         pair = [np.asarray(values) for values in curve[:2]]
         points = check_array(pair, dtype=np.float64, input_name=name)
     x, y = points if kind == "roc" else points[::-1]
     if x[0] > x[-1]:
         x, y = x[::-1], y[::-1]
+    # inside the unit square, ordered, and complete
     if points.min() < -_ROUNDING or points.max() > 1 + _ROUNDING:
         raise ValueError(f"{name} must lie in [0, 1], got {points.min()} to {points.max()}.")
     if (np.diff(x) < 0).any():
@@ -305,8 +310,10 @@ def _one_sided_limits(x: Floats, y: Floats, at: Floats) -> Floats:
 
     Of points that share an x, only the first and the last are limits of the curve.
     """
+    # the first and the last point at each distinct x
     knots, first = np.unique(x, return_index=True)
     before, after = y[first], y[np.append(first[1:], len(x)) - 1]
+    # the lines between neighboring knots
     left = np.searchsorted(knots, at[0::2], side="right") - 1
     right = left + 1
     slope = (before[right] - after[left]) / (knots[right] - knots[left])
@@ -334,6 +341,7 @@ class CurveSample:
     @cached_property
     def spread(self) -> Spread:
         """Standard error of the area under the ROC curve, and its degrees of freedom."""
+        # influence of each sample on the area
         area = areas.find_area(self.positive, self.score, self.weight, ranked=self.ranked)
         influence = area.influence[:, None]
         return areas.spread_of_areas(influence, self.positive, self.weight, self.group)
@@ -356,6 +364,7 @@ class CurveSample:
 
     def steps(self) -> tuple[Steps, Floats]:
         """Return the ROC curve with the effective class sizes, and its thresholds."""
+        # rates at each cut
         tp, fp, thresholds = self.ranked.cumulate()
         n_positives, n_negatives = self.sizes
         return Steps(fp / fp[-1], tp / tp[-1], n_negatives, n_positives), thresholds
@@ -370,6 +379,7 @@ class CurveSample:
         """Effective sample sizes of the positive and the negative class."""
         if self.group is None:
             return self.ranked.sizes
+        # with groups, by the variance between groups
         positives, negatives = (
             areas.class_size(self.score[own], self.weight[own], self.group[own])
             for own in (self.positive, ~self.positive)
@@ -411,6 +421,7 @@ def check_curve_sample(
     positive, score, weight = _checks.check_binary_scores(
         y_true, y_score, pos_label, sample_weight, name
     )
+    # samples of weight 0 do not count
     seen = weight > 0
     group = _checks.number_groups(groups, len(seen), seen)
     positive = positive[seen]
@@ -440,6 +451,7 @@ def simulate_distances(
     The deviation of the prevalence is independent of the deviations of the rates, and equal at
     every threshold.
     """
+    # a random stream for each curve
     root = _checks.root_seed(random_state)
     rngs = [_checks.repetition_rng(root, b) for b in range(n_resamples)]
     distances = areas.curve_distances(steps, rngs)
@@ -723,6 +735,7 @@ def precision_recall_curve_band(
         high = _precision(np.maximum(shares[1], share), r, fpr[0]).max(axis=0)
         return low, high
 
+    # average precision, as a proportion of the positives
     value, predicted = sample.average_precision, share * roc.y[1:] + (1 - share) * roc.x[1:]
     hits, degrees = value * roc.n_y, sample.spread.degrees_of_freedom
     area = Estimate(
@@ -847,6 +860,7 @@ def net_benefit(
     >>> curve.y.round(4)
     array([0.4444, 0.1667])
     """
+    # one or two models of the same samples
     named = {"y_proba": y_proba} | ({} if baseline is None else {"baseline": baseline})
     checked = []
     for name, proba in named.items():
@@ -859,11 +873,13 @@ def net_benefit(
         raise ValueError(f"thresholds must have one dimension, got {places.ndim}.")
     if places.min() < 0 or places.max() >= 1:
         raise ValueError(f"thresholds must lie in [0, 1), got {places.min()} to {places.max()}.")
+    # samples that have weight
     seen = checked[0][2] > 0
     positive, weight = checked[0][0][seen], checked[0][2][seen]
     group = _checks.number_groups(groups, len(seen), seen)
     for name, (_, proba, _) in zip(named, checked, strict=True):
         warn_of_other_class(name, CurveSample(positive, proba[seen], weight, group, 0.95))
+    # prevalence, and the cost of a false positive at each threshold
     share = float(np.average(positive, weights=weight))
     odds = places / (1 - places)
     # samples between the same two thresholds are treated alike: count them once
@@ -887,6 +903,7 @@ def net_benefit(
         estimate = table.metric(table.share)[0]
         limits, _ = score_form(table, estimate, group)
         results[:, at] = estimate, *limits(confidence_level)
+    # net benefit of treating every sample
     treat_all = share - (1 - share) * odds
     benefit, low, high = results
     difference = baseline is not None
@@ -981,6 +998,7 @@ def cost_curve(
     >>> float(curve.at(0.25))
     0.125
     """
+    # the line of each cut, and the lower envelope of all lines
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, None)
     tp, fp, thresholds = sample.ranked.cumulate()
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
@@ -1080,6 +1098,7 @@ def expected_cost(
     >>> expected_cost(y, score), expected_cost(y, score, probability_cost=0.25)
     (0.125, 0.125)
     """
+    # undefined without both classes
     positive, _, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
     if len(np.unique(positive[weight > 0])) < 2:
         return _checks.give_nan("expected_cost needs both classes in y_true, got one.")
@@ -1194,6 +1213,7 @@ def cost_curve_band(
     1               0.5                    0.1667  0.0307   0.5
     2               1.0                    0.0000  0.0000   0.0
     """
+    # the scores of one or two classifiers, for the same samples
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     positive, weight, group = sample.positive, sample.weight, sample.group
     scores = [sample.score]
@@ -1240,12 +1260,14 @@ def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) ->
 
     Whole groups are drawn, separately for each grouping, until both classes occur.
     """
+    # samples of each class
     counts = np.zeros(len(positive))
     if group is None:
         for members in (positive, ~positive):
             size = int(members.sum())
             counts[members] = np.bincount(rng.integers(0, size, size), minlength=size)
         return counts
+    # whole groups of each kind, until both classes occur
     while not (counts[positive].any() and counts[~positive].any()):
         counts = np.ones(len(positive))
         for kind in group.reshape(len(counts), -1).T:
@@ -1256,6 +1278,7 @@ def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) ->
 
 def find_lowest(cuts: Cuts, weight: Floats, at: Floats) -> tuple[Floats, NDArray[np.intp]]:
     """Return the lowest cost of weighted samples at each x, and the cut that attains it."""
+    # lines of the cuts with these weights, and their envelope
     tp, fp = cuts.count(weight)
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
     x, y, best = lower_envelope(lines, hull(tp, fp))
@@ -1289,6 +1312,7 @@ def hull(tp: Floats, fp: Floats) -> NDArray[np.intp]:
     The hull of a cumulative diagram is its isotonic regression: cuts within a block of equal fitted
     positive rate lie below the hull. Cuts that change neither count are skipped.
     """
+    # isotonic regression of the positive rate of each step
     step = np.diff(tp) + np.diff(fp)
     moved = np.flatnonzero(step > 0)
     rate = isotonic_regression(
@@ -1307,11 +1331,13 @@ def lower_envelope(
     The lines of consecutive cuts on the hull form the pieces of the envelope, in order. They meet
     at the x where FPR + (FNR - FPR) x is equal.
     """
+    # x at which the lines of consecutive cuts meet
     lines = lines[vertices]
     rise, fall = np.diff(lines[:, 0]), -np.diff(lines[:, 1])
     turn = rise + fall  # 0 if two lines coincide after rounding
     meet = np.divide(rise, turn, out=np.zeros_like(turn), where=turn > 0)
     x = np.maximum.accumulate(np.concatenate(([0.0], meet, [1.0])))
+    # pieces of the envelope that are longer than a point
     pieces = np.flatnonzero(np.diff(x) > 0)
     x = np.append(x[pieces], 1.0)
     fpr, fnr = lines[np.append(pieces, pieces[-1])].T

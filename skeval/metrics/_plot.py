@@ -42,6 +42,7 @@ def _score_out_of_fold(
             "return_indices=True, got "
             f"{sorted(cv_results) if isinstance(cv_results, Mapping) else type(cv_results)}."
         )
+    # tested samples of each fold
     estimators = cv_results["estimator"]
     tested = [np.asarray(rows) for rows in cv_results["indices"]["test"]]
     last = max(int(rows.max()) for rows in tested)
@@ -56,10 +57,12 @@ def _score_out_of_fold(
             f"cv_results must test a sample once, got one that is tested {counts.max():g} times: "
             "its predictions are not independent, and intervals would be too short."
         )
+    # scores by the model of each fold, which must have the same classes
     parts = [score(model, safe_indexing(X, t)) for model, t in zip(estimators, tested, strict=True)]
     first, options = parts[0]
     if any(not np.array_equal(options[k], other[k]) for _, other in parts for k in options):
         raise ValueError("cv_results must contain estimators that all saw the same classes.")
+    # mean over the folds that test a sample
     sums = np.zeros((n_samples, *first.shape[1:]))
     for test, (scores, _) in zip(tested, parts, strict=True):
         np.add.at(sums, test, scores)
@@ -81,6 +84,7 @@ class ScoreDisplay(CurveDisplay):
     def _score(cls, response_method: str, pos_label: object, estimator: Any, X: Any) -> Scored:
         """Return the score of each row of X, and the positive class."""
         check_is_fitted(estimator)
+        # first available response
         responses = cls._responses
         if check_option("response_method", response_method, ("auto", *responses)) != "auto":
             responses = (response_method,)
@@ -142,6 +146,7 @@ class ScoreDisplay(CurveDisplay):
         -------
         display : object of this class
         """
+        # arguments of the curve function; the others are options of the plot
         kwargs.pop("drop_intermediate", None)  # of scikit-learn's displays; all points are kept
         names = set(signature(cls._compute).parameters) & set(kwargs)
         options = {argument: kwargs.pop(argument) for argument in names}
@@ -234,6 +239,7 @@ class ScoreDisplay(CurveDisplay):
         """
         with naming("X", "y"):
             check_consistent_length(X, y, sample_weight)
+        # out-of-fold scores
         groups = check_groups(groups, num_samples(X), crossed=True)
         score_fold = partial(cls._score, response_method, pos_label)
         score, options = _score_out_of_fold(score_fold, cv_results, X, cls._is_calibration)
@@ -484,6 +490,7 @@ class CostCurveDisplay(ScoreDisplay):
             ax.plot([0, 0.5, 1], [0, 0.5, 0], linestyle="--", label=label, **style)
 
     def _describe_axes(self) -> dict[str, Any]:
+        # a difference has no natural limits
         axes: dict[str, Any] = {"xlabel": "P(+)cost", "xlim": (0, 1)}
         if self.curve.extra.is_difference:
             return axes | {"ylabel": "Difference of normalized expected cost"}
@@ -536,6 +543,7 @@ class NetBenefitDisplay(ScoreDisplay):
         axes["xlim"] = curve.x.min(), curve.x.max()
         if curve.extra.is_difference:
             return axes | {"ylabel": "Difference of net benefit"}
+        # the net benefit is at most the prevalence, and has no lower bound
         top = max(curve.extra.prevalence, float(curve.high[0])) * 1.05
         return axes | {"ylabel": "Net benefit", "ylim": (-top / 3, top)}
 
@@ -603,11 +611,13 @@ class ReliabilityDisplay(ScoreDisplay):
             ax.patch.set_visible(False)
         if "calibrated" not in (line.get_label() for line in ax.lines):
             ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
+        # band of the observed fractions of a calibrated model
         if band:
             ends = columns["calibrated_low"], columns["calibrated_high"]
             shade = {"color": "0.5", "alpha": 0.2, "linewidth": 0}
             label = f"{level} band if calibrated"
             self.band_ = ax.fill_between(curve.x, *ends, label=label, **shade)
+        # points with their intervals
         reach = np.array([curve.y - curve.low, curve.high - curve.y])
         options = {"fmt": "o-", "capsize": 3, "linewidth": 1.2, "markersize": 4}
         label = f"{self.name or 'observed'}, {level} intervals"

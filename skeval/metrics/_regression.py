@@ -78,9 +78,11 @@ def error_norm(
         return float(np.count_nonzero(error) if weight is None else weight @ (error != 0))
     if weight is not None:
         error, weight = error[weight > 0], weight[weight > 0]
+    # the largest error is the limit of the norm
     largest = float(error.max())
     if np.isinf(ord) or largest == 0 or np.isinf(largest):
         return largest
+    # sum of powers, unless it overflows or underflows
     with np.errstate(over="ignore", invalid="ignore"):
         powers = error if ord == 1 else error**ord
         total = powers.sum() if weight is None else weight @ powers
@@ -88,6 +90,7 @@ def error_norm(
             norm = float(total ** (1 / ord))
             if 0 < norm < np.inf:
                 return norm
+    # otherwise the logarithm of the sum
     with np.errstate(divide="ignore", over="ignore"):
         return float(np.exp(logsumexp(ord * np.log(error), b=weight) / ord))
 
@@ -98,6 +101,7 @@ def _absolute_errors(
     """Return the absolute errors, one per sample and output, and their weights."""
     true = _checks.check_data("y_true", y_true, ensure_2d=False, dtype=np.float64)
     pred = _checks.check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
+    # a column is the same as a vector
     if true.shape != pred.shape or true.ndim != 1:
         with _checks.naming("y_true", "y_pred"):
             check_consistent_length(true, pred)
@@ -109,6 +113,7 @@ def _absolute_errors(
     error = np.abs(error, out=error).ravel()
     if sample_weight is None:
         return error, None
+    # one weight for each output of a sample
     with _checks.naming("y_true", "y_pred"):
         check_consistent_length(true, pred, sample_weight)
     weight = _checks.check_weights("sample_weight", sample_weight, len(true))
@@ -283,12 +288,14 @@ def expected_loss(
         # a subclass of rv_continuous without _ppf would search for each quantile
         ends = np.array(distribution.support())
         return _as_estimate(*_mean_under_function(integrand, distribution.pdf, ends))
+    # in more dimensions: means over scramblings of a sequence of points
     sampler = _sampler(distribution)
     root = _checks.root_seed(random_state)
     means = [
         integrand(sampler(n_points // _REPLICATES, _checks.repetition_rng(root, r))).mean()
         for r in range(_REPLICATES)
     ]
+    # their spread is the error
     mean, spread = float(np.mean(means)), float(stats.sem(means))
     limits = partial(normal_interval, mean, spread, degrees_of_freedom=_REPLICATES - 1)
     return Estimate(
@@ -346,6 +353,7 @@ def _mean_under_distribution(
             with np.errstate(all="ignore"), ignored_warnings(RuntimeWarning):
                 exact &= np.abs(beyond(quantile(v)) / v - 1) <= _TOLERANCE
     breaks = _BREAKS[: np.logical_and.accumulate(exact).sum()]
+    # the pieces of the line
     start, width = breaks[:-1], np.diff(breaks)
     # a loss may be infinite at the ends of the support
     low, high = np.nextafter(low, high), np.nextafter(high, low)

@@ -179,6 +179,7 @@ class Averaged:
 
     def __call__(self, table: ConfusionTable, order: Array, arguments: Arguments) -> ConfusionTable:
         average: Any = self.average
+        # the average: of the row, or of an argument of the metric
         if average == "class_weight":
             average = arguments.get("class_weight", "log_inverse")
         elif average == "binary":
@@ -190,12 +191,14 @@ class Averaged:
         chosen = np.arange(len(table.counts)) < n_chosen
         if not self.absent_count:
             chosen &= table.counts.sum(axis=1) > 0
+        # weights that do not vary with the counts
         support = table.counts.sum(axis=1)[:n_chosen]
         fixed = average = "macro" if binary else average
         if not isinstance(average, str) or average == "log_inverse":
             # 1 / log n_c is singular at one sample, so the weights stay fixed at the class sizes
             fixed = _classification.class_weights(average, order[:n_chosen], support)
             average = average if isinstance(average, str) else fixed
+        # the metric of the shares of the cells, and its gradient
         beta, n = float(arguments.get("beta", 1.0)), table.counts.sum()
         score = FScore(self.value, fixed, beta, chosen)
         metric: ValueAndGradient = partial(tables.f_score_gradient, score=score, n=n)
@@ -239,6 +242,7 @@ def use_costs(table: ConfusionTable, order: Array, arguments: Arguments) -> Conf
 
 def use_kappa(table: ConfusionTable, _: Array, arguments: Arguments) -> ConfusionTable:
     """Return the table with Cohen's kappa."""
+    # weight of the disagreement of each two classes
     ranks = np.arange(len(table.counts))
     power = {None: 0, "linear": 1, "quadratic": 2}[arguments.get("weights")]
     distance = np.abs(ranks[:, None] - ranks[None, :]).astype(np.float64)
@@ -273,6 +277,7 @@ def unwrap(metric: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, An
 
 def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool = False) -> Forms:
     """Return the closed forms that apply to the metric and the data, the best first."""
+    # the row of the metric; without one there is no closed form
     function, arguments = unwrap(metric)
     row = find_row(function)
     if row is None or stratify or not row.interval:
@@ -280,15 +285,18 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
     kind, more = type_of_target(sample.y_true), set(arguments) - row.keywords
     if kind == "multilabel-indicator" and more <= {"average"}:
         return make_label_forms(row, arguments, sample)
+    # areas of several classes
     if kind == "multiclass" and row.influence is not None:
         ranking = None if more else row.influence(arguments, sample)
         return {} if ranking is None else _close_ranking(ranking, sample, is_area=True)
     if more or kind not in row.targets:
         return {}
+    # a rate of one class against the rest is a rate of a binary table
     if row.side is not None:
         label = arguments.get("pos_label")
         true, pred = ((y == (1 if label is None else label)) == row.side for y in sample[:2])
         sample, arguments = sample._replace(y_true=true, y_pred=pred), {"pos_label": True}
+    # weighted or grouped samples have the score interval alone
     independent = sample.weight is None and sample.groups is None
     forms: Forms = {}
     for form in row.interval:
@@ -313,6 +321,7 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
     """
     if sample.y_true.shape != sample.y_pred.shape:
         return {}
+    # one entry for each sample and label, with the sample as unit
     n, n_labels = sample.y_true.shape
     unit = np.arange(n) if sample.groups is None else np.asarray(sample.groups)
     weight = None if sample.weight is None else np.repeat(sample.weight, n_labels)
@@ -323,6 +332,7 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
         weight,
         np.repeat(unit, n_labels, axis=0),
     )
+    # rankings: a mean over the labels, or of all entries
     ranked = row.function in (sk.roc_auc_score, sk.average_precision_score)
     average = arguments.get("average", "macro" if ranked else "binary")
     if ranked and average in ("micro", "macro"):
@@ -338,6 +348,7 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
         table = count_table(row, arguments, *flat[:2], weight)
     elif isinstance(row.from_table, Averaged) and average in ("macro", "weighted"):
         table = count_labels(row.from_table, arguments, sample, flat)
+    # the interval must be for the number that scikit-learn returns
     if table is None or not _agree(table.metric(table.share)[0], sample.value):
         return {}
     return {"score": tables.score_form(table, sample.value, flat.groups)}
@@ -347,6 +358,7 @@ def count_labels(
     averaged: Averaged, arguments: Arguments, sample: Sample, flat: Sample
 ) -> ConfusionTable:
     """Return one table of shape (n_labels, 2, 2) for all labels, with the averaged metric."""
+    # cell of each entry: label, truth and prediction
     label = np.tile(np.arange(sample.y_true.shape[1]), len(sample.y_true))
     cell = 4 * label + 2 * (flat.y_true == 1) + (flat.y_pred == 1)
     cells = Cells(cell, flat.weight, 4 * (int(label.max()) + 1))
@@ -384,14 +396,17 @@ def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
 
     Areas of several classes have the average "macro" or "weighted".
     """
+    # codes of the classes, and the arguments of the metric
     classes, codes = np.unique(sample.y_true, return_inverse=True)
     k, labels = len(classes), arguments.get("labels")
     kind, average = arguments.get("multi_class"), arguments.get("average", "macro")
     same = labels is None or np.array_equal(labels, classes)
     weight = np.ones(len(codes)) if sample.weight is None else sample.weight
+    # two classes: one ranking
     if k == 2 and sample.y_pred.ndim == 1:
         terms = [Term(slice(None), codes == 1, sample.y_pred.astype(float))]
         return rank_terms(terms, weight, sample.groups, of_area=True)
+    # several classes: one ranking of each class against the rest, or of each pair
     if not same or sample.y_pred.shape != (len(codes), k) or average not in ("macro", "weighted"):
         return None
     score, is_class = sample.y_pred.astype(float), codes[:, None] == np.arange(k)
@@ -410,6 +425,7 @@ def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
         return None
     if average == "macro":
         return rank_terms(terms, weight, sample.groups, of_area=True)
+    # shares of the terms by the frequencies of their classes
     part = weight[:, None] / weight.sum() * members / members[0].sum()
     shares = part.sum(axis=0)
 
@@ -425,6 +441,7 @@ def _close_ranking(result: Ranking, sample: Sample, is_area: bool) -> Forms:
     """Return the score interval of a mean of rankings, if it is the metric of the sample."""
     if not _agree(result.value, sample.value):
         return {}
+    # an area has its own interval; a precision is a proportion of the positives
     if is_area:
         degrees = result.degrees_of_freedom
         args = result.value, result.error, result.sizes
@@ -466,6 +483,7 @@ def close_side(
     metric: Callable[..., float], counted: CountedClasses, groups: Codes | None
 ) -> tuple[float, Forms]:
     """Return a rate of one class of a binary table, and its intervals as in `make_closed_forms`."""
+    # the binary table, and the samples that the rate refers to
     row = find_row(metric)
     assert row is not None
     table = arrange(row, {"pos_label": True}, counted.choose(row.side))
@@ -496,6 +514,7 @@ def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
 def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     """Return intervals of a mean loss, or of its square root if the metric is a root."""
     assert row.per_sample is not None
+    # loss of each sample, and the standard error of the mean
     losses = row.per_sample(*sample[:2], **arguments)
     error, root = float(stats.sem(losses)), float(losses.mean()) ** 0.5
     ends = {name: partial(intervals.mean_interval, losses, name) for name in OF_MEAN.methods}
@@ -507,6 +526,7 @@ def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
 
 def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     """Return intervals of an area; with equal weights the variance is DeLong's."""
+    # the class of roc_auc_score is the last one
     pos_label = arguments.get("pos_label")
     if row.function is sk.roc_auc_score:
         pos_label = np.unique(sample.y_true).tolist()[-1]
@@ -528,6 +548,7 @@ def count_table(
 def arrange(row: Metric, arguments: Arguments, counted: CountedClasses) -> ConfusionTable:
     """Return the table with classes in the order of the metric, and attach the metric."""
     assert row.from_table is not None
+    # the classes of the metric first, then those that occur besides
     classes, labels = np.unique(counted.classes), arguments.get("labels")
     order = classes if labels is None else np.asarray(labels)
     if arguments.get("average", getattr(row.from_table, "average", None)) == "binary":
@@ -671,6 +692,7 @@ def recall(predictions: BatchPredictions) -> np.ndarray:
 
 def matthews(predictions: BatchPredictions) -> np.ndarray:
     """Return Matthews' correlation of true and predicted classes, 0 if either is constant."""
+    # covariance of true and predicted classes, and the two variances
     n = predictions.sizes.astype(float)
     members, named = predictions.members.astype(float), predictions.named.astype(float)
     covariance = predictions.hits.sum(axis=0) * n - (members * named).sum(axis=0)
@@ -691,6 +713,7 @@ def roc_auc(predictions: BatchPredictions) -> np.ndarray:
     for fits, labels, ends in predictions.ranked():
         size = labels.shape[1]
         positive = labels.sum(axis=1)
+        # first and last place of the samples tied with each one
         last = np.where(ends, np.arange(size), size)
         last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]  # last of the tied samples
         first = np.zeros_like(last)
@@ -708,6 +731,7 @@ def average_precision(predictions: BatchPredictions) -> np.ndarray:
     for fits, labels, ends in predictions.ranked():
         size = labels.shape[1]
         positive = labels.sum(axis=1)
+        # positives down to each distinct score, and those gained there
         n_positive = np.where(ends, labels.cumsum(axis=1), 0)
         gained = n_positive - np.maximum.accumulate(
             np.c_[np.zeros(len(n_positive)), n_positive[:, :-1]], axis=1

@@ -290,6 +290,7 @@ def make_sums(
 ) -> Sums:
     """Validate the options of BLEU and return its sums; `link` is applied to log BLEU."""
     check_count("max_order", max_order)
+    # weights of the orders
     if weights is None:
         order_weights = np.full(max_order, 1 / max_order)
     else:
@@ -298,6 +299,7 @@ def make_sums(
         raise ValueError(f"weights must be {max_order} numbers >= 0, got {order_weights}.")
     if not np.isclose(order_weights.sum(), 1, rtol=0, atol=1e-9):
         raise ValueError(f"weights must sum to 1, got {order_weights.sum()}.")
+    # amount of smoothing
     value = smoothing_value
     if smoothing not in _SMOOTHING_DEFAULT and value is not None:
         raise ValueError(f"smoothing_value has no meaning for smoothing={smoothing!r}.")
@@ -314,10 +316,12 @@ def log_bleu(
     statistics: Ints, weights: Floats, smoothing: Smoothing, value: float, effective_order: bool
 ) -> float:
     """Return log BLEU from summed statistics c, r, matches, totals."""
+    # lengths, and matches and totals of each order
     c, r = statistics[:2]
     matches, totals = statistics[2:].astype(np.float64).reshape(2, -1)
     if not matches.any():
         return -np.inf
+    # smooth the orders without a match
     if smoothing == "add-k":
         matches[1:] += value
         totals[1:] += value
@@ -326,6 +330,7 @@ def log_bleu(
     elif smoothing == "exp":
         zero = matches == 0
         matches[zero] = 0.5 ** np.arange(1, zero.sum() + 1)
+    # orders that have no n-gram, in any hypothesis
     if effective_order:
         weights = np.where(totals > 0, weights, 0.0)
         weights = weights / (weights.sum() or 1.0)
@@ -389,6 +394,7 @@ def _tokenize(
 ) -> Iterator[tuple[Tokens, list[Tokens]]]:
     """Yield the tokens of each hypothesis and of its references."""
     for i, (hypothesis, entry) in enumerate(zip(hypotheses, references, strict=True)):
+        # a hypothesis and its references must have the same type
         several = [entry] if isinstance(entry, str) else entry
         if not is_sized(several) or len(several) == 0:
             raise ValueError(f"references[{i}] must contain at least one reference, got {entry!r}.")
@@ -438,6 +444,7 @@ def _count_matches(batch: list[tuple[Tokens, list[Tokens]]], max_order: int) -> 
     numbers of its first n - 1 words and of its last word. Longer n-grams are only counted if their
     first words match.
     """
+    # number the words of all sentences, one after the other
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     segments = [
         (row, source, segment)
@@ -453,14 +460,18 @@ def _count_matches(batch: list[tuple[Tokens, list[Tokens]]], max_order: int) -> 
     matches = np.zeros((len(batch), max_order), dtype=np.int64)
     place, cell, n_sources = np.arange(len(word)), sentence, max(sources) + 1
     for order in range(max_order):
+        # cells of the n-grams that are longer by one word
         longer = cell * len(numbers) + word[place + order]
         cells, cell = np.unique(longer, return_inverse=True)
+        # occurrences of each n-gram in each source; matches are clipped
         key = cell * n_sources + source[place]
         counts = np.bincount(key, minlength=len(cells) * n_sources).reshape(-1, n_sources)
         matched = np.minimum(counts[:, 0], counts[:, 1:].max(axis=1))
+        # matches of each sentence
         owner = np.empty(len(cells), dtype=np.int64)
         owner[cell] = sentence[place]
         matches[:, order] = np.bincount(owner, matched, minlength=len(batch))
+        # longer n-grams can match only where these do
         keep = (matched[cell] > 0) & (left[place] > order + 1)
         place, cell = place[keep], cell[keep]
     return matches

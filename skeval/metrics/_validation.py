@@ -166,6 +166,7 @@ def calibration_measures(
       95 % interval   [0.5249, 0.8068] (profile)
       samples         500
     """
+    # events with probabilities of the right class
     data = y_true, y_proba, pos_label, sample_weight, groups, confidence_level
     sample = check_curve_sample(*data, name="y_proba")
     check_probabilities("y_proba", sample.score)
@@ -176,6 +177,7 @@ def calibration_measures(
 def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> Results:
     """Return the calibration measures of a validated sample."""
     p, confidence_level = sample.score, sample.confidence_level
+    # log-odds of 0 and 1 are infinite
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
     if n_certain:
         warn_user(f"{n_certain} probabilities of 0 or 1 were clipped to {CERTAIN:g}.")
@@ -269,6 +271,7 @@ class Validated(NamedTuple):
 
         `size` is the approximate size of each deviation; see `spread_between`.
         """
+        # sums over samples, or over groups
         moved = self.weight[:, None] * deviations.reshape(len(self.y), -1)
         if self.group is None:
             return Spread(moved.T @ moved)
@@ -277,6 +280,7 @@ class Validated(NamedTuple):
 
     def shrink(self, ratio: float) -> float:
         """Return a ratio of variances, shrunk toward 1 if it is below 1."""
+        # number of samples of the smaller class
         events = float(self.weight @ self.y)
         n = min(events, float(self.weight.sum()) - events)
         return max(ratio, (n * ratio + 4) / (n + 4))
@@ -288,6 +292,7 @@ def _compare_sums(data: Validated) -> Measure:
     The interval solves ``(O - tE)^2 <= z^2 r t E``: the variance is r times a Poisson variance.
     """
     p = data.p
+    # the ratio, and the variance of its numerator for a fixed ratio
     observed, expected = float(data.weight @ data.y), float(data.weight @ p)
     ratio = observed / expected
     spread = data.spread(data.y - ratio * p, np.sqrt(p * (1 - p)), p)
@@ -335,6 +340,7 @@ class Fit(NamedTuple):
         """Return the robust covariance of all coefficients."""
         if data.group is None:
             return Spread(self.model @ self.squares @ self.model)
+        # deviations of the samples with their leverages
         terms, turned, mean = self._turn(data)
         leverage = mean * (1 - mean) * np.einsum("ij,ij->i", turned, terms)
         return data.spread(turned * (data.y - mean)[:, None], np.sqrt(leverage), leverage)
@@ -344,6 +350,7 @@ class Fit(NamedTuple):
         if data.group is None:
             covariance = self.spread(data).covariance
             return [Spread(covariance[at : at + 1, at : at + 1]) for at in range(len(covariance))]
+        # one variance for each coefficient, with its own degrees of freedom
         terms, turned, mean = self._turn(data)
         size, weight = np.sqrt(mean * (1 - mean)), data.weight[:, None]
         moved = turned * (data.y - mean)[:, None]
@@ -351,6 +358,7 @@ class Fit(NamedTuple):
             data.spread(own, size * np.abs(column), (size * column) ** 2)
             for own, column in zip(moved.T, turned.T, strict=True)
         ]
+        # covariance of the estimates without each group
         own = (weight * size[:, None] ** 2 * turned)[:, :, None] * terms[:, None, :]
         covariance = intervals.covariance_left_out(weight * moved, own, data.group)
         return [
@@ -361,10 +369,12 @@ class Fit(NamedTuple):
 
 def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Fit | None:
     """Return the logistic regression of the events on a design; None if it does not exist."""
+    # maximum of the likelihood
     optimum = maximize(data.masses, design, start, free)
     if optimum is None:
         return None
     (beta, passed), among = optimum, np.ix_(free, free)
+    # inverse information, unless it is singular
     information = passed.information[among]
     if np.linalg.cond(information) > 1e12:
         return None
@@ -378,6 +388,7 @@ NOTHING = Measure(np.nan, np.nan, "none", intervals.give_no_limits, {})
 
 def _find_in_the_large(data: Validated) -> Measure:
     """Return the shift of the log-odds that equates observed and expected sums."""
+    # the intercept of a regression with the slope 1
     fit = fit_logistic(data, make_line, np.array([0.0, 1.0]), [0])
     if fit is None:
         return NOTHING
@@ -408,6 +419,7 @@ def _cross(function: Callable[[float], float], start: float, side: int, first: f
 
     `first` is the approximate distance of the root.
     """
+    # bracket by doubling, then Brent's method
     near, far, sign = 0.0, 1.1 * first, np.sign(function(start))
     while np.sign(function(start + side * far)) == sign:
         near, far = far, 2 * far
@@ -419,6 +431,7 @@ def _cross(function: Callable[[float], float], start: float, side: int, first: f
 
 def recalibrate(data: Validated) -> dict[str, Measure]:
     """Return calibration intercept and slope, with profile-likelihood intervals."""
+    # logistic regression on the predicted log-odds
     fit = fit_logistic(data, make_line, np.zeros(2), [0, 1])
     if fit is None:
         warn_undefined(
@@ -443,6 +456,7 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
 
 def _profile(fit: Fit, at: int, larger: float, confidence_level: float) -> Limits:
     """Return the limits where twice the loss of profile log-likelihood is z^2 r."""
+    # start from the coefficients that the quadratic approximation gives
     bound = intervals.normal_quantile(confidence_level) ** 2 * larger
     best, moves = float(fit.coefficients[at]), fit.model[:, at] / fit.model[at, at]
 
@@ -469,6 +483,7 @@ def _summarize_samples(distances: Floats, weight: Floats, share: float | None) -
     """
     if share is None:
         return float(np.average(distances, weights=weight))
+    # midpoints of the cumulative weights
     order = np.argsort(distances)
     weight = weight[order] / weight.sum()
     middle = np.cumsum(weight) - weight / 2
@@ -501,8 +516,10 @@ def _measure_distances(
     degrees = spread.degrees_of_freedom
     if np.isfinite(degrees):
         drawn /= np.sqrt(rng.chisquare(degrees, (N_DRAWS, 1)) / degrees)
+    # a root of the covariance turns the draws
     scale, turn = np.linalg.eigh(spread.covariance)
     noise = drawn @ (turn * np.sqrt(scale.clip(0))).T
+    # curves from the calibrated to the fitted one, on the grid and on all samples
     ray = Ray(make_spline(grid, knots).T, expit(grid), fit.coefficients, noise)
     odds = logit(data.p)
     everything = Ray(make_spline(odds, knots).T, expit(odds), fit.coefficients, noise)
@@ -622,6 +639,7 @@ def _scale_brier(data: Validated) -> Measure:
     share, but that share `m` differs from the true one by its standard error `s`. The true ratio
     may exceed the observed one by the factor ``1 + z^2 s^2 / (m (1 - m))``.
     """
+    # losses of the probabilities and of the event share
     share = np.average(data.y, weights=data.weight)
     losses, reference = data.weight * (data.y - data.p) ** 2, data.weight * (data.y - share) ** 2
     ratio = float(losses.sum() / reference.sum())
@@ -639,10 +657,12 @@ def _limit_brier_ratio(
     ratio: float, unbiased: float, spread: Spread, second_order: float, confidence_level: float
 ) -> Limits:
     """Combine the limits of the linear approximation with the uncertainty of the event share."""
+    # limits of the linear approximation, on the scale of logarithms
     degrees = spread.degrees_of_freedom
     low, high = intervals.log_interval(
         unbiased, spread.error, confidence_level, degrees_of_freedom=degrees
     )
+    # the event share adds its own uncertainty
     shift = intervals.normal_quantile(confidence_level, degrees) ** 2 * second_order
     below = np.hypot(max(ratio - low, 0.0), shift)
     above = np.hypot(max(high - ratio, 0.0), shift)
@@ -795,6 +815,7 @@ def validation_size(
         odds = law.ppf((np.arange(N_QUANTILES) + 0.5) / N_QUANTILES, first, second)
         odds = odds if name == "log_odds" else logit(odds)
     if odds is not None:
+        # Fisher information of the recalibration
         variance = expit(odds) * expit(-odds)
         a, ab, b = (float(np.mean(odds**power * variance)) for power in range(3))
         if a * b - ab**2 <= MIN_VARIANCE * a * b:
@@ -806,6 +827,7 @@ def validation_size(
         sizes["slope"] = a / ((targets["slope"] / 2 / z) ** 2 * (a * b - ab**2))
     if roc_auc is not None:
         sizes["roc_auc"] = _size_of_area(roc_auc, prevalence, targets["roc_auc"] / 2 / z)
+    # net benefit at one threshold
     at = threshold, sensitivity, specificity
     if any(value is not None for value in at):
         if threshold is None or sensitivity is None or specificity is None:
@@ -845,6 +867,7 @@ def _size_of_area(area: float, prevalence: float, error: float) -> int:
     """Return the smallest number of samples at which the area has this standard error."""
 
     def excess(n: float) -> float:
+        # variance of Newcombe (2006)
         more = (n / 2 - 1) * ((1 - area) / (2 - area) + area / (1 + area))
         variance = area * (1 - area) * (1 + more) / (n**2 * prevalence * (1 - prevalence))
         return float(np.sqrt(variance) - error)

@@ -117,6 +117,7 @@ def encode(labels: np.ndarray) -> tuple[np.ndarray, int]:
 
     Integers in a narrow range are shifted and strings are hashed, which is faster than sorting.
     """
+    # integers of a narrow range, then text, then anything else
     shifted = shift_integers(labels)
     if shifted is not None:
         return shifted
@@ -245,6 +246,7 @@ def fowlkes_mallows(pairs: PairCounts) -> float:
         return 1.0
     if pairs.both == 0:  # recall or precision is 0, so is their geometric mean
         return 0.0
+    # geometric mean of recall and precision
     recall = pairs.both / (pairs.both + pairs.true_only)
     return math.sqrt(recall * (pairs.both / (pairs.both + pairs.pred_only)))
 
@@ -270,6 +272,7 @@ def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
         if wrong.size:
             raise ValueError(f"{name} must be discrete labels, got the fraction {wrong[0]!r}.")
         return whole
+    # labels of any type that can be hashed
     if array.dtype.kind == "O":
         with naming(name):
             present = set(array.tolist())  # raises a TypeError if a label cannot be hashed
@@ -516,6 +519,7 @@ def external_indices(
     """
     table = make_contingency(labels_true, labels_pred, sample_weight)
     pairs = count_pairs(table)
+    # indices of the table and of its pair counts
     precision, recall, f1 = precision_recall_f(pairs, 1.0)
     return Results(
         purity=majority_share(table, table.columns, len(table.column_sums)),
@@ -919,6 +923,7 @@ def coassociation_matrix(
            [0, 1, 0],
            [1, 0, 1]])
     """
+    # samples by labels, whose product with itself is the matrix
     codes, n_codes = encode(check_labels(labels, "labels"))
     if not sparse_output:
         return (codes[:, None] == codes[None, :]).astype(np.int64)
@@ -1032,6 +1037,7 @@ def stirling_ratio(n: int, k: int) -> float:
     """
     if k >= n:
         return 0.0
+    # from row to row of the triangle of Stirling numbers
     ratios = np.zeros(k + 1)  # entry j is u(m, j)
     j = np.arange(k + 1)
     for m in range(2, n):
@@ -1050,6 +1056,7 @@ def bell_ratio(n: int) -> float:
 
     The ratio is the mean of 1/k with the weights k^n / k!, for n > 1.
     """
+    # mean of 1/k, on the logarithmic scale
     k = np.arange(1.0, 2 * n + 20)  # the weights peak below n and decrease faster than 2^-k
     log_weight = n * np.log(k) - gammaln(k + 1)
     weight = np.exp(log_weight - log_weight.max())
@@ -1200,6 +1207,7 @@ def _mean_index(
 
     if not per_image:
         return index(masks_true, masks_pred)
+    # one index for each image on the first axis
     true, pred = check_is_array(masks_true, "masks_true"), check_is_array(masks_pred, "masks_pred")
     if min(true.ndim, pred.ndim) < 3 or true.shape[0] != pred.shape[0] or not true.shape[0]:
         raise ValueError(
@@ -1255,6 +1263,7 @@ def add_background(block: Any, xp: Any) -> Any:
 
 def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
     """Return both validated stacks of masks and their namespace."""
+    # arrays of one library, of one shape, on one device
     true, pred = check_is_array(masks_true, "masks_true"), check_is_array(masks_pred, "masks_pred")
     try:
         xp = array_namespace(true, pred)
@@ -1299,6 +1308,7 @@ def check_values(masks: Any, name: str, xp: Any) -> None:
         raise TypeError(f"{name} must contain real numbers or bool, got dtype {masks.dtype}.")
     if not masks.shape[0]:
         return
+    # values in [0, 1], block by block
     hard, most = True, 0.0
     for block in split_into_blocks(
         masks, xp.float64 if masks.dtype == xp.float64 else xp.float32, xp
@@ -1309,6 +1319,7 @@ def check_values(masks: Any, name: str, xp: Any) -> None:
             raise ValueError(f"{name} must contain values in [0, 1], got {wrong:g}.")
         hard = hard and bool(xp.all((block == 0) | (block == 1)))
         most = max(most, float(xp.max(xp.sum(block, axis=0))))
+    # segments must not overlap
     if most > 1 + (0 if hard else SUM_TOLERANCE):
         rule = "not overlap where they are hard" if hard else "sum to at most 1 at each pixel"
         raise ValueError(

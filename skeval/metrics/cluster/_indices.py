@@ -137,6 +137,7 @@ def within_cluster_distances(
     (array([3.33, 0.  ]), array([5., 0.]))
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs)
+    # pairs within clusters only
     result = measure(samples, {"mean_within", "max_within"})
     return by_cluster(samples.partition, result["mean_within"], result["max_within"])
 
@@ -763,6 +764,7 @@ def centroid_distances(
     (array([2., 0.]), array([2., 0.]))
     """
     distances, partition = _to_own_centroid(X, labels, metric, noise)
+    # over the samples of each cluster
     mean = np.add.reduceat(distances, partition.starts) / partition.sizes
     return by_cluster(partition, mean, np.maximum.reduceat(distances, partition.starts))
 
@@ -773,6 +775,7 @@ MAX_PAIRS = 2**20
 
 def davies_bouldin_ratio(dispersion: np.ndarray, between: np.ndarray) -> float:
     """Return (1/K) sum_k max_{l != k} (S_k + S_l) / d(k, l); inf if centroids coincide."""
+    # the worst other cluster of each, some rows of the table at a time
     K = len(dispersion)
     worst = np.empty(K)
     for rows in slices(K, max(1, MAX_PAIRS // K)):
@@ -853,6 +856,7 @@ def davies_bouldin_index(
     >>> round(davies_bouldin_index(X, labels, dispersion="centroid"), 4)
     0.2222
     """
+    # dispersion of each cluster, and distances of the centroids
     check_has_centroids(metric)
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
     spread = "mean_within" if dispersion == "pairwise" else "mean_to_centroid"
@@ -862,6 +866,7 @@ def davies_bouldin_index(
 
 def calinski_harabasz_index(squares: np.ndarray, between: float, n_clusters: int) -> float:
     """Return ``[between / (K - 1)] / [squares.sum() / (n - K)]``; inf if only the sum is 0."""
+    # singletons have no variance within, and equal samples none at all
     n, K, sse = len(squares), n_clusters, float(squares.sum())
     if n == K:
         return float("nan")
@@ -1154,6 +1159,7 @@ def pair_distance(
         value = smallest if pairs == "within" else largest
         return value if np.isfinite(value) else np.nan
     if pairs == "within":
+        # a mean of singletons is undefined
         table = within_cluster_distances(X, labels, **options)
         values = table[statistic][table["size"] > 1] if statistic == "mean" else table[statistic]
     else:
@@ -1166,6 +1172,7 @@ def pair_distance(
 
 def mst_compactness_score(X: ArrayLike, labels: ArrayLike, **options: Any) -> float:
     """Return the mean edge of the minimum spanning trees of all clusters, nan without an edge."""
+    # mean over the edges of all trees
     trees = mst_compactness(X, labels, **options)
     n_edges = trees["size"] - 1
     return float(np.average(trees["mean"], weights=n_edges)) if n_edges.any() else np.nan

@@ -167,6 +167,7 @@ def internal_indices(
     if unknown or not requested:
         got = repr(unknown[0]) if unknown else "none"
         raise ValueError(f"indices must be None or names among {', '.join(valid)}; got {got}.")
+    # quantities behind each result
     names = set(requested)
     rng = repetition_rng(root_seed(random_state), 0)
     needs = {name: ROWS[name].needs if name in ROWS else {name} for name in names}
@@ -186,6 +187,7 @@ def internal_indices(
         beyond, rows = _split_beyond(needs, left, named, partition, max_pairs)
         estimates = estimate_from_rows(samples, rows, n_neighbors, max_pairs, confidence_level, rng)
         needs = {name: needed for name, needed in needs.items() if name not in beyond}
+    # the other quantities, from one pass
     still = set().union(*needs.values()) - set(result)
     result |= measure(samples, still, n_neighbors)
     values: dict[str, Any] = dict(estimates)
@@ -196,6 +198,7 @@ def internal_indices(
             values[name] = np.nan if lacks else compute(result)
         else:
             values[name] = np.full((partition.n_clusters,) * 2, np.nan) if lacks else result[name]
+    # the Dunn index warns by itself
     undefined = [
         name for name in ROWS if name in needs and name != "dunn" and np.isnan(values[name])
     ]
@@ -248,6 +251,7 @@ def estimate_from_rows(
     """
     if not indices:
         return {}
+    # rows of each cluster, drawn at random
     partition = samples.partition
     counts = allocate(partition, max_pairs)
     samples = put_sample_first(samples, counts, rng)
@@ -260,6 +264,7 @@ def estimate_from_rows(
                 values[index.name].append(index.by_row(sums, weights, partition, rows))
     estimates = {}
     for index in indices:
+        # a stratified mean with Student's t interval
         by_row = np.concatenate(values[index.name])
         value, error, dof = stratified_mean(by_row, counts, partition.sizes)
         limits = partial(normal_interval, value, error, degrees_of_freedom=dof)
@@ -280,6 +285,7 @@ def estimate_from_rows(
 
 def allocate(partition: Partition, max_pairs: int) -> np.ndarray:
     """Return the (K,) numbers of rows to sample, proportional to the cluster sizes."""
+    # at least two rows of each cluster, and shares of the others
     sizes, n_rows = partition.sizes, max_pairs // partition.n_samples
     fewest = np.minimum(sizes, MIN_ROWS)
     if n_rows < fewest.sum():
@@ -295,6 +301,7 @@ def allocate(partition: Partition, max_pairs: int) -> np.ndarray:
 def put_sample_first(samples: Samples, counts: np.ndarray, rng: np.random.Generator) -> Samples:
     """Return the samples with randomly drawn rows first in each cluster."""
     partition, points = samples.partition, samples.points
+    # sampled rows come first in their cluster
     order = np.arange(partition.n_samples)
     for rows, m in zip(partition.members, counts, strict=True):
         drawn = np.zeros(rows.stop - rows.start, dtype=bool)
@@ -314,6 +321,7 @@ def stratified_mean(
     ``a_k = W_k^2 (1 - m_k / n_k) s_k^2 / m_k`` (Cochran, 1977, eq. 5.12), and Satterthwaite's
     ``(sum_k a_k)^2 / sum_k a_k^2 / (m_k - 1)`` degrees of freedom (his eq. 5.16).
     """
+    # means and variances of the strata
     starts, share = np.cumsum(counts) - counts, sizes / sizes.sum()
     means = np.add.reduceat(values, starts) / counts
     squares = np.add.reduceat(np.square(values - np.repeat(means, counts)), starts)

@@ -74,6 +74,7 @@ PASS_CONSTRAINTS = METRIC_CONSTRAINTS | {"n_jobs": [Integral, None]}
 
 def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partition:
     """Validate the labels, resolve label -1, and sort the rows by cluster."""
+    # one finite label for each row
     check_no_clusterer("labels", labels)
     with naming("labels"):
         values = native_labels("labels", column_or_1d(plain_text(labels)))
@@ -82,6 +83,7 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
             f"labels must have one label for each of the {n_rows} rows of X, got {len(values)}."
         )
     assert_all_finite(values, input_name="labels")
+    # rows that are kept
     noisy = _is_noise(values)
     kept = np.flatnonzero(~noisy) if noise == "drop" else np.arange(n_rows)
     if not len(kept):
@@ -91,6 +93,7 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
             f"{noisy.sum()} samples are labeled -1, which DBSCAN and similar methods use for "
             'noise, and are treated as one cluster; choose noise="cluster", "drop" or "singletons".'
         )
+    # clusters by number
     names, number = number_values(values[kept])
     if noise == "singletons" and noisy.any():
         # a cluster for each noise sample at the end, all named -1
@@ -108,6 +111,7 @@ def partition_rows(labels: np.ndarray) -> Partition:
 
 def _sort_rows(names: np.ndarray, number: np.ndarray, kept: np.ndarray, n_rows: int) -> Partition:
     """Return the kept rows sorted by cluster number."""
+    # start and size of each cluster in the sorted rows
     sizes = np.bincount(number, minlength=len(names))
     few = len(names) <= np.iinfo(np.uint16).max  # which NumPy sorts in linear time
     order = kept[np.argsort(number.astype(np.uint16) if few else number, kind="stable")]
@@ -137,6 +141,7 @@ def check_samples(
     `by_place` also sorts the dense points of each cluster by place, which speeds up the search for
     neighbors in a pass over several tiles.
     """
+    # arguments in the wrong order
     if np.ndim(X) == 1 and np.ndim(labels) == 2:
         raise TypeError(
             "X must be a table and labels have one dimension, got them the other way round; the "
@@ -153,6 +158,7 @@ def check_samples(
             total = float(np.dot(values, values))
         if not len(values) * SMALLEST**2 <= total <= LARGEST**2:
             check_magnitude(check_data("X", data, accept_sparse="csr"))
+    # clusters, and the points in their order
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
     if partition.n_clusters < min_clusters:
         raise ValueError(
@@ -186,6 +192,7 @@ def _check_matrix(X: object) -> np.ndarray:
     matrix = check_data("X", X, ensure_all_finite=False, **options)
     if issparse(matrix):
         matrix = _to_dense_matrix(check_data("X", matrix, **options))
+    # finite, square and not negative
     smallest, largest = float(matrix.min()), float(matrix.max())
     if not (np.isfinite(smallest) and np.isfinite(largest)):
         check_data("X", matrix, **options)  # raises, naming the entry
@@ -195,6 +202,7 @@ def _check_matrix(X: object) -> np.ndarray:
         raise ValueError(f"{rule}, got shape {matrix.shape}.")
     if smallest < 0:
         raise ValueError(f"{rule}, got a distance of {smallest}.")
+    # zero diagonal and symmetric, up to rounding
     rounding = MATRIX_ULPS * float(np.finfo(matrix.dtype).eps)
     if np.diagonal(matrix).max() > largest * rounding:
         raise ValueError(f"{rule}, got {np.diagonal(matrix).max()} on the diagonal.")
@@ -216,6 +224,7 @@ def _asymmetry(matrix: np.ndarray, tolerance: float) -> float:
         tolerance / 2
     ):
         return 0.0
+    # differences of all pairs, tile by tile
     gap = 0.0
     for start in range(0, len(matrix), TILE):
         rows = slice(start, start + TILE)
@@ -235,14 +244,17 @@ def _to_dense_matrix(matrix: csr_matrix) -> np.ndarray:
     n, matrix = matrix.shape[0], matrix.copy()
     matrix.sum_duplicates()
     if matrix.shape[0] == matrix.shape[1]:
+        # stored pairs of different samples
         stored = matrix.astype(bool).tocoo()
         off_diagonal = stored.row != stored.col
         row, column = stored.row[off_diagonal & stored.data], stored.col[off_diagonal & stored.data]
+        # number of samples at distance 0 from each sample, and the first of them
         n_zeros = n - np.bincount(row, minlength=n)
         position = np.arange(len(row)) - np.searchsorted(row, row)
         first_zero = n - n_zeros  # if all columns before it are stored
         gaps = column != position
         np.minimum.at(first_zero, row[gaps], position[gaps])
+        # samples at distance 0 must form groups, with distances to all others
         sizes = np.bincount(first_zero, minlength=n)
         if (n_zeros != sizes[first_zero]).any() or (first_zero[row] == first_zero[column]).any():
             raise ValueError(

@@ -63,12 +63,14 @@ class Reductions:
 
     def gather(self, strip: _Strip) -> None:
         """Add the reductions of a strip for its rows and all later columns (eq. 6)."""
+        # sums of both halves of the pairs (eq. 6)
         rows, clusters = strip.rows, strip.segments.clusters
         later = slice(rows.start, rows.start + strip.column_sums.shape[1])
         if self.sums.size:
             met = slice(clusters.start, None)  # no column lies before the first row
             self.sums[met, rows] += strip.row_sums[:, met].T
             self.sums[clusters, later] += strip.column_sums
+        # extremes (eq. 2 and 3)
         self.largest[clusters] = np.maximum(self.largest[clusters], strip.largest)
         if len(self.smallest) == len(self.largest):
             self.smallest[clusters] = np.minimum(self.smallest[clusters], strip.smallest)
@@ -86,6 +88,7 @@ class Segments:
     """
 
     def __init__(self, starts: np.ndarray, start: int, stop: int) -> None:
+        # clusters that have rows in start:stop
         first = int(np.searchsorted(starts, start, side="right")) - 1
         last = int(np.searchsorted(starts, stop, side="left"))
         self.clusters = slice(first, last)
@@ -200,6 +203,7 @@ def distance_pass(
     neighbors in its own cluster as bounds before other clusters are searched.
     """
     K = len(starts)
+    # reductions of no pairs
     n_nearest = K if extremes and by_pair else 1
     result = Reductions(
         sums=np.zeros((K, n if sums else 0)),
@@ -221,6 +225,7 @@ def distance_pass(
         strip = _Strip(cut, K, rows, n if later else rows.stop, nearest)
         return strip.reduce(tiles(rows), columns, sums=sums, extremes=extremes)
 
+    # first the tiles on the diagonal, then all others, gathered in order
     parallel = Parallel(n_jobs, require="sharedmem", return_as="generator")
     strips = list(map(slice, [0, *row_cuts[:-1]], row_cuts))
     for later, some in ((False, strips), (True, strips[:-1])):
@@ -325,6 +330,7 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
     if needs <= WITHIN:
         totals, largest = within_pass(samples.tiles, partition.members, n_jobs=n_jobs)
         return {"mean_within": mean_within(totals, partition.sizes), "max_within": largest}
+    # one pass for everything that needs all pairs
     n, L = partition.n_samples, n_neighbors if "connectivity" in needs else 0
     in_table = n * partition.n_clusters <= TABLE_NUMBERS
     reduced = distance_pass(
@@ -383,12 +389,15 @@ def _reduce_sums(strips: ClusterSums, partition: Partition, needs: Set[str]) -> 
 
 def silhouettes(sums: np.ndarray, partition: Partition, rows: slice) -> np.ndarray:
     """Return the (r,) silhouettes of sorted rows from their (K, r) distance sums to clusters."""
+    # mean distance to the own cluster
     cluster, sizes = partition.cluster[rows], partition.sizes
     column = np.arange(len(cluster))
     own = sums[cluster, column] / np.maximum(sizes[cluster] - 1, 1)
+    # smallest mean distance to another cluster
     means = sums / sizes[:, None]
     means[cluster, column] = np.inf
     other = means.min(axis=0)
+    # 0 for singletons and for 0 / 0
     larger = np.maximum(own, other)
     defined = (sizes[cluster] > 1) & (larger > 0)
     return np.divide(other - own, larger, out=np.zeros(len(cluster)), where=defined)
@@ -403,6 +412,7 @@ def pass_over_rows(
     """
     tiles, zero = samples.tiles, samples.zero
     starts, cluster = samples.partition.starts, samples.partition.cluster
+    # tiles of all columns, with their runs of clusters
     cuts = cut_points(starts, len(cluster), TILE_COLUMNS)
     columns = [slice(a, b) for a, b in zip([0, *cuts[:-1]], cuts, strict=True)]
     segments = [Segments(starts, part.start, part.stop) for part in columns]
@@ -479,6 +489,7 @@ class Nearest:
         `axis` is the axis of the block along which `rows` lie. lowest (r,): lower bounds of the
         distances; rows with bounds beyond the reach are skipped (eq. 4).
         """
+        # rows that the block may change (eq. 4)
         hit = (lowest <= self.reach[rows]).nonzero()[0]  # (q,)
         if not len(hit):
             return
@@ -509,6 +520,7 @@ class Nearest:
     def settle(self) -> None:
         """Merge the buffered distances."""
         if self.n_waiting:
+            # distances with the mark of another cluster, sorted by row
             row, values, other = map(np.concatenate, zip(*self.waiting, strict=True))
             values = mark(values, self.cluster[row] != self.other[other])
             order = np.argsort(row, kind="stable")
@@ -531,16 +543,19 @@ class Nearest:
     def _merge(self, rows: np.ndarray, table: np.ndarray, tied: np.ndarray, at: np.ndarray) -> None:
         """Merge marked distances (q, k), and counts (q, 2) of ties with the distances `at`."""
         L = self.marked.shape[1]
+        # the L smallest of old and new distances
         both = np.concatenate([self.marked[rows], table], axis=1)
         both.partition(L - 1, axis=1)
         distance, foreign = unmark(both[:, L - 1 :])
         last = distance[:, 0]
         reach = last * (1 + TIED)
+        # further ties with the L-th distance: of this table, and counted before
         beyond = (distance[:, 1:] <= reach[:, None]) & (distance[:, 1:] < np.inf)  # eq. 3
         counts = tied * (at <= reach)[:, None]  # eq. 6
         counts += self.tied[rows] * (self.last[rows] <= reach)[:, None]
         counts[:, 0] += beyond.sum(axis=1)
         counts[:, 1] += (beyond & foreign[:, 1:]).sum(axis=1)
+        # new neighbors and radii
         self.marked[rows], self.last[rows], self.tied[rows] = both[:, :L], last, counts
         self.reach[rows] = np.maximum(np.minimum(self.reach[rows], reach), self.zero[rows])
         self.changed[rows] = True
@@ -548,6 +563,7 @@ class Nearest:
     def foreign_weights(self) -> np.ndarray:
         """Return the (n,) sums of the weights of the neighbors in another cluster (eq. 1)."""
         self.settle()
+        # rows that have a neighbor in another cluster, some at a time
         n, L = self.marked.shape
         weights, step = np.zeros(n), max(1, WEIGHTS_AT_ONCE // L)
         for begin in range(0, n, step):
@@ -582,6 +598,7 @@ def order_by_place(points: np.ndarray, members: list[slice]) -> np.ndarray:
         if len(rows) <= NEXT_TO_EACH_OTHER:
             order.append(rows)
             continue
+        # halves at the median of the widest feature
         some, half = points[rows], len(rows) // 2
         rows = rows[np.argpartition(some[:, np.ptp(some, axis=0).argmax()], half)]
         stack += [rows[half:], rows[:half]]
@@ -607,15 +624,18 @@ def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L:
     """
     if not len(row):
         return np.empty(0)
+    # neighbors of each row by distance, and groups of ties
     order = np.lexsort((distance, row))
     row, distance, copies = row[order], distance[order], copies[order]
     new_row = np.append(True, row[1:] != row[:-1])
     new_tie = new_row | np.append(True, distance[1:] > distance[:-1] * (1 + TIED))  # eq. 3
     first, tie = np.flatnonzero(new_row), np.flatnonzero(new_tie)
+    # ranks before and after each group of ties
     total = np.cumsum(copies)
     rank = total - (total - copies)[first][np.cumsum(new_row) - 1]  # of the last copy
     end = rank[np.append(tie[1:], len(row)) - 1]  # b of eq. 2, for each tie
     begin = rank[tie] - copies[tie]  # a of eq. 2
+    # mean weight of these ranks (eq. 2)
     harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1, L + 1)))  # H_0 to H_L
     mean = (harmonic[np.minimum(end, L)] - harmonic[np.minimum(begin, L)]) / (end - begin)
     shared = np.empty(len(row))
@@ -667,6 +687,7 @@ def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | floa
     Each entry of the stack is a node, the (m,) queries whose balls reach its cell, and their (m, p)
     offsets from that cell.
     """
+    # offsets of the queries from the cell of the root
     radius, total = np.broadcast_to(radius, len(queries)), 0
     offset = np.maximum(np.maximum(tree.mins - queries, queries - tree.maxes), 0.0)
     stack = [(tree.tree, np.arange(len(queries)), offset)]
@@ -679,6 +700,7 @@ def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | floa
         if node.split_dim < 0:
             total += node.children * len(rows)
             continue
+        # offsets from the two halves of the cell
         beyond = queries[rows, node.split_dim] - node.split
         for child, distance in ((node.lesser, beyond), (node.greater, -beyond)):
             farther = offset.copy()
@@ -752,6 +774,7 @@ def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
 
 def _farthest_of_all(points: np.ndarray) -> float:
     """Return the distance of the farthest pair, by products of centered points (eq. 8)."""
+    # products of centered points, tile by tile
     right = operands(points.T, points.mean(axis=0))
     left, largest, pair = left_operands(right), -1.0, (0, 0)
     for rows in slices(len(points), TILE_ROWS):

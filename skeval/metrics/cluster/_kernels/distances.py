@@ -154,6 +154,7 @@ class Samples:
         estimated per row from the distances to a sample of rows, so that one distant row does not
         tie all others.
         """
+        # exact metrics, or those with a known rounding error
         n = self.partition.n_samples
         if isinstance(self.metric, str):
             return np.full(n, ROUNDED_ZERO.get(self.metric, 0.0))
@@ -175,6 +176,7 @@ def squared_euclidean(a: Points, b: Points, *, halvings: int = HALVINGS) -> np.n
     If one center is not accurate enough for `a`, its rows are halved, at most `halvings` times.
     """
     if issparse(a):
+        # eq. 8 for sparse points, which are not centered
         aa, bb = squared_norms(a), squared_norms(b)
         squared = safe_sparse_dot(a, b.T, dense_output=True)
         squared *= -2.0
@@ -185,6 +187,7 @@ def squared_euclidean(a: Points, b: Points, *, halvings: int = HALVINGS) -> np.n
     if a.shape[1] <= DIRECT_FEATURES or not halvings:
         return cdist(a, b, "sqeuclidean")
     center = a[0] + (a - a[0]).mean(axis=0)  # near the rows, to reduce cancellation
+    # eq. 8 (r, c)
     left, right = left_operands(operands(a.T, center)), operands(b.T, center)
     aa, bb = left[:, -1], right[-2]
     squared = multiply(left, right)
@@ -215,6 +218,7 @@ def left_operands(right: np.ndarray) -> np.ndarray:
 
 def multiply(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return the (r, c) product in small blocks of rows, whose operands BLAS does not copy."""
+    # rows of a product that is small enough
     step = SMALL_PRODUCT // right.size
     if step < MIN_ROWS:
         return left @ right
@@ -237,6 +241,7 @@ def mend(
 
     aa (r,) and bb (c,) are the squared norms; `take` returns the points, which are rarely needed.
     """
+    # a block whose columns are all far from the rows has no close pairs
     gaps = np.sqrt(bb.min()) - np.sqrt(aa)  # (r,)
     gap = gaps.min()
     if gap > 0 and gap**2 > CLOSE * (aa.max() + bb.max()):  # eq. 12
@@ -265,6 +270,7 @@ def _by_halves(a: Points, b: Points, *, halvings: int) -> np.ndarray:
     """Split the rows of `a` along the widest feature and use a center for each half."""
     if issparse(a):
         return squared_euclidean(a.toarray(), b.toarray())
+    # halves at the middle of the widest feature
     widest = np.ptp(a, axis=0).argmax()
     upper = a[:, widest] > a[:, widest].min() / 2 + a[:, widest].max() / 2
     squared = np.empty((len(a), len(b)))
@@ -358,6 +364,7 @@ def _enlarge(points: np.ndarray) -> np.ndarray:
 
 def _pair_by_pair(metric: Callable, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Call a symmetric metric once for each pair."""
+    # each pair once if both sets are the same
     block, rows = np.zeros((len(a), len(b))), list(b)
     for i, x in enumerate(a):
         first = i + 1 if a is b else 0
@@ -375,6 +382,7 @@ def check_distances(
         np.maximum(block, 0.0, out=block)  # rounding; nan stays
     if block.min(initial=0.0) >= 0 and block.max(initial=0.0) < np.inf:
         return  # both comparisons are false for nan
+    # name the first pair that is wrong
     i, j = np.argwhere(~((block >= 0) & (block < np.inf)))[0]
     raise ValueError(
         f"metric must give finite distances that are not negative, got {block[i, j]} by "
@@ -387,6 +395,7 @@ def _scale(metric: str | Callable, points: Points) -> dict[str, np.ndarray]:
     if metric == "seuclidean":
         return {"V": np.var(points, axis=0, ddof=1)}
     if metric == "mahalanobis":
+        # rank of the correlation matrix, which does not depend on units
         covariance = np.atleast_2d(np.cov(points.T))
         scale = np.sqrt(np.diagonal(covariance))
         if not scale.all() or np.linalg.matrix_rank(covariance / scale / scale[:, None]) < len(
@@ -462,6 +471,7 @@ def _tile_of_squares(
 
 def sparse_tiles(points: Points) -> Tiles:
     """Return the tiles of the Euclidean distance matrix of the rows of a CSR matrix."""
+    # operands of eq. 8, sparse
     norms = squared_norms(points)
     ones, lengths = csr_matrix(np.ones((len(norms), 1))), csr_matrix(norms[:, None])
     left = hstack([-2.0 * points, ones, lengths], format="csr")
@@ -517,6 +527,7 @@ def has_centroids(metric: str | Callable) -> bool:
 
 def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
     """Return the quantities that need centroids; None if the metric has no centroids."""
+    # squared distances to the own mean (n,), and the means (K, p)
     points, partition, metric = samples.points, samples.partition, samples.metric
     result: dict[str, Any] = dict.fromkeys(needs)
     if not needs or metric == "precomputed":
@@ -533,6 +544,7 @@ def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
         means = _stack([_mean(points[rows]) for rows in partition.members])
         within = squared_norms(points)
     result["squares"] = squared
+    # distances by the metric itself
     if not has_centroids(metric):
         return result
     if "mean_to_centroid" in needs:
@@ -577,12 +589,14 @@ def between_centroids(
     points: Points, partition: Partition, metric: str | Callable, coincide: np.ndarray
 ) -> np.ndarray:
     """Return the (K, K) distances between the centroids; 0 where they coincide."""
+    # means by cluster, (K, p), and their distances, (K, K)
     centroids = _stack([_mean(points[rows]) for rows in partition.members])
     between, names = distance_function(metric, points)(centroids, centroids), partition.names
     np.fill_diagonal(between, 0.0)
     check_distances(
         between, metric, lambda k, m: f"the centroids of clusters {names[k]!s} and {names[m]!s}"
     )
+    # distances that are rounding errors of 0
     noise = ROUNDED_ZERO.get(metric, 0.0) if isinstance(metric, str) else 0.0
     between[coincide | (between <= noise)] = 0.0
     return between
@@ -595,12 +609,15 @@ def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray,
     row is the median of the first row of each cluster, so that one distant cluster has no effect.
     """
     starts, sizes = partition.starts, partition.sizes
+    # first row of each cluster minus a central one, (K, p)
     firsts = points[starts] - np.median(points[starts], axis=0)
+    # many small clusters at once
     if points.size <= MAX_CENTERED and len(sizes) > MIN_CLUSTERS:
         deviations = points - points[starts].repeat(sizes, axis=0)
         means = np.add.reduceat(deviations, starts, axis=0) / sizes[:, None]
         deviations -= means.repeat(sizes, axis=0)
         return squared_norms(deviations), means + firsts
+    # few clusters one by one, in one buffer
     squared, means = np.empty(len(points)), np.empty((partition.n_clusters, points.shape[1]))
     space = np.empty((partition.sizes.max(), points.shape[1]))
     for rows, size, mean, first in zip(partition.members, sizes, means, firsts, strict=True):
