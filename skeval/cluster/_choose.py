@@ -71,99 +71,23 @@ MIN_REFERENCES = 39
 SHARE = 2 / 3
 """Required fraction of the distance from the reference to 1; see `choose_n_clusters`."""
 
-Array = np.ndarray
+MEASURES: dict[str, Measure] = {
+    name: partial(_stability.agree_both_ways, agreement) for name, agreement in AGREEMENTS.items()
+} | {SILHOUETTE: _stability.mean_silhouette}
+"""Measure of two halves and their labels, by method."""
 
-
-class Measured(NamedTuple):
-    """Means and standard errors of the candidates, both (K,), and the reference.
-
-    `reference` contains the (K, B) values on reference data; `threshold` is the smallest prediction
-    strength of real clusters.
-    """
-
-    values: Array
-    errors: Array
-    reference: Array
-    threshold: float
-
-    @property
-    def share_of_the_way(self) -> Array:
-        """Values at the fraction `SHARE` of the distance from the reference to 1."""
-        base = self.reference.mean(axis=1)
-        return base + SHARE * (1 - base)
-
-    @property
-    def prediction_limit(self) -> Array:
-        """Simultaneous upper prediction limits for one more draw of the reference."""
-        # Student's quantile for all candidates together
-        n_candidates, n_draws = self.reference.shape
-        quantile = t.isf(LEVEL / n_candidates, n_draws - 1)
-        spread = self.reference.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
-        return self.reference.mean(axis=1) + quantile * spread
-
-    def near_the_best(self, limits: Array) -> Array:
-        """Raise the limits of all but the best candidate to one standard error below its value.
-
-        The best candidate is the sufficient candidate with the largest value.
-        """
-        # candidates that reach their limits and exceed the reference
-        base = self.reference.mean(axis=1)
-        sufficient = np.flatnonzero((self.values >= limits) & (self.values > base))
-        if not sufficient.size:
-            return limits
-        best = sufficient[np.argmax(self.values[sufficient])]
-        raised = np.maximum(limits, self.values[best] - self.errors[best])
-        raised[best] = limits[best]
-        return raised
-
-
-class Rule(NamedTuple):
-    """Rule that chooses the number of clusters from halves of the data.
-
-    Attributes
-    ----------
-    measure : callable
-        Measure of two halves and their labels.
-    limits : callable
-        ``(measured) -> limits``: required value of each candidate.
-    words : str
-        The rule in words.
-    takes_one : bool
-        Whether a single cluster has a value.
-    takes_largest : bool
-        Whether the largest candidate that reaches its limit is chosen, or the smallest.
-    """
-
-    measure: Measure
-    limits: Callable[[Measured], Array]
-    words: str
-    takes_one: bool = False
-    takes_largest: bool = True
-
-
-_LEAST = "at least 2/3 of the way from the reference to 1, else 1"
+_BEST, _LEAST = (
+    "k within one standard error of the best and",
+    "at least 2/3 of the way from the reference to 1, else 1",
+)
 RULES = {
-    name: Rule(
-        partial(_stability.agree_both_ways, agreement),
-        lambda measured: measured.near_the_best(measured.share_of_the_way),
-        f"largest k within one standard error of the best and {_LEAST}",
-    )
-    for name, agreement in AGREEMENTS.items()
-} | {
-    PREDICTION_STRENGTH: Rule(
-        partial(_stability.agree_both_ways, AGREEMENTS[PREDICTION_STRENGTH]),
-        lambda measured: np.maximum(measured.share_of_the_way, measured.threshold),
-        f"largest k with strength >= {{threshold:g}} and {_LEAST}",
-        takes_one=True,
-    ),
-    SILHOUETTE: Rule(
-        _stability.mean_silhouette,
-        lambda measured: measured.near_the_best(measured.prediction_limit),
-        "smallest k within one standard error of the best and above the reference, else 1",
-        takes_largest=False,
-    ),
+    **dict.fromkeys(MEASURES, f"largest {_BEST} {_LEAST}"),
+    PREDICTION_STRENGTH: f"largest k with strength >= {{threshold:g}} and {_LEAST}",
+    SILHOUETTE: f"smallest {_BEST} above the reference, else 1",
 }
-METHODS = (SEQUENTIAL, *RULES, GAP)
+"""Rule of the choice in words, by method."""
+
+METHODS = (SEQUENTIAL, *MEASURES, GAP)
 TAKE_ONE = {SEQUENTIAL, PREDICTION_STRENGTH, GAP}
 """Methods with 1 among their candidates."""
 
@@ -363,7 +287,7 @@ def choose_n_clusters(
         root_seed(random_state),
         {"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
     )
-    choices = _choose_by_halves(trial, {k: v for k, v in candidates.items() if k in RULES})
+    choices = _choose_by_halves(trial, {k: v for k, v in candidates.items() if k in MEASURES})
     if GAP in candidates:
         choices[GAP] = choose_by_gap(trial, candidates[GAP])
     if SEQUENTIAL in candidates:
@@ -397,7 +321,7 @@ def _choose_by_halves(
     possible = union * SMALLEST <= trial.X.shape[0] // 2
     clusterers = trial.with_n_clusters(union[possible])
     # all measures of the same halves
-    measures = [RULES[name].measure for name in candidates]
+    measures = [MEASURES[name] for name in candidates]
     table = np.zeros((len(measures), 2, len(union), trial.n_repeats))
     table[:, :, possible] = _stability.run_halvings(
         clusterers, trial.X, trial.draws, measures, trial.n_repeats, trial.root, trial.options
@@ -408,16 +332,42 @@ def _choose_by_halves(
     }
 
 
+def find_limits(
+    method: str, values: np.ndarray, errors: np.ndarray, reference: np.ndarray, threshold: float
+) -> np.ndarray:
+    """Return the required value of each candidate.
+
+    `values` and `errors` of shape (K,) are means and standard errors, `reference` of shape (K, B)
+    the values on reference data, and `threshold` is the smallest strength of real clusters.
+    """
+    base = reference.mean(axis=1)
+    limits = base + SHARE * (1 - base)
+    if method == PREDICTION_STRENGTH:
+        return np.maximum(limits, threshold)
+    if method == SILHOUETTE:
+        # simultaneous upper prediction limits for one more draw of the reference
+        n_candidates, n_draws = reference.shape
+        quantile = t.isf(LEVEL / n_candidates, n_draws - 1)
+        limits = base + quantile * reference.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
+    # all but the best sufficient candidate must come within one standard error of it
+    sufficient = np.flatnonzero((values >= limits) & (values > base))
+    if not sufficient.size:
+        return limits
+    best = sufficient[np.argmax(values[sufficient])]
+    raised = np.maximum(limits, values[best] - errors[best])
+    raised[best] = limits[best]
+    return raised
+
+
 def _make_choice(
     trial: Trial, method: str, candidates: np.ndarray, both: np.ndarray
 ) -> NClustersChoice:
     """Return the choice from the (2, K, n_repeats) values of data and reference."""
     (values, base), errors = both.mean(axis=-1), sem(both[0], axis=-1)
-    rule = RULES[method]
-    limits = rule.limits(Measured(values, errors, both[1], trial.threshold))
+    limits = find_limits(method, values, errors, both[1], trial.threshold)
     # one cluster if no candidate reaches its limit
     reached = candidates[(values >= limits) & (values > base)]
-    pick = np.max if rule.takes_largest else np.min
+    pick = np.min if method == SILHOUETTE else np.max
     return NClustersChoice(
         n_clusters=int(pick(reached)) if reached.size else 1,
         candidates=candidates,
@@ -430,7 +380,7 @@ def _make_choice(
         method=method,
         reference=trial.kind,
         threshold=trial.threshold,
-        rule=rule.words.format(threshold=trial.threshold),
+        rule=RULES[method].format(threshold=trial.threshold),
     )
 
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_array
 
 from skeval.cluster import StabilityDisplay, choose_n_clusters, gap_statistic, predictive_power
-from skeval.cluster._choose import RULES, Measured
+from skeval.cluster._choose import find_limits
 from skeval.cluster._references import resolve_reference
 from skeval.cluster._stability import AGREEMENTS, agree_both_ways, compare_halves
 from skeval.utils._checks import repetition_rng, root_seed
@@ -77,7 +77,7 @@ NOTHING = np.zeros(5)
 
 def largest(values, errors, reference, method, threshold):
     """The candidates that reach their limits, by the same comparison as the choice."""
-    limits = RULES[method].limits(Measured(values, errors, reference[:, None], threshold))
+    limits = find_limits(method, values, errors, reference[:, None], threshold)
     return limits, K[(values >= limits) & (values > reference)].max(initial=1)
 
 
