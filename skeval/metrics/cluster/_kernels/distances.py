@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, hstack, issparse, vstack
+from scipy.sparse import csr_matrix, issparse, vstack
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, distance_metrics
@@ -126,7 +126,7 @@ class Samples:
         if self.metric in EUCLIDEAN and issparse(points):
             n, p = points.shape
             if n * p > (MAX_NUMBERS if p <= MAX_DENSE_FEATURES else MAX_SMALL_BLOCK):
-                return sparse_tiles(points)
+                return point_tiles(euclidean, points)
             points = points.toarray()
         if self.has_few_features:
             return point_tiles(partial(cdist, metric="euclidean"), points)
@@ -452,42 +452,10 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
         def block(columns: slice) -> Tile:
             right = own if columns == rows else around(cluster)[:, columns]
             squared = multiply(left, right)  # eq. 8, (r, c)
-            return _tile_of_squares(squared, points, rows, columns, left[:, -1], right[-2])
-
-        return block
-
-    return strip
-
-
-def _tile_of_squares(
-    squared: np.ndarray, points: Points, rows: slice, columns: slice, aa: np.ndarray, bb: np.ndarray
-) -> Tile:
-    """Return the tile from its squared distances, which are overwritten; aa, bb as in `mend`."""
-    _fill_diagonal(squared, rows, columns, np.inf)  # exclude each row from its close pairs
-    lowest = mend(squared, aa, bb, lambda: (points[rows], points[columns]))
-    distances = np.sqrt(squared, out=squared)
-    return Tile(_fill_diagonal(distances, rows, columns), np.sqrt(lowest))
-
-
-def sparse_tiles(points: Points) -> Tiles:
-    """Return the tiles of the Euclidean distance matrix of the rows of a CSR matrix."""
-    # operands of eq. 8, sparse
-    norms = squared_norms(points)
-    ones, lengths = csr_matrix(np.ones((len(norms), 1))), csr_matrix(norms[:, None])
-    left = hstack([-2.0 * points, ones, lengths], format="csr")
-    right = hstack([points, lengths, ones], format="csr")
-
-    @cache
-    def operand(start: int, stop: int) -> Points:
-        return right[start:stop].T.tocsr()
-
-    def strip(rows: slice) -> Strip:
-        a = left[rows]
-
-        def block(columns: slice) -> Tile:
-            b = operand(columns.start, columns.stop)
-            squared = np.asarray(safe_sparse_dot(a, b, dense_output=True))  # eq. 8, (r, c)
-            return _tile_of_squares(squared, points, rows, columns, norms[rows], norms[columns])
+            _fill_diagonal(squared, rows, columns, np.inf)  # a row is no close pair of itself
+            lowest = mend(squared, left[:, -1], right[-2], lambda: (points[rows], points[columns]))
+            distances = np.sqrt(squared, out=squared)
+            return Tile(_fill_diagonal(distances, rows, columns), np.sqrt(lowest))
 
         return block
 
