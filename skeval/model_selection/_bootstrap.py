@@ -9,7 +9,7 @@ trained it, on all samples, and on the samples that the resample left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
@@ -68,6 +68,7 @@ from skeval.metrics._table import BatchPredictions
 from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._estimates import (
     check_enough,
+    check_one_number,
     estimate_error,
     find_mean_loss,
     fit_to_all,
@@ -770,11 +771,7 @@ class ScoreTally:
             model = ReplayedEstimator(responses, inputs.tags, target.classes)
         # one number, nan if it is not finite
         score = check_scores(self.scorer(model, X, y, **arguments))
-        if isinstance(score, Mapping):
-            raise TypeError(
-                f"scoring must give one number by each scorer, {self.label!r} gave a dict with "
-                f"{', '.join(map(repr, score))}; give a dict of scorers instead."
-            )
+        check_one_number(self.label, score)
         return float(score) if np.isfinite(score) else np.nan
 
     def score_at_once(

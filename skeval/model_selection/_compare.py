@@ -6,7 +6,8 @@ sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -266,10 +267,8 @@ def compare_classifiers(
     )
     if inputs.weight is not None:
         for name, estimator in named.items():
-            try:
+            with _checks.naming(f"estimators[{name!r}]"):
                 check_takes_weights(estimator)
-            except TypeError as error:
-                raise TypeError(f"estimators[{name!r}]: {error}") from error
     if method != "corrected_t" and inputs.error_score != "raise":
         raise ValueError(
             f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
@@ -375,11 +374,11 @@ def draw_scores(
     units = drawing_units(len(target), None, tasks[0].groups)
     scorer = know_classes(scorer, target.classes)
 
-    def score_of(replayed: ReplayedEstimator) -> Callable[[np.ndarray], float]:
-        return lambda rows: float(scorer(replayed, rows, target.y[rows]))
+    def score(replayed: ReplayedEstimator, rows: np.ndarray) -> float:
+        return float(scorer(replayed, rows, target.y[rows]))
 
-    scores = [score_of(replay_out_of_fold(inputs, folds, RESPONSES)) for inputs in tasks]
-    values = np.array([score(np.arange(len(target))) for score in scores])
+    scores = [partial(score, replay_out_of_fold(task, folds, RESPONSES)) for task in tasks]
+    values = np.array([of_task(np.arange(len(target))) for of_task in scores])
     return values, values_or_nan(scores, units, n_resamples, root, tasks[0].n_jobs)
 
 

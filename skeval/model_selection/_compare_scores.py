@@ -53,8 +53,6 @@ FORMS = (
     "each a dict of classifiers"
 )
 """Forms of scores on data sets."""
-MISSING = ("None", "nan", "NaT", "<NA>")
-"""Printed forms of missing values in any data frame library."""
 
 
 @_checks.in_order(scores=None)
@@ -502,7 +500,7 @@ def _read_long(frame: Any, with_splits: bool) -> tuple[list[str], list[str], np.
     """Read rows in arbitrary order: names are sorted, and splits are paired by name."""
     columns = ["dataset", "classifier", *["split"] * with_splits]
     for column in columns:
-        lacking = [one for one in frame[column] if not isinstance(one, str) and str(one) in MISSING]
+        lacking = [one for one in frame[column] if _checks.is_missing(one)]
         if lacking:
             raise ValueError(f"scores must have a {column} in each row, got {lacking[0]!r}.")
     values = _checks.check_data(
@@ -522,13 +520,11 @@ def _read_long(frame: Any, with_splits: bool) -> tuple[list[str], list[str], np.
         # each classifier has one score of each split, or none at all
         read, several = counts[own], np.argwhere(counts[own] > 1)
         if len(several):
-            rule, where = " and classifier, or a column 'split'", ""
-            if with_splits:
-                rule = ", classifier and split"
-                where = f" at split {keys[own[several[0][0]]][1]!r}"
+            row, column = several[0]
+            where = f" at split {keys[own[row]][1]!r}" if with_splits else ""
             raise ValueError(
-                f"scores must have one row for each data set{rule}, got several of {text!r} and "
-                f"{texts[several[0][1]]!r}{where}."
+                "scores must have one row for each data set and classifier, or a column 'split', "
+                f"got several of {text!r} and {texts[column]!r}{where}."
             )
         known = np.flatnonzero(read.any(axis=0))
         apart = np.argwhere(read[:, known] != read[:, known[:1]])

@@ -418,11 +418,6 @@ class Comparison(Result):
         return METHODS[self.method].level(self.confidence_level)
 
     @property
-    def familywise(self) -> bool:
-        """Whether the tests have their level for all pairs together."""
-        return METHODS[self.method].simultaneous or self.correction != "none"
-
-    @property
     def omnibus(self) -> Test | None:
         """Test of no difference at all; None if the method has none.
 
@@ -551,7 +546,7 @@ class Comparison(Result):
             text += f" The {level} intervals of all differences and ranks are simultaneous."
             if self.correction != "none":
                 text += f" P-values are corrected for multiple comparisons ({self.correction})."
-            elif not self.familywise:
+            elif not METHODS[self.method].simultaneous:
                 text += " P-values are not corrected for the number of pairs."
         text += f" {self.scope}" * bool(self.scope)
         return f"{text} Computed with skeval {__version__}." + f"\n\n[1] {work}" * bool(work)
@@ -630,7 +625,7 @@ class Comparison(Result):
         level, n_pairs = f"level {100 * self.level:.3g} %", len(self.differences)
         if n_pairs == 1:
             return level
-        if self.familywise:
+        if METHODS[self.method].simultaneous or self.correction != "none":
             return f"{level} for all of {n_pairs} pairs"
         return f"{level} for each of {n_pairs} pairs, not corrected for their number"
 

@@ -28,7 +28,13 @@ from skeval._resampling.inputs import FitOptions, Inputs, Params, read_weight, v
 from skeval._resampling.plans import ResamplingPlan
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, REPORTED
-from skeval.model_selection._estimates import find_mean_loss, label_parts, losses_of, to_score
+from skeval.model_selection._estimates import (
+    check_one_number,
+    find_mean_loss,
+    label_parts,
+    losses_of,
+    to_score,
+)
 from skeval.model_selection._fold_metrics import MEAN_AREA, measure_metrics
 from skeval.model_selection._interval_methods import (
     AUTO,
@@ -554,12 +560,8 @@ def take_score(scores: list[Any], name: str, label: str) -> FitMeans:
     """Return one score of each fit, or its mean loss if it has one; undefined scores are nan."""
     # the numbers of this score
     of_name = [score[name] if isinstance(score, dict) else score for score in scores]
-    several = next((score for score in of_name if isinstance(score, dict)), None)
-    if several is not None:
-        raise TypeError(
-            f"scoring must give one number by each scorer, {name!r} gave a dict with "
-            f"{', '.join(map(repr, several))}; give a dict of scorers instead."
-        )
+    for score in of_name:
+        check_one_number(name, score)
     values = np.array(of_name, dtype=float)
     values[~np.isfinite(values)] = np.nan
     mean = find_mean_loss(label)

@@ -331,12 +331,9 @@ def measure_scorer(predictions: Predictions, name: str) -> Measured:
 
 def measure_mean_area(predictions: Predictions) -> Measured:
     """Return the mean over classes of the area of each class against the rest."""
-    probabilities, target, weight = (
-        predictions.probabilities,
-        predictions.target,
-        predictions.weight,
-    )
+    probabilities, target = predictions.probabilities, predictions.target
     assert probabilities is not None
+    weight = predictions.weight
     codes, classes = predictions.look_up(target.codes), range(target.n_classes)
 
     def find_areas(part: Any) -> list[Area]:
@@ -354,17 +351,12 @@ def measure_mean_area(predictions: Predictions) -> Measured:
     larger = inflate(predictions, result.error**2, values)
     positives, negatives = result.sizes
     error, sizes = result.error * larger**0.5, (positives / larger, negatives / larger)
-    limits = partial(
-        intervals.area_interval,
-        result.value,
-        error,
-        sizes,
-        degrees_of_freedom=result.degrees_of_freedom,
-    )
+    area, degrees = result.value, result.degrees_of_freedom
+    limits = partial(intervals.area_interval, area, error, sizes, degrees_of_freedom=degrees)
     form: Form = "score", limits, error
     if predictions.ranks_nothing.all():
         form = NO_FORM
-    return Measured(MEAN_AREA, result.value, form, predictions.n_tested)
+    return Measured(MEAN_AREA, area, form, predictions.n_tested)
 
 
 def measure_given_scores(

@@ -217,11 +217,8 @@ def check_prevalence(prevalence: Any) -> float | None:
     """Return a prevalence as a number; raise unless it lies between 0 and 1."""
     if prevalence is None:
         return None
-    if (
-        isinstance(prevalence, bool)
-        or not isinstance(prevalence, Real)
-        or not 0 < float(prevalence) < 1
-    ):
+    is_number = isinstance(prevalence, Real) and not isinstance(prevalence, bool)
+    if not is_number or not 0 < float(prevalence) < 1:
         raise ValueError(f"prevalence must lie in (0, 1), 0.01 for 1 %, got {prevalence!r}.")
     return float(prevalence)
 
