@@ -279,10 +279,11 @@ def check_classes(name: str, y: np.ndarray) -> None:
                 f"texts such as {str(classes[0])!r} may be numbers: make them so; else leave out "
             )
             remedy += "classes with few members"
+        n_single = int(np.sum(sizes == 1))
         raise ValueError(
             f"{name} must contain at least {MIN_CLASS_SIZE} samples of each class on average for a "
-            f"classifier, got {len(classes)} classes among {len(y)} samples, "
-            f"{int(np.sum(sizes == 1))} of them with one member; {remedy}."
+            f"classifier, got {len(classes)} classes among {len(y)} samples"
+            f"{f', {n_single} of them with one member' * bool(n_single)}; {remedy}."
         )
     # a sample of each class to train on, and one to test
     if sizes.min() == 1:
