@@ -269,7 +269,7 @@ def _leave_out_row_numbers(
 ) -> None:
     """Delete a first column without a name that counts the rows; others need a name.
 
-    Columns that the options name, as `named` has them, are left.
+    Columns that an option names (`named`) are kept.
     """
     for place, name in enumerate([*columns]):
         if name in named or not UNNAMED.fullmatch(name):

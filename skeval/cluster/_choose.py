@@ -204,7 +204,7 @@ def choose_n_clusters(
     ValueError
         If there is no candidate or one is out of range, if the parameter for the number of
         clusters is not found or not unique, if the clusterer takes precomputed distances, or if
-        X has fewer than 4 samples, is not finite or of a size whose squares are not.
+        X has fewer than 4 samples, is not finite, or has infinite squares.
 
     See Also
     --------
@@ -472,7 +472,7 @@ def gap_statistic(
     ValueError
         If a candidate is out of range, if the parameter for the number of clusters is not found or
         not unique, if the clusterer takes precomputed distances, or if X has fewer than 4 samples
-        or only equal ones, is not finite or of a size whose squares are not, or if the reference
+        or only equal ones, is not finite, or has infinite squares, or if the reference
         data have no more distinct points than clusters.
 
     Warns

@@ -179,7 +179,7 @@ def predictive_power(
     Raises
     ------
     ValueError
-        If X has fewer than 4 samples, is not finite or of a size whose squares are not, if the
+        If X has fewer than 4 samples, is not finite, or has infinite squares, if the
         clusterer takes precomputed distances, or a parameter is out of range.
 
     See Also
@@ -564,7 +564,7 @@ def cluster_stability(
     Raises
     ------
     ValueError
-        If X has fewer than 4 samples, is not finite or of a size whose squares are not, is sparse
+        If X has fewer than 4 samples, is not finite, or has infinite squares, is sparse
         with "noise", or if the clusterer labels all samples as noise; if the clusterer
         takes precomputed distances, or a parameter is out of range.
 

@@ -98,8 +98,8 @@ def compare_classifiers(
     ----------
     estimators : dict of str to classifier, or list of classifiers
         Two or more estimators with `fit` and `predict`; they are cloned. A pipeline keeps selection
-        and scaling inside the splits. In a list, each is named by its class, or a pipeline by the
-        class of its last step.
+        and scaling inside the splits. In a list, the name of each is its class, and of a
+        pipeline the class of its last step.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimators: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)

@@ -1,8 +1,8 @@
 """Argument checks that scikit-learn lacks; each error names argument, rule and value.
 
-Types of options come first, in which type checkers find misspelled ones. The checks of labels,
-predictions and binary scores follow those of estimators and options. Last are the functions that
-turn a `random_state` into one root seed per call and one independent stream per repetition.
+Types of options come first, so that type checkers detect misspelled options. Checks of estimators
+and options, of labels, predictions and binary scores follow. Last are the functions that turn a
+`random_state` into one root seed per call and one independent stream per repetition.
 """
 
 from __future__ import annotations
