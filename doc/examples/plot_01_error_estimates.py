@@ -45,8 +45,8 @@ for seed in range(25):
     cv = cross_val_error(model, X_in, y_in, random_state=seed).value
     boot = bootstrap_error(model, X_in, y_in, n_resamples=40, random_state=seed)  # .632+
     point632 = 0.368 * boot.extra.resubstitution + 0.632 * boot.extra.oob
-    found = [boot.extra.resubstitution, cv, boot.extra.oob, point632, boot.value]
-    deviations.append(np.array(found) - truth)
+    values = [boot.extra.resubstitution, cv, boot.extra.oob, point632, boot.value]
+    deviations.append(np.array(values) - truth)
 deviations = np.array(deviations)
 for name, mean, sd in zip(names, deviations.mean(axis=0), deviations.std(axis=0), strict=True):
     print(f"{name:17s} bias {mean:+.3f}  spread {sd:.3f}")

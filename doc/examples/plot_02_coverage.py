@@ -30,12 +30,12 @@ methods = list(dict.fromkeys(row["method"] for row in rows))
 by_cell = defaultdict(dict)
 for row in rows:
     by_cell[row["population"], row["learner"], row["n"], row["seed"]][row["method"]] = row
-whole = [found for found in by_cell.values() if len(found) == len(methods)]
+whole = [by_method for by_method in by_cell.values() if len(by_method) == len(methods)]
 colors = dict(zip(methods, plt.get_cmap("tab20")(np.arange(len(methods))), strict=True))
 fig, ax = plt.subplots(figsize=(8, 5), layout="constrained")
 for method in methods:
-    covers = np.array([float(found[method]["covers_risk"]) for found in whole])
-    width = np.nanmean([float(found[method]["relative_width"]) for found in whole])
+    covers = np.array([float(by_method[method]["covers_risk"]) for by_method in whole])
+    width = np.nanmean([float(by_method[method]["relative_width"]) for by_method in whole])
     ax.vlines(width, covers.min(), covers.max(), color=colors[method], alpha=0.5)
     bold = {"marker": "D", "markersize": 9} if method == "repeated_cv" else {"marker": "o"}
     ax.plot(width, covers.mean(), linestyle="", color=colors[method], **bold, label=method)

@@ -54,9 +54,9 @@ rows = [
     )
 ]
 rows += [
-    (f"{name}, {c.scoring}", found.interval.low, found.value, found.interval.high)
+    (f"{name}, {c.scoring}", difference.interval.low, difference.value, difference.interval.high)
     for name, c in {"corrected t": corrected, **others}.items()
-    for found in [c.difference]
+    for difference in [c.difference]
 ]
 fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
 for row, (_, low, middle, high) in enumerate(reversed(rows)):

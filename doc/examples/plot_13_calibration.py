@@ -23,7 +23,7 @@ models = {
     "naive Bayes": GaussianNB(),
     "recalibrated": CalibratedClassifierCV(GaussianNB(), method="isotonic", cv=5),
 }
-said = {
+predicted = {
     name: cross_val_predict(model, X, y, cv=10, method="predict_proba")[:, 1]
     for name, model in models.items()
 }
@@ -32,7 +32,7 @@ said = {
 # An interval that misses the diagonal, or a point outside the band, is evidence of miscalibration.
 # The histogram at the bottom shows the distribution of the predictions.
 fig, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
-for ax, (name, p) in zip(axes, said.items(), strict=True):
+for ax, (name, p) in zip(axes, predicted.items(), strict=True):
     display = ReliabilityDisplay.from_predictions(
         y, p, strategy="uniform", n_bins=5, name=name, ax=ax
     )
@@ -42,12 +42,12 @@ for ax, (name, p) in zip(axes, said.items(), strict=True):
 # The calibration error in one number. It is never 0, because chance causes deviations, too: "if
 # calibrated" is their expected size. The value of naive Bayes and the lower limit of its interval
 # are far above it.
-for name, p in said.items():
+for name, p in predicted.items():
     print(name, expected_calibration_error(y, p), sep="\n")
 
 # %%
 # Decomposition of the Brier score: recalibration reduces miscalibration and hardly changes the
 # order of the samples, which determines discrimination.
-for name, p in said.items():
+for name, p in predicted.items():
     print(name, score_decomposition(y, p), sep="\n")
 plt.show()

@@ -18,9 +18,9 @@ from skeval.metrics.cluster import contingency_matrix, external_indices
 X, y = load_digits(return_X_y=True)
 rng = np.random.default_rng(0)
 sizes = [2, 5, 10, 20, 40]
-found = {k: KMeans(k, n_init=1, random_state=0).fit_predict(X) for k in sizes}
+clusterings = {k: KMeans(k, n_init=1, random_state=0).fit_predict(X) for k in sizes}
 chance = {k: rng.integers(k, size=len(y)) for k in sizes}
-print(external_indices(y, found[10]))
+print(external_indices(y, clusterings[10]))
 
 # %%
 # The indices by the number of clusters. Only an index whose dashed line stays at 0 is corrected for
@@ -28,7 +28,7 @@ print(external_indices(y, found[10]))
 names = ["purity", "rand", "pair_f1", "adjusted_rand"]
 fig, axes = plt.subplots(1, 4, sharey=True, figsize=(9.5, 2.9), layout="constrained")
 for ax, name in zip(axes, names, strict=True):
-    for partitions, style, label in ((found, "-o", "k-means"), (chance, "--s", "random")):
+    for partitions, style, label in ((clusterings, "-o", "k-means"), (chance, "--s", "random")):
         values = [external_indices(y, partitions[k])[name] for k in sizes]
         ax.plot(sizes, values, style, ms=4, label=label)
     ax.axvline(10, color="gray", ls=":")
@@ -42,4 +42,4 @@ plt.show()
 # %%
 # The contingency table behind all of them: ones and eights share a cluster, and so do threes and
 # nines.
-print(contingency_matrix(y, found[10]))
+print(contingency_matrix(y, clusterings[10]))
