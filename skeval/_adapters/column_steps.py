@@ -145,7 +145,7 @@ def make_column_steps(steps: Sequence[Any], X: Any, target: Target) -> ColumnSte
 
 
 def has_plain_columns(X: Any) -> bool:
-    """Whether X holds finite numbers in double precision, or integers.
+    """Whether X contains finite numbers in double precision, or integers.
 
     Transformers keep single precision, unlike solvers, and may impute missing values.
     """

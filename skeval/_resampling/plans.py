@@ -270,7 +270,7 @@ class Squeezed(NamedTuple):
     Attributes
     ----------
     content : ndarray
-        The same numbers in the smallest type that holds them, or one bit each.
+        The same numbers in the smallest type that represents them, or one bit each.
     dtype : dtype
         Type of the array.
     shape : tuple of int or None

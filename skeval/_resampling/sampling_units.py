@@ -470,7 +470,7 @@ def drawing_units(
     Groups may be `crossed` if no model is trained on the resamples.
     """
     if groups is not None and codes is not None:
-        raise ValueError("stratify=True cannot be combined with groups: a group may hold classes.")
+        raise ValueError("stratify=True cannot be combined with groups of several classes.")
     if not crossed:
         groups = check_groups(groups, n_samples)
     # groups of each kind, the kind with the fewest groups first

@@ -756,7 +756,7 @@ def selection_bias(
     Returns
     -------
     Estimate
-        `value` is the bias, with its interval; `replicates` holds the bias of each repeat.
+        `value` is the bias, with its interval; `replicates` contains the bias of each repeat.
         In its `extra`, `cv1_error` and `cv2_error` are the error rates with the features selected
         once on all samples and in every training part, `cv1_errors` and `cv2_errors` have the
         values of each repeat, and `n_failed` is the number of folds with a failed fit.

@@ -184,7 +184,7 @@ def bootstrap_error(
     Returns
     -------
     Estimate
-        `replicates` holds the out-of-bag error of each resample. In `extra`, `resubstitution` is
+        `replicates` contains the out-of-bag error of each resample. In `extra`, `resubstitution` is
         `AE`, `oob` is `BI`, `no_information` is :math:`\gamma`, `relative_overfitting` is `R`,
         `weight` is the weight of the out-of-bag error, and `n_redrawn` is the number of degenerate
         resamples that were drawn again.

@@ -103,7 +103,7 @@ def compare_predictions(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or None
-        True values; for `bleu_score` the references. None means that `predictions` holds the score
+        True values; for `bleu_score` the references. None means that `predictions` has the score
         of each sample, larger being better ("max_t" only).
     predictions : dict of str to array-like, list of array-like, or data frame
         Predictions of two or more systems for the same samples, each of shape (n_samples,) or

@@ -151,11 +151,11 @@ def error_interval(
     Returns
     -------
     Estimate
-        `replicates` holds the errors of the folds, subsamples, repeats or resamples; for "holdout",
+        `replicates` has the errors of the folds, subsamples, repeats or resamples; for "holdout",
         the losses. `interval` has the form that suits the loss and the method.
         ``confidence_interval(method=)`` accepts all `interval_methods`: the forms of
         `cross_val_error`, and "t" instead of "normal" for Student's quantile. In `extra`, `n_fits`
-        and `n_failed` count the fits, `parameters` holds the parameters of the method, and
+        and `n_failed` count the fits, `parameters` has the parameters of the method, and
         `no_interval` the reason if there is no interval. With several columns of `y`, `by_output`
         has the error of each, on the same folds.
 
@@ -414,7 +414,7 @@ def score_interval(
     -------
     Estimate or dict
         An estimate, or one per name for several scores. Its `name` is the name of the score,
-        followed by "()" if the score is a function; `replicates` holds the scores of folds,
+        followed by "()" if the score is a function; `replicates` contains the scores of folds,
         subsamples or repeats, and is empty for a score of all samples together; `n_undefined` is
         the number of fits that were left out because they failed or their score is undefined.
 

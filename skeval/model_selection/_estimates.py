@@ -259,7 +259,7 @@ def resubstitution_error(
     Returns
     -------
     Estimate
-        `replicates` holds the n losses. The intervals have the forms of `cross_val_error`, except
+        `replicates` has the n losses. The intervals have the forms of `cross_val_error`, except
         for "inflated". They account for the sampling of the losses, not for the optimism.
 
     Raises
@@ -380,7 +380,7 @@ def cross_val_error(
     Returns
     -------
     Estimate
-        `replicates` holds the error of each fold (nan if its fit failed), ``extra.fold_mean`` is
+        `replicates` contains the error of each fold (nan if its fit failed), ``extra.fold_mean`` is
         their mean, and `n_groups` is None if samples are independent.
 
     Raises

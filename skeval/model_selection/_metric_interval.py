@@ -216,7 +216,7 @@ def metric_interval(
         name, with an attribute `largest_difference`: an `Estimate` whose `details` name the
         `first`, which has the larger value, and the `second`, and whose interval accounts for all
         pairs. With several metrics, a dict of these results by metric. With `within`, `replicates`
-        are the values in the units, and ``details["unit_values"]`` holds them by unit.
+        are the values in the units, and ``details["unit_values"]`` has them by unit.
 
     Raises
     ------

@@ -440,7 +440,7 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
     elif words not in POSITIVE_WORDS and set(classes) not in ({0, 1}, {-1, 1}):
         raise ValueError(
             f"pos_label must be passed if y_true has {classes[0]!r} and {classes[1]!r} and "
-            f"predictions hold {min(values):g} and {max(values):g}: it is the class that 1 stands "
+            f"predictions have {min(values):g} and {max(values):g}: it is the class that 1 stands "
             "for; kind='probabilities' takes predictions for probabilities."
         )
     return np.where(predictions == 1, positive, negative)

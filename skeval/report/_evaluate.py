@@ -206,7 +206,7 @@ def evaluate(
         If an argument breaks a rule; the message names argument, rule and value.
     KeyboardInterrupt
         If Ctrl-C stops it. Once a repeat of the folds is done, the attribute `report` of the
-        exception holds the report of the completed repeats and parts, marked as interrupted.
+        exception has the report of the completed repeats and parts, marked as interrupted.
 
     See Also
     --------

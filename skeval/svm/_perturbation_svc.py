@@ -323,7 +323,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         _checks.check_complete("y", y)
         if self.estimator is None:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        else:  # its first step checks X, which may hold texts
+        else:  # its first step checks X, which may contain texts
             y = validate_data(self, X="no_validation", y=y)  # drops feature names
             validate_data(self, X, skip_check_array=True)
             _checks.check_same_length(X=X, y=y)

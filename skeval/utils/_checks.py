@@ -702,7 +702,7 @@ def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
     two = set(np.unique(y_pred.astype(str) if y_pred.dtype == object else y_pred).tolist())
     if two in CODES or (len(two) == 2 and all(isinstance(one, str) for one in two)):
         raise ValueError(
-            f"y_true and {name} look swapped: y_true holds fractions between 0 and 1, {name} two "
+            f"y_true and {name} look swapped: y_true has fractions between 0 and 1, {name} two "
             f"classes; the order is (y_true, {name})."
         )
 

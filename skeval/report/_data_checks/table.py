@@ -250,7 +250,7 @@ def convert_rows(X: Any) -> Any:
 def is_table(X: Any) -> bool:
     """Whether the samples are rows of a dense table.
 
-    A symmetric matrix holds the kernel or the distances of the samples.
+    A symmetric matrix contains the kernel or the distances of the samples.
     """
     shape: Sequence[int] = np.shape(X) if hasattr(X, "shape") else ()
     if issparse(X) or len(shape) != 2 or 0 in shape:
