@@ -346,7 +346,7 @@ def score_interval(
 ) -> Estimate | Results:
     r"""Return the score that a procedure will have on new samples, with a confidence interval.
 
-    Takes any scorer, or several from one set of fits. The default "repeated_cv" (ours) repeats
+    Takes any scorer, or several from one set of fits. The default "repeated_cv" repeats
     cross-validation as `error_interval` does, and treats a score according to its kind:
 
     - scores that are mean losses ("accuracy", "neg_log_loss", "neg_brier_score",
