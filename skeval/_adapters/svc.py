@@ -1,9 +1,8 @@
 """Adapter for SVC, alone or after transformers of its columns.
 
-The solver computes decision values at the optimum. libsvm stops at a tolerance `tol`, so it does
-not know the label of a sample whose decision value is about `tol` or less: with its rows in another
-order, or with another `tol`, it predicts another one. Trial fits are compared with the estimator on
-all other samples.
+The solver computes decision values at the optimum. libsvm stops at a tolerance `tol`, so the label
+of a sample whose decision value is about `tol` or less may change with the order of the rows or
+with `tol`. Trial fits are compared with the estimator on all other samples.
 
 The two-class problems of the fits differ in the boxes of their samples, in their columns after the
 transformers, and in gamma. Everything that the fits share is prepared once.

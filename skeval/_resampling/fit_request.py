@@ -1,6 +1,6 @@
 """Outputs requested from each fit, and scores of fitted models with the classes of the target.
 
-A request asks for predictions, scores of classes, a scorer and a note. A scorer that needs only the
+A request lists predictions, scores of classes, a scorer and a note. A scorer that needs only the
 predictions of the tested samples works on the fits of a solver, too.
 
 A model may order its classes in another way, or may not have seen one of them, and a test set may
