@@ -147,7 +147,7 @@ class LogisticSolver(Solver):
         weights, codes = self.boxes(block), block.order_labels(self.target.codes)
         total = weights.sum(axis=1, keepdims=True)
         maps = self.steps.maps(block)
-        # the columns of the fits are those of the solver, moved and divided by these scales
+        # the fits shift the columns of the solver and divide them by these scales
         ridge = self.penalty * np.minimum(maps.scale / self.unit, LARGEST) ** 2
         away = np.abs(self.center - maps.shift) if self.intercept else 0.0
         units = np.minimum((maps.scale + away) / self.unit, LARGEST)

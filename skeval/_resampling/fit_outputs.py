@@ -354,7 +354,7 @@ def resolve_loss(
             f"loss must be None, a callable or one of {', '.join(map(repr, NAMED))}; got {loss!r}."
         )
     argument = f"loss={loss!r}" if argument is None else argument
-    # what the loss needs from the estimator and the target
+    # requirements of the loss on the estimator and the target
     if loss in PROBABILITY_LOSSES:
         if target.classes is None:
             raise ValueError(f"{argument} needs a classifier; this estimator predicts numbers.")

@@ -423,7 +423,7 @@ def bootstrap_score(
     }
     losses = losses_of(inputs, means)
 
-    # what all scores and losses need from the models, or the models
+    # outputs that scores and losses require, or the models
     note, methods = None, {"predict", *(loss.response for loss in losses)}
     for scorer in scorers.values():
         if isinstance(scorer, CalibrationScorer):

@@ -350,7 +350,7 @@ def read_splits(
         raise ValueError("scores must be of at least two splits, got 1.")
     check_same_indices(named)
 
-    # the ratio passed by the user, or that of the first result with indices
+    # the ratio passed by the user, or the ratio of the first result with indices
     ratio: Any = test_train_ratio
     for result in named.values():
         if ratio is None and isinstance(result, Mapping) and "indices" in result:

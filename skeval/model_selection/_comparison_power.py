@@ -317,7 +317,7 @@ def _plan_samples(
     group_size: float | None,
     correlation: float | None,
 ) -> _Study:
-    """Return studies of more or fewer samples or groups, like those of the comparison."""
+    """Return studies with more or fewer samples or groups like the ones in the comparison."""
     n, error = result.n_samples, result.standard_error
     splits = comparison.split_scores if isinstance(comparison, SplitComparison) else None
     if n is None or not np.isfinite(error) or error == 0:

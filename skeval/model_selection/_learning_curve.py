@@ -404,7 +404,7 @@ def measure_losses(thinned: Thinned) -> Measured:
     for size, of_size in zip(thinned.sizes, by_size, strict=True):
         if of_size.count(None) == len(of_size):
             raise ValueError(f"train_sizes must be large enough: all fits on {size:g} fail.")
-    # the units are those of the largest size
+    # use the units of the largest size
     folds = count_in_time(thinned.folds, by_size[-1])
     inputs, units = folds.inputs, folds.inputs.units
     values, factors, of_units, of_repeats, by_unit = [], [], [], [], []

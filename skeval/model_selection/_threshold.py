@@ -3,7 +3,7 @@ r"""Sensitivity, specificity and predictive values at a threshold, corrected for
 In order: the public function, the rules that select a threshold, the bootstrap, which repeats the
 selection on each resample, and the measures in a population with another prevalence.
 
-There, sensitivity s and specificity t are those of the classes. With prevalence :math:`\pi` and a
+There, the classes have the same sensitivity s and specificity t. With prevalence :math:`\pi` and a
 false positive that costs w times the benefit of a true positive,
 
 .. math:: PPV = \frac{\pi s}{\pi s + (1 - \pi)(1 - t)}, \quad

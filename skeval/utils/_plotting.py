@@ -266,7 +266,7 @@ class EstimatesDisplay(Display):
         result : Estimate, or sequence or mapping of them
             Several must estimate one quantity, or quantities that all lie between -1 and 1.
         confidence_level : float, default=None
-            Nominal coverage, between 0 and 1. None uses that of the first estimate.
+            Nominal coverage, between 0 and 1. None uses the level of the first estimate.
         quoted : int, default=None
             As in the class.
         guess : float, default=None
