@@ -5,9 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.svm import SVC
 
-from skeval._resampling.fit_loop import explain_inputs
 from skeval.model_selection import cross_val_error, error_interval
 
 RNG = np.random.default_rng(0)
@@ -21,14 +19,6 @@ def test_missing_values_are_counted(container):
     holes[[3, 4], 1] = np.nan
     with pytest.raises(ValueError, match=r"X must not have missing values .* got 2"):
         cross_val_error(RidgeClassifier(), container(holes), Y, cv=3, random_state=0)
-
-
-def test_columns_of_texts_are_named():
-    frame = pd.DataFrame({"a": X[:, 0], "color": ["red", "blue"] * 15})
-    with pytest.raises(ValueError, match="got texts in the column 'color'"):
-        cross_val_error(RidgeClassifier(), frame, Y, cv=3, random_state=0)
-    assert explain_inputs(ValueError("something else"), frame) is None
-    assert explain_inputs(TypeError("contains NaN"), frame) is None
 
 
 class FailsWithoutTheFirst(RidgeClassifier):
@@ -59,9 +49,3 @@ def test_numbers_stored_as_texts_are_converted_rather_than_encoded():
             cross_val_error(LogisticRegression(), values, y)
     with pytest.raises(ValueError, match="in the columns 'a', 'b'; put an encoder, such as OneHot"):
         cross_val_error(LogisticRegression(), table.assign(b="x"), y)
-
-
-def test_one_dimension_of_numbers_is_reported_without_its_values():
-    x, y = np.arange(20.0), np.arange(20) % 2
-    with pytest.raises(ValueError, match=r"X must have two dimensions .* shape \(20,\); .*\.$"):
-        cross_val_error(SVC(), x, y)

@@ -299,16 +299,6 @@ def test_batches_in_the_order_given(backend):
     assert found == [(batch, [number**2 for number in batch]) for batch in batches]
 
 
-def test_one_call_for_all_batches(monkeypatch):
-    calls, call = [], joblib.Parallel.__call__
-    monkeypatch.setattr(
-        joblib.Parallel, "__call__", lambda self, jobs: calls.append(1) or call(self, jobs)
-    )
-    with open_jobs(square, total=90) as run:
-        assert len(list(run.stream([range(30)] * 3))) == 3
-    assert len(calls) == 1
-
-
 def test_batches_that_are_kept_are_handed_out_one_by_one(tmp_path):
     made = []
 
@@ -341,14 +331,6 @@ def test_an_error_while_jobs_are_made_is_raised(backend):
         open_jobs(square, total=200) as run,
     ):
         done += run.stream(make_batches())
-
-
-def test_counts_of_a_bar_are_fits(capsys):
-    pytest.importorskip("tqdm")
-    with open_jobs(len, total=50, blocks=True, verbose=1) as run:
-        found = list(run.stream([np.ones(20), np.ones(30)]))
-    assert [results for _, results in found] == [[20], [30]]
-    assert "50/50" in capsys.readouterr().err
 
 
 class FailsWithoutTheFirst(GaussianNB):
