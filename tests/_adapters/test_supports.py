@@ -25,14 +25,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval._adapters import deletion
-from skeval._adapters.column_steps import make_column_steps, maps_each_sample, uses_only
-from skeval._adapters.svc import make_boxes
+from skeval._adapters.column_steps import make_column_steps, uses_only
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, fold_plan
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
@@ -205,15 +204,6 @@ def test_a_parameter_that_is_not_known_must_have_its_default(monkeypatch):
     assert chosen_solver(Ridge(max_iter=7), X, y) is None
 
 
-def test_steps_that_map_each_sample():
-    for step in ("passthrough", None, Normalizer(), FunctionTransformer(np.cbrt)):
-        assert maps_each_sample(step)
-    for step in (StandardScaler(), FunctionTransformer(lambda X: X - X.mean())):
-        assert not maps_each_sample(step)
-    steps = [("first", "passthrough"), ("select", SelectKBest(k=2)), ("svm", LINEAR)]
-    assert not isinstance(solver_for(Pipeline(steps), make_samples("plain"), make_labels(2)), str)
-
-
 STEPS = [
     [StandardScaler()],
     [StandardScaler(with_mean=False)],
@@ -233,12 +223,6 @@ def test_columns_are_those_of_the_transformers(steps):
     for fit, row in enumerate(counts):
         expected = make_pipeline(*steps).fit(X[np.repeat(np.arange(48), row)]).transform(X)
         assert_allclose(maps.transform(X, fit), expected, rtol=1e-9, atol=1e-9)
-
-
-def test_a_class_without_weight_has_no_boxes():
-    target = make_inputs(SVC(), make_samples("plain"), make_labels(2)).target
-    for class_weight in ({"a": 0.0}, {"c": 1.0}):
-        assert make_boxes(1.0, class_weight, target) is None
 
 
 SIZES = [

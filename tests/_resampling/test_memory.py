@@ -8,7 +8,6 @@ import pathlib
 import subprocess
 import sys
 import threading
-import types
 from pathlib import Path
 
 import joblib
@@ -21,7 +20,7 @@ from sklearn.svm import SVC
 
 from skeval._adapters.fits import BlockSolver
 from skeval._resampling import fit_loop as loop
-from skeval._resampling.jobs import TaskHasher, cell_value, find_version
+from skeval._resampling.jobs import TaskHasher, find_version
 from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
@@ -181,19 +180,6 @@ def test_what_is_corrupted_is_computed_again(memory, pattern, keep, caplog):
         assert "Exception while loading results" in caplog.text
         assert fits() == 42
     assert fits_of(lambda: estimate(memory)) == 0
-
-
-@pytest.mark.parametrize("entry", [None, ("other", [1, 2, 3])])
-def test_entries_of_another_type_are_computed_again(memory, entry):
-    estimator = Logged()
-    options = {"n_resamples": 20, "random_state": 0, "memory": memory}
-    whole = bootstrap_error(estimator, X, y, **options).replicates
-    for path in pathlib.Path(memory).rglob("output.pkl"):
-        joblib.dump(entry, path)
-    n_fits = fits()
-    for n_runs in (2, 2):
-        np.testing.assert_array_equal(bootstrap_error(estimator, X, y, **options).replicates, whole)
-        assert fits() == n_runs * n_fits
 
 
 def test_any_kind_of_memory(memory):
@@ -361,8 +347,3 @@ def test_only_installed_packages_are_known_by_their_versions():
     assert find_version(np.mean) == np.__version__
     assert find_version(Path) == sys.version
     assert find_version(namespace) is None
-
-
-def test_an_empty_cell_of_a_closure():
-    assert cell_value(types.CellType()) is None
-    assert cell_value(types.CellType(3)) == 3

@@ -10,8 +10,8 @@ from sklearn.neighbors import NearestNeighbors
 from skeval._solvers import neighbors as solver
 from skeval._solvers.least_squares import factor_columns, factor_kernel, standardize_all
 from skeval._solvers.moments import Columns, SplitMoments
-from skeval._solvers.neighbors import SortedNeighbors, nearest
-from skeval._solvers.splits import Products, Splits
+from skeval._solvers.neighbors import SortedNeighbors
+from skeval._solvers.splits import Splits
 
 N, P, K = 36, 4, 3
 
@@ -88,17 +88,3 @@ def test_lists_in_the_scales_of_all_samples_miss_no_neighbor(kind, by_distance, 
     assert found.certain.any() or kind == "resamples"
     sure = found.certain
     assert_allclose(found.shares[sure], expected.shares[sure], rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("size", [2, 3, 5])
-def test_nearest_are_in_order_also_in_a_short_list(size):
-    distances = np.array([[3.0, 1.0, 2.0], [1.0, 3.0, 2.0]])
-    assert_array_equal(nearest(distances, size), np.array([[1, 2, 0], [0, 2, 1]])[:, :size])
-
-
-def test_products_that_are_too_many_are_not_stored(monkeypatch):
-    rng = np.random.default_rng(0)
-    X, weights = rng.normal(size=(N, P)), rng.random((3, N))
-    stored = Products(X).weighted_sums(weights)
-    monkeypatch.setattr("skeval._solvers.splits._MAX_KEPT", 0)
-    assert_allclose(Products(X).weighted_sums(weights), stored, rtol=1e-12)
