@@ -115,18 +115,3 @@ def test_seeds(name):
     assert_array_equal(run(1), run(1, 9)[:6])
     assert np.abs(run(1) - run(2)).max() > 0
     assert np.abs(run(None) - run(None)).max() > 0
-
-
-@pytest.mark.parametrize("name", CURVES)
-def test_refusals(name):
-    y, p, _ = problem()
-    curve = CURVES[name]
-    with pytest.raises(ValueError, match="groups must have at least two groups, got one: 'a'"):
-        curve(y, p, groups=["a"] * 60)
-    with pytest.raises(ValueError, match="groups"):
-        curve(y, p, groups=[1, 2])
-    with pytest.raises(ValueError, match="'confidence_level' parameter"):
-        curve(y, p, confidence_level=1.0)
-    if name != "net_benefit":
-        with pytest.raises(ValueError, match="both classes with weight > 0"):
-            curve(y, p, sample_weight=y)

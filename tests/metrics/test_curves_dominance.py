@@ -1,7 +1,6 @@
 """Which curve lies above the other."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -79,21 +78,3 @@ def test_rounding_of_x_changes_nothing(y, first, second, seed):
     plain, rounded = curve_dominance(a, b), curve_dominance(moved(a), moved(b))
     assert rounded[0] == plain[0]
     assert_allclose(rounded[1], plain[1], atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("curve", "message"),
-    [
-        (([0, 1],), "curve_b must contain at least two arrays, got 1"),
-        (([0, 2], [0, 1]), r"curve_b must lie in \[0, 1\], got 0.0 to 2.0"),
-        (([0, 0.7, 0.5, 1], [0, 0.1, 0.2, 1]), "ordered by its x values"),
-        (([0, 0.5], [0, 1]), "reach from x = 0 to x = 1, got 0.0 to 0.5"),
-        (([0, np.nan], [0, 1]), "curve_b contains NaN"),
-        (([0], [0]), "reach from"),
-    ],
-)
-def test_bad_curves(curve, message):
-    with pytest.raises(ValueError, match=message):
-        curve_dominance(([0, 1], [0, 1]), curve)
-    with pytest.raises(ValueError, match="'kind' parameter"):
-        curve_dominance(([0, 1], [0, 1]), ([0, 1], [0, 1]), kind="det")

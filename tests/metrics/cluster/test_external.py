@@ -186,11 +186,6 @@ def test_coassociation_matrix(pair):
     assert sparse.dtype == coassociation_matrix(labels, sparse_output=False).dtype == np.int64
 
 
-def test_bad_labels_of_coassociation():
-    with pytest.raises(ValueError, match=r"labels must be 1-D, got an array of shape \(1, 2\)"):
-        coassociation_matrix([[0, 1]])
-
-
 @pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e160, 1e200])
 def test_pair_counts_that_no_float_holds_are_refused(scale):
     weight = np.full(17, scale)
