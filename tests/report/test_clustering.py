@@ -80,7 +80,7 @@ def test_same_seed_same_numbers_and_the_report_names_it():
     ("clusterer", "X"),
     [
         (AgglomerativeClustering(), pd.DataFrame(BLOBS, columns=["a", "b"])),
-        (GaussianMixture(n_init=3), BLOBS),
+        (GaussianMixture(), BLOBS),
         (make_pipeline(PCA(2), KMeans(n_init=2)), BLOBS.astype(np.float32)),
     ],
 )
