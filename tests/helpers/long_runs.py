@@ -2,11 +2,9 @@
 
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 
-import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.datasets import load_breast_cancer
@@ -32,7 +30,7 @@ from skeval.model_selection import (
 from skeval.report import evaluate_clusterer
 from skeval.report._evaluate import evaluate
 
-__all__ = ["RUNS", "Logged", "Slow", "fits", "main"]
+__all__ = ["RUNS", "Logged", "Slow", "fits"]
 
 X, y = (table[:60] for table in load_breast_cancer(return_X_y=True))
 # One feature in seven tells a little, so that not every fold selects it.
@@ -139,7 +137,7 @@ def biased(**options):
 
 def clustered(**options):
     report = evaluate_clusterer(
-        LoggedClusterer(), X, n_clusters=[2, 3], n_repeats=10, random_state=0, **options
+        LoggedClusterer(), X, n_clusters=[2, 3], n_repeats=4, random_state=0, **options
     )
     replicates = [
         (choice.replicates.ravel(), choice.reference_replicates.ravel())
@@ -219,10 +217,3 @@ RUNS = {
     "evaluate": evaluated,
     "evaluate_clusterer": clustered,
 }
-
-
-def main():
-    """Run what the first argument names, keeping results where the second says, on a backend."""
-    name, memory, backend = sys.argv[1:]
-    with joblib.parallel_config(backend=backend, n_jobs=2):
-        RUNS[name](memory=memory)
