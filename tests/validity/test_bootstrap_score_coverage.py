@@ -20,12 +20,13 @@ def draw(rng, n):
 @pytest.mark.parametrize("n_sets", [25, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", [".632+", "optimism"])
 def test_coverage(n_sets, method):
-    model, covered = LinearDiscriminantAnalysis(), dict.fromkeys(NAMES, 0)
+    names = NAMES if n_sets > 25 or method == "optimism" else NAMES[1:]  # areas take most time
+    model, covered = LinearDiscriminantAnalysis(), dict.fromkeys(names, 0)
     for number in range(n_sets):
         rng = np.random.default_rng([1, number])
         (X, y), (new_X, new_y) = draw(rng, 60), draw(rng, 4000)
         results = bootstrap_score(
-            model, X, y, scoring=NAMES, method=method, n_resamples=20, random_state=number
+            model, X, y, scoring=names, method=method, n_resamples=20, random_state=number
         )
         model.fit(X, y)
         for name, result in results.items():
