@@ -123,7 +123,7 @@ def count_differences(seed):
     return counts
 
 
-def check_differences(seeds):
+def assert_few_differences(seeds):
     n_labels, n_different, n_beyond = np.sum([count_differences(seed) for seed in seeds], axis=0)
     assert n_labels > 50 * len(seeds)
     assert n_beyond == 0
@@ -131,9 +131,9 @@ def check_differences(seeds):
 
 
 def test_labels_differ_within_the_tolerance():
-    check_differences(range(8))
+    assert_few_differences(range(8))
 
 
 @pytest.mark.slow
 def test_labels_differ_within_the_tolerance_in_500_cases():
-    check_differences(range(500))
+    assert_few_differences(range(500))

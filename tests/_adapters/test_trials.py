@@ -130,19 +130,19 @@ def count_differences(seed, monkeypatch):
     return sum(output.n_solved for output in ours), sum(differ)
 
 
-def check_same_labels(seeds, monkeypatch):
+def assert_same_labels(seeds, monkeypatch):
     solved, differ = np.transpose([count_differences(seed, monkeypatch) for seed in seeds])
     assert np.mean(solved > 0) > 0.3  # or nothing would be compared
     assert not differ.any(), f"seeds {np.flatnonzero(differ)}"
 
 
 def test_same_labels_as_the_loop(monkeypatch):
-    check_same_labels(range(2, 7), monkeypatch)
+    assert_same_labels(range(2, 7), monkeypatch)
 
 
 @pytest.mark.slow
 def test_same_labels_as_the_loop_in_a_thousand_cases(monkeypatch):
-    check_same_labels(range(1000), monkeypatch)
+    assert_same_labels(range(1000), monkeypatch)
 
 
 def draw_with_time(rng, n=300):

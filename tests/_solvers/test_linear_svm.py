@@ -68,7 +68,7 @@ WEIGHTS = {
 }
 
 
-def check_optimal(X, y, box, alpha, decision, tol=1e-7):
+def assert_optimal(X, y, box, alpha, decision, tol=1e-7):
     """Check feasibility and that the duality gap is nought: no solver is trusted here."""
     assert np.all((alpha >= 0) & (alpha <= box))
     assert abs(y @ alpha) <= 1e-7 * box.sum()
@@ -78,7 +78,7 @@ def check_optimal(X, y, box, alpha, decision, tol=1e-7):
     assert primal - dual <= tol * primal
 
 
-def check_like_svc(X, y, box, decision, alpha, tol=1e-6):
+def assert_like_svc(X, y, box, decision, alpha, tol=1e-6):
     trained = box > 0
     X = X - X.mean(axis=0)  # libsvm keeps the kernel in single precision: no needless offsets
     svc = SVC(kernel="linear", C=1.0, tol=tol)
@@ -88,7 +88,7 @@ def check_like_svc(X, y, box, decision, alpha, tol=1e-6):
     assert np.array_equal(decision[clear] > 0, expected[clear] > 0)
     ours = 0.5 * np.sum(((y * alpha) @ X) ** 2) + box @ np.maximum(0, 1 - y * decision)
     theirs = 0.5 * np.sum(svc.coef_**2) + box @ np.maximum(0, 1 - y * expected)
-    assert ours <= theirs * (1 + 1e-5)  # `check_optimal` says that it cannot be lower
+    assert ours <= theirs * (1 + 1e-5)  # `assert_optimal` says that it cannot be lower
 
 
 def scales_of(X, weights):
@@ -96,15 +96,15 @@ def scales_of(X, weights):
     return None if weights is None else ColumnScales(X).deviations(weights)
 
 
-def check_all(X, y, box, solution, scale_weights=None):
+def assert_all_optimal(X, y, box, solution, scale_weights=None):
     assert solution.converged.all()
     labels = np.broadcast_to(y, box.shape)
     for b, (signs, C) in enumerate(zip(labels, box, strict=True)):
         Z = X
         if scale_weights is not None:
             Z = StandardScaler().fit(X, sample_weight=scale_weights[b]).transform(X)
-        check_optimal(Z, signs, C, solution.alpha[b], solution.decision[b])
-        check_like_svc(Z, signs, C, solution.decision[b], solution.alpha[b])
+        assert_optimal(Z, signs, C, solution.alpha[b], solution.decision[b])
+        assert_like_svc(Z, signs, C, solution.decision[b], solution.alpha[b])
 
 
 @each_value
@@ -113,7 +113,7 @@ def check_all(X, y, box, solution, scale_weights=None):
 def test_like_svc(data, weights):
     X, y = DATA[data]()
     box = WEIGHTS[weights](np.random.default_rng(0), 4, len(y))
-    check_all(X, y, box, LinearSVMBatch(X).solve(y, box))
+    assert_all_optimal(X, y, box, LinearSVMBatch(X).solve(y, box))
 
 
 @each_value
@@ -125,7 +125,7 @@ def test_like_svc_behind_a_standard_scaler(data, weights):
     scale_weights = WEIGHTS[weights](rng, 4, len(y))
     box = scale_weights * np.where(y > 0, 0.5, 2.0)  # class weights are not the scaler's
     solution = LinearSVMBatch(X).solve(y, box, scales=scales_of(X, scale_weights))
-    check_all(X, y, box, solution, scale_weights)
+    assert_all_optimal(X, y, box, solution, scale_weights)
 
 
 def test_a_wrong_strip_is_noticed(monkeypatch):
@@ -136,7 +136,7 @@ def test_a_wrong_strip_is_noticed(monkeypatch):
     narrow = LinearSVMBatch(X).solve(y, box)
     assert narrow.converged.all()
     for b in range(150):
-        check_optimal(X, y, box[b], narrow.alpha[b], narrow.decision[b])
+        assert_optimal(X, y, box[b], narrow.alpha[b], narrow.decision[b])
 
 
 @each_value
@@ -201,7 +201,7 @@ def test_too_few_iterations_are_flagged(p, monkeypatch):
     assert not solution.converged.all()
     assert np.array_equal(np.isnan(solution.decision).all(axis=1), ~solution.converged)
     for b in np.flatnonzero(solution.converged):
-        check_optimal(X, y, box[b], solution.alpha[b], solution.decision[b])
+        assert_optimal(X, y, box[b], solution.alpha[b], solution.decision[b])
 
 
 sizes = st.sampled_from([(20, 3), (20, 14), (20, 30)])

@@ -37,21 +37,21 @@ def test_reports_are_golden(golden):
 
 
 def test_golden_reports_do_not_contradict_themselves(golden):
-    check_consistent(golden[1])
+    assert_consistent(golden[1])
 
 
-def check_consistent(report):
+def assert_consistent(report):
     """Raise if a report of one or of several systems contradicts itself or its numbers."""
     for one in report.results.get("reports", {"": report}).values():
         if "baseline" in one.results:
-            check_verdict(one)
+            assert_verdict(one)
     if "reports" in report.results and not report.verdict.startswith("Do not report"):
         for name, one in report.reports.items():
             poor = re.search(rf"o evidence that [^;.]*\b{name}\b", report.verdict)
             assert bool(poor) != judge(one).better, report.verdict
 
 
-def check_verdict(report):
+def assert_verdict(report):
     """Raise if two sentences of a verdict disagree, or a sentence and the numbers."""
     verdict, finding, text = report.verdict, judge(report), str(report)
     headline = report.headline
@@ -102,7 +102,7 @@ def test_random_evaluations_do_not_contradict_themselves(start):
             groups = np.arange(len(y)) // 2
             folds = list(GroupKFold(2).split(X, y, groups))
             options |= {"cv": folds, "groups": groups, "include": []}
-        check_consistent(skeval.evaluate(models, X, y, **options))
+        assert_consistent(skeval.evaluate(models, X, y, **options))
 
 
 @pytest.mark.parametrize("kind", ["labels", "probabilities", "scores", "numbers"])
@@ -119,4 +119,4 @@ def test_random_predictions_do_not_contradict_themselves(kind):
         y = y + 0.1 * X[:, 1] if kind == "numbers" else y
         if seed % 5 == 0:
             predictions = {"one": predictions, "two": rng.permutation(predictions)}
-        check_consistent(skeval.evaluate_predictions(y, predictions, kind=kind, random_state=0))
+        assert_consistent(skeval.evaluate_predictions(y, predictions, kind=kind, random_state=0))

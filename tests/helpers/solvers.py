@@ -156,13 +156,13 @@ def compare_fits(model, X, y, plan, *, tried=True, near=0.0, rtol=1e-7):
         solved = [each for each in zip(block, output, strict=True) if not each[1].failed[0]]
         for fit, found in solved[:: max(1, len(solved) // 3)][:3]:
             try:
-                check_output(found, worker(fit), near, rtol)
+                assert_same_output(found, worker(fit), near, rtol)
             except ConvergenceWarning:
                 continue
     return 1.0 - output.failed.mean()
 
 
-def check_output(found, expected, near, rtol):
+def assert_same_output(found, expected, near, rtol):
     """Compare the outputs of a solved fit with those of the estimator."""
     clear = np.ones(len(expected.predicted), dtype=bool)
     for name in ("decision", "probability"):

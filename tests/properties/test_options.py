@@ -44,7 +44,7 @@ def optional(function):
 CASES = [(family, name) for family, name, _ in sound_calls() if name not in REEXPORTED]
 
 
-def check_option(family, name, option, values):
+def assert_reads_option(family, name, option, values):
     function, data = FAMILIES[family][name], SOUND.get(name, SOUND[family])
     with parallel_config(backend="threading"):
         found = [
@@ -57,14 +57,14 @@ def check_option(family, name, option, values):
 @pytest.mark.parametrize(("family", "name"), CASES)
 def test_options(family, name):
     for number, option in enumerate(optional(FAMILIES[family][name]), len(name)):
-        check_option(family, name, option, SHARES[number % 12])
+        assert_reads_option(family, name, option, SHARES[number % 12])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("family", "name"), CASES)
 def test_options_of_every_value(family, name):
     for option in optional(FAMILIES[family][name]):
-        check_option(family, name, option, NONSENSE)
+        assert_reads_option(family, name, option, NONSENSE)
 
 
 @pytest.mark.parametrize(("family", "name"), CASES)
@@ -73,7 +73,7 @@ def test_settings(family, name, tmp_path, monkeypatch):
     taken = inspect.signature(options_of(FAMILIES[family][name])).parameters
     for number, option in enumerate(sorted(SETTINGS & set(taken)), len(name)):
         values = [["nonsense", 1.5, object()], [[], object()]][number % 2]
-        check_option(family, name, option, values)
+        assert_reads_option(family, name, option, values)
 
 
 class Predicting(RegressorMixin, BaseEstimator):

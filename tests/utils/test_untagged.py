@@ -102,4 +102,4 @@ def test_estimators_that_are_what_their_tags_say():
 
     for model in (Regressor(), LinearRegression(), LogisticRegression()):
         for estimator in (model, make_pipeline(StandardScaler(), model), GridSearchCV(model, {})):
-            check_methods("estimator", estimator, "fit", "predict", "get_params")
+            assert check_methods("estimator", estimator, "fit", "predict", "get_params") is None

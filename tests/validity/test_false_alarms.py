@@ -84,7 +84,7 @@ def count_alarms(rule, n, separation, n_sets):
     return counts
 
 
-def check_rates(counts, n_sets, separation):
+def assert_rates(counts, n_sets, separation):
     """No alarm fires in more than 5 %; nothing is called better than chance that is not."""
     for name in (*ALARMS, "grave", *(["better"] if separation == 0 else [])):
         if name == "telling" and separation == 5:
@@ -94,7 +94,7 @@ def check_rates(counts, n_sets, separation):
 
 @pytest.mark.parametrize(("rule", "n", "separation"), [("LDA", 30, 2.0), ("LDA", 60, 0.0)])
 def test_rates(rule, n, separation):
-    check_rates(count_alarms(rule, n, separation, 4), 4, separation)
+    assert_rates(count_alarms(rule, n, separation, 4), 4, separation)
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_rates(rule, n, separation):
 def test_rates_long(rule, n, separation):
     counts = count_alarms(rule, n, separation, 300)
     print(rule, n, separation, {name: round(count / 300, 3) for name, count in counts.items()})
-    check_rates(counts, 300, separation)
+    assert_rates(counts, 300, separation)
 
 
 @pytest.mark.slow
