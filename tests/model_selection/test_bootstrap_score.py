@@ -7,12 +7,10 @@ import pandas as pd
 import pytest
 from helpers.crossed import each_value
 from reference import bootstrap_score as reference
-from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.metrics import accuracy_score, get_scorer, make_scorer, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
@@ -286,30 +284,6 @@ def test_blocks_of_the_jackknife_hardly_matter(two_classes, monkeypatch):
     blocks = bootstrap_score(GaussianNB(), X, y, **options).standard_error
     assert blocks != each
     assert blocks == pytest.approx(each, rel=0.25)
-
-
-def test_sparse_samples_and_failed_fits(two_classes):
-    X, y = two_classes
-    options = {"scoring": "f1", "n_resamples": 10, "random_state": 0}
-    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    dense, sparse = (bootstrap_score(tree, data, y, **options) for data in (X, csr_matrix(X)))
-    assert dense.value == sparse.value
-
-    class Sometimes(ClassifierMixin, BaseEstimator):
-        def fit(self, X, y):
-            if len(np.unique(X[:, 0])) < 55:
-                raise ValueError("no")
-            self.classes_ = np.unique(y)
-            self.model_ = GaussianNB().fit(X, y)
-            return self
-
-        def predict(self, X):
-            return self.model_.predict(X)
-
-    with pytest.warns(FitFailedWarning):
-        result = bootstrap_score(Sometimes(), X, y, error_score=np.nan, **options)
-    assert 0 < result.extra.n_failed < 10
-    assert result.extra.n_failed == np.isnan(result.replicates).sum()
 
 
 @pytest.mark.parametrize(

@@ -167,16 +167,6 @@ def test_readers_named_by_a_frame():
         compare_readers(truth, frames)
 
 
-def test_lists_and_nullable_frames():
-    truth, scores = draw_scores()
-    scores["system 0"][0, :4] = np.nan
-    expected = compare_readers(truth, scores).difference.interval
-    lists = {name: array.tolist() for name, array in scores.items()}
-    frames = {name: pd.DataFrame(array).astype("Float64") for name, array in scores.items()}
-    for form in (lists, frames):
-        assert_allclose([*compare_readers(truth.tolist(), form).difference.interval], [*expected])
-
-
 def test_perfect_readers_have_no_interval():
     truth, _ = draw_scores()
     perfect = np.tile(truth, (3, 1))

@@ -176,16 +176,6 @@ def test_a_permutation_test_equals_scikit_learn(labels, numbers):
     np.testing.assert_allclose(given.null_distribution, scored)
 
 
-def test_permutations_of_noise_find_nothing():
-    rng = np.random.default_rng(5)
-    X, y = rng.standard_normal((60, 4)), rng.integers(0, 2, (60, 3))
-    options = {"cv": 3, "n_permutations": 19, "random_state": 0}
-    result = permutation_test(KNeighborsClassifier(), X, y, **options)
-    assert result.pvalue > 0.1
-    same = permutation_test(KNeighborsClassifier(), X, pd.DataFrame(y), **options)
-    np.testing.assert_array_equal(result.null_distribution, same.null_distribution)
-
-
 def test_groups_and_weights(labels, numbers):
     X, y = labels
     groups = np.repeat(np.arange(15), 4)

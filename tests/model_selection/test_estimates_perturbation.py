@@ -12,7 +12,6 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -163,15 +162,6 @@ def test_warning_when_the_fit_separates_the_classes():
         warnings.simplefilter("error")
         default = perturbation_interval(SVM, X, y, n_resamples=20, random_state=0)
     assert default.extra.statistic == "cross_validation"
-
-
-def test_estimators_without_weights_are_named(data):
-    X, y, _ = data
-    with pytest.raises(TypeError, match="take sample_weight in fit; KNeighborsClassifier does not"):
-        perturbation_interval(KNeighborsClassifier(), X, y)
-    pipeline = make_pipeline(StandardScaler(), KNeighborsClassifier())
-    with pytest.raises(TypeError, match="the last step 'kneighborsclassifier' of the pipeline"):
-        perturbation_interval(pipeline, X, y)
 
 
 def test_other_losses_need_two_classes():

@@ -5,10 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from reference.intervals import mean, variance
 from scipy.stats import norm, t
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
-from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import confusion_matrix, f1_score, make_scorer, r2_score, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
@@ -278,32 +277,6 @@ def test_undefined_scores_are_told():
     assert 0 < result.extra.n_undefined < 20
     assert np.isfinite([result.value, result.interval.low]).all()
     assert "undefined " in str(result)
-
-
-class Fragile(ClassifierMixin, BaseEstimator):
-    """Raises where the first feature of the training rows sums to an even number."""
-
-    def fit(self, X, y):
-        if int(X[:, 0].sum()) % 2 == 0:
-            raise RuntimeError("even")
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return self.classes_[(X[:, 0].astype(int) % 3 > 0).astype(int)]
-
-
-@pytest.mark.parametrize("scoring", ["balanced_accuracy", ["balanced_accuracy", "accuracy"]])
-def test_failed_fits_are_left_out(scoring):
-    rows = np.arange(80)[:, None]
-    with pytest.warns(FitFailedWarning), pytest.warns(UndefinedMetricWarning):
-        results = score_interval(
-            Fragile(), rows, Y, scoring=scoring, random_state=0, error_score=np.nan
-        )
-    results = [results] if isinstance(scoring, str) else results.values()
-    for result in results:
-        assert 0 < result.extra.n_undefined < 50
-        assert 0 <= result.interval.low < result.interval.high <= 1
 
 
 def test_a_score_that_never_varies_has_no_interval():

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cases import every_other
-from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -19,7 +18,6 @@ from skeval.model_selection import (
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.report._evaluate import evaluate
 
 RNG = np.random.default_rng(0)
 CODES = np.tile([0, 1], 20)
@@ -115,17 +113,3 @@ def test_shuffled_labels_name_the_same_samples():
     plain = permutation_test(KNeighborsClassifier(1), X, NAMES, **options)
     assert result.null_distribution.tolist() == plain.null_distribution.tolist()
     assert found == [True] * 4 + [False] * 20
-
-
-@pytest.mark.parametrize("model", [Witness(), Ridge()])
-def test_reports(model, monkeypatch):
-    y = pd.Series(CODES, index=INDEX)
-    monkeypatch.setattr(Witness, "given", y)
-    monkeypatch.setattr(Witness, "shuffled", True)
-    counts = {"n_bootstraps": 5, "n_permutations": 4, "n_perturbations": 4}
-    counts |= {"cv": 3, "include": ["holdout", "bootstrap", "permutation"], "random_state": 0}
-    report = evaluate(model, X, y, **counts)
-    plain = evaluate(GaussianNB() if isinstance(model, Witness) else model, X, CODES, **counts)
-    assert [e.value for e in report.estimates.values()] == [
-        e.value for e in plain.estimates.values()
-    ]

@@ -22,7 +22,6 @@ from sklearn.svm import SVC
 import skeval
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import NullDistributionDisplay
-from skeval.report._parts import Selected, align_selections
 
 # Folds that are given are fitted once, and no labels are shuffled for them.
 FEW = {"include": ["selection"], "cv": StratifiedKFold(3), "random_state": 0}
@@ -130,17 +129,6 @@ def test_folds_that_know_different_words_are_aligned_by_name():
     stability = report.selection_stability
     assert stability.extra.frequency.sum() == pytest.approx(2)
     assert stability.extra.frequency[report.candidate_names.index("cat")] == 1
-
-
-def test_alignment():
-    ab = Selected(("a", "b"), np.array([True, False]))
-    bc = Selected(("b", "c"), np.array([True, True]))
-    supports, names = align_selections([ab, bc])
-    assert names == ("a", "b", "c")
-    assert supports.tolist() == [[True, False, False], [False, True, True]]
-    short, long = Selected(None, np.ones(2, bool)), Selected(None, np.ones(3, bool))
-    assert align_selections([short, short])[1] is None
-    assert align_selections([short, long]) is None
 
 
 class DropsRare(FunctionTransformer):
