@@ -1,7 +1,8 @@
 """Names of estimators, and what a notebook shows of results."""
 
+import html
 import sys
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from importlib import import_module
 from warnings import catch_warnings, simplefilter
 
@@ -14,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from skeval.metrics.cluster import external_indices
 from skeval.model_selection import compare_classifiers, cross_val_error, holdout_error
 from skeval.utils._text import (
     make_frame,
@@ -36,6 +38,18 @@ def test_a_comparison_tells_pipelines_apart():
     other = make_pipeline(StandardScaler(), LogisticRegression())
     found = compare_classifiers([SCALED, other], X, y, cv=3, random_state=0)
     assert found.names == ("SVC", "LogisticRegression")
+
+
+def test_a_result_has_a_short_repr_and_is_escaped_in_a_notebook():
+    names = ["<b>"] * 60 + ["c"] * 60
+    found = holdout_error(names, ["c"] * 120, priors={"<b>": 0.5, "c": 0.5})
+    text = repr(replace(found, details={"one": list(range(40))}, replicates=np.zeros((9, 9))))
+    assert text.startswith("Estimate(name='error rate', value=0.5, standard_error=")
+    assert "details=<dict of 1>" in text
+    assert len(text) < 450
+    shown = external_indices([0, 0, 1], [0, 1, 1])
+    assert shown._repr_html_() == f"<pre>{shown}</pre>"
+    assert found._repr_html_() == f"<pre>{html.escape(str(found))}</pre>"
 
 
 MODULES = (
