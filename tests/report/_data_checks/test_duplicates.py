@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from helpers.crossed import each_value
 from helpers.tables import FEW, warnings_of
+from scipy.sparse import csr_matrix
+from sklearn.naive_bayes import MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
@@ -142,3 +144,12 @@ def test_whole_numbers_lie_on_lines_by_chance(n):
         for X in (np.column_stack([x, x + rng.integers(0, 3, n)]), halves, days):
             for unit in (1.0, 0.4536):
                 assert "synthetic" not in grave_codes(unit * X, (rng.random(n) < 0.1).astype(int))
+
+
+def test_copies_in_a_sparse_table_are_told():
+    rng = np.random.default_rng(0)
+    counts = np.repeat(rng.poisson(0.4, size=(20, 30)), 3, axis=0)
+    report = skeval.evaluate(
+        MultinomialNB(), csr_matrix(counts), np.repeat(np.arange(20) % 2, 3), cv=2, random_state=0
+    )
+    assert "copies" in [warning.code for warning in report.warnings]
