@@ -362,7 +362,7 @@ def test_what_weighs_nothing_is_not_compared():
         ),
         (
             lambda: compare_predictions(["a b"] * 2, [["a"] * 2, ["a"]], metric=bleu_score),
-            r"predictions\[1\]: references must contain",
+            r"predictions\[1\]: references must have",
         ),
     ],
 )

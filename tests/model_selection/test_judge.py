@@ -185,8 +185,8 @@ def test_sample_size():
     [
         ({"y_human": [1, 0]}, "at least 3, got 2"),
         ({"judge": np.ones(59)}, "the same length"),
-        ({"y_human": ["right"] * 60}, "y_human must contain numbers"),
-        ({"judge": ["right"] * 60}, "judge must contain numbers"),
+        ({"y_human": ["right"] * 60}, "y_human must be numbers"),
+        ({"judge": ["right"] * 60}, "judge must be numbers"),
         ({"y_human": np.full(60, np.nan)}, "y_human"),
         ({"judge_unlabeled": [1, np.inf]}, "judge_unlabeled"),
         ({"judge_unlabeled": np.ones((3, 2))}, "judge_unlabeled"),

@@ -324,9 +324,9 @@ def test_undefined_scores():
         ({"permutations": np.empty((0, 30), int)}, r"shape \(n_permutations, 30\), got \(0, 30\)"),
         (
             {"permutations": np.vstack([np.arange(30), np.zeros(30, int)])},
-            "each index 0 to 29 once in a",
+            "each index from 0 to 29 once in a",
         ),
-        ({"permutations": np.arange(30.0)[None]}, r"each index 0 to 29 once in a row, row 0"),
+        ({"permutations": np.arange(30.0)[None]}, r"each index from 0 to 29 once in a row, row 0"),
         ({"n_permutations": 0}, r"n_permutations must be an integer >= 1, got 0"),
         ({"max_exceedances": 0}, r"max_exceedances must be an integer >= 1, got 0"),
         ({"max_exceedances": 2.5}, r"max_exceedances must be an integer >= 1, got 2.5"),

@@ -388,11 +388,11 @@ def test_one_seed_for_all_calls():
     [
         (lambda: make_bootstrap_scorer("633"), ValueError, "method must be one of"),
         (lambda: make_bootstrap_scorer(n_resamples=0), ValueError, "n_resamples must be"),
-        (lambda: make_bootstrap_scorer(folds=3), TypeError, "folds is no argument of"),
+        (lambda: make_bootstrap_scorer(folds=3), TypeError, "folds is not an argument of"),
         (lambda: make_interval_scorer("width"), ValueError, "quantity must be one of"),
         (lambda: make_permutation_scorer(["accuracy"]), TypeError, "scoring must be a single"),
         (lambda: make_permutation_scorer(n_permutations=0), ValueError, "n_permutations must be"),
-        (lambda: make_permutation_scorer(refit=False), TypeError, "refit is no argument of"),
+        (lambda: make_permutation_scorer(refit=False), TypeError, "refit is not an argument of"),
     ],
 )
 def test_bad_options(make, error, message):

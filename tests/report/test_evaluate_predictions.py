@@ -264,7 +264,7 @@ def test_a_class_that_is_only_predicted_is_not_rare(classes):
         ({"sample_weight": np.zeros(N)}, "sample_weight"),
         ({"sample_weight": np.r_[0.0, np.ones(N - 1)]}, "leave these samples out"),
         ({"groups": np.zeros(N)}, "two groups"),
-        ({"by": np.zeros(3)}, "by must contain"),
+        ({"by": np.zeros(3)}, "by must have"),
         ({"confidence_level": 2}, "confidence_level"),
         ({"scoring": "r2_of_mine"}, "r2_of_mine"),
     ],
