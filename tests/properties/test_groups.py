@@ -308,9 +308,7 @@ BAD_GROUPS = {
 def test_bad_groups_are_refused_by_name(name, bad):
     function, arguments, options = take_groups()[name]
     few = bad in ("three dimensions", "too few")
-    message = (
-        "groups must" if few else r"groups must .*(missing|masked) values, got 4 among 48"
-    )
+    message = "groups must" if few else r"groups must .*(missing|masked) values, got 4 among 48"
     with pytest.raises(ValueError, match=message):
         function(*arguments, groups=BAD_GROUPS[bad], **options)
 
