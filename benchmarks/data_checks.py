@@ -3,7 +3,7 @@
 A clean table has independent rows and measured features, and a grave warning there is a false
 alarm. A trap has a fault that biases the error estimate, and is detected if a grave warning with
 the right code is given; grave warnings open the first sentence of a report. Only the checks run;
-the losses of 5-nearest-neighbors predictions are used for the order of rows.
+the losses of 5-nearest-neighbors predictions are used for the order of rows, and for `perfect`.
 
     python benchmarks/data_checks.py --sizes 60 200 --sets 100 --out data_checks.csv
     python benchmarks/data_checks.py --sizes 1000 --sets 50 --out data_checks.csv
@@ -34,6 +34,7 @@ from skeval.report._data_checks import (
     check_split_order,
     name_columns,
     warn_of_order,
+    warn_of_perfection,
     write_data_warnings,
 )
 
@@ -139,6 +140,13 @@ def draw_incomes(rng: Rng, n: int) -> Sample:
 def draw_marker(rng: Rng, n: int) -> Sample:
     """A marker whose classes are ten standard deviations apart."""
     return draw_gaussian(rng, n, shift=10.0)
+
+
+def draw_rounded_apart(rng: Rng, n: int) -> Sample:
+    """A class of a third that measurements with one decimal separate, as those of Iris setosa."""
+    y = draw_labels(rng, n, 1 / 3)
+    X = rng.normal(np.where(y[:, None], [1.5, 0.25, 3.4], [4.9, 1.7, 2.9]), [0.4, 0.15, 0.35])
+    return Sample(X.round(1), y)
 
 
 def draw_gene(rng: Rng, n: int) -> Sample:
@@ -356,6 +364,7 @@ CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "columns named like times": draw_named_numbers,
     "sorted incomes": draw_incomes,
     "marker 10 SD apart": draw_marker,
+    "separable, one decimal": draw_rounded_apart,
     "on/off gene": draw_gene,
     "calibration curve": draw_calibration,
     "classes are clusters": draw_class_clusters,
@@ -492,6 +501,12 @@ def draw_defaults(rng: Rng, n: int) -> Sample:
     return Sample(np.column_stack([rng.normal(size=(n, 3)), waiting]), y)
 
 
+def draw_codes(rng: Rng, n: int) -> Sample:
+    """A code of six values that determines the class, in no order."""
+    code = rng.integers(0, 6, n)
+    return Sample(np.column_stack([rng.normal(size=(n, 3)), code]), np.isin(code, [1, 3, 4]) * 1)
+
+
 TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
     "copies, Gaussian": (lambda r, n: repeat_rows(draw_gaussian(r, n), r), "copies"),
     "copies, one in ten": (lambda r, n: repeat_rows(draw_gaussian(r, n), r, share=0.1), "copies"),
@@ -532,6 +547,7 @@ TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
         lambda r, n: add_column(draw_gaussian(r, n), lambda y: 3.0 * y + 1),
         "target-copy",
     ),
+    "code of six values": (draw_codes, "telling-feature"),
     "target, linear": (
         lambda r, n: add_column(draw_regression(r, n), lambda y: 2 - 3 * y),
         "target-copy",
@@ -593,8 +609,10 @@ def _check_order(columns: dict[str, np.ndarray], sample: Sample, target: Target)
     predicted = cross_val_predict(model, X, target.codes, cv=folds)
     error = predicted - target.codes
     loss = error**2 if target.classes is None else (error != 0).astype(float)
+    perfect = not np.any(error) and isinstance(sample.X, np.ndarray)
+    warned = warn_of_perfection(sample.X, target, None) if perfect else []
     result: Any = SimpleNamespace(target=target, row=np.arange(len(target)), loss=loss)
-    return warn_of_order(columns, sample.left_out, None, result, None, folds)
+    return [*warned, *warn_of_order(columns, sample.left_out, None, result, None, folds)]
 
 
 def count_grave(kind: str, n: int, n_sets: int) -> int:
