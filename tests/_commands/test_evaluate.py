@@ -462,7 +462,7 @@ def test_the_positive_class_is_named(answers, capsys):
     assert main(["evaluate", *words, "called", "--pos-label", "ill"]) == 0
     assert "Error rate" in capsys.readouterr().out
     assert main(["evaluate", *words, "called"]) == 2
-    assert "pos_label must be given" in capsys.readouterr().err
+    assert "pos_label must be passed" in capsys.readouterr().err
     assert main(["evaluate", *words, "ours", "--pos-label", "sick"]) == 2
     assert "--pos-label must be one of the classes" in capsys.readouterr().err
     for label in ("ill", "well"):
