@@ -159,8 +159,6 @@ class Difference(ResultWithValue):
     extra : PairExtra
         Further results of the test: ``extra.only_a`` of McNemar's, ``extra.effect_size`` over data
         sets.
-    margin : float or None
-        Largest difference that does not matter, for `pvalue_noninferior` and `pvalue_equivalent`.
     confidence_level : float
         Nominal coverage of `interval`.
     """
@@ -171,7 +169,11 @@ class Difference(ResultWithValue):
     pvalue: float
     alternative: str = "two-sided"
     greater_is_better: bool = True
-    margin: float | None = None
+
+    @property
+    def margin(self) -> float | None:
+        """Largest difference that does not matter, for the P-values of a margin."""
+        return self.extra.margin
 
     @property
     def level(self) -> float:
@@ -444,9 +446,8 @@ class Comparison(Result):
             method=self.method,
             confidence_level=self.confidence_level,
             greater_is_better=self.greater_is_better,
-            margin=self.margin,
             allow_point=tests.allow_point,
-            extra=tests.describe(at),
+            extra=replace(tests.describe(at), margin=self.margin),
         )
 
     def __getitem__(self, pair: tuple[str, str]) -> Difference:

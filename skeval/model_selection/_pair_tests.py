@@ -53,6 +53,8 @@ class PairExtra:
         Matched-pairs rank-biserial correlation, over data sets.
     n_equal : int or None
         Number of data sets with equal scores.
+    margin : float or None
+        Largest difference that does not matter.
     horizon : int or None
         Number of steps between a forecast and its sample.
     degrees_of_freedom : float or None
@@ -69,6 +71,7 @@ class PairExtra:
     only_b: int | None = None
     effect_size: float | None = None
     n_equal: int | None = None
+    margin: float | None = None
     horizon: int | None = None
     degrees_of_freedom: float | None = None
     replicates: Floats | None = field(default=None, repr=False)
