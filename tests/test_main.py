@@ -47,7 +47,7 @@ def test_bad_words_are_one_line_and_status_2(arguments, capsys):
         ("evaluate iris --budget 0", "--budget: must be a number of seconds above 0, got '0'"),
         ("evaluate iris --budget soon", "must be a number of seconds above 0, got 'soon'"),
         ("evaluate iris --seed -1", "--seed: must be 0 or more, got -1"),
-        ("evaluate iris --jobs 0", "--jobs: must not be 0"),
+        ("evaluate iris --jobs 0", "--jobs: must be at most 1000000 and not 0"),
         ("cluster iris --repeats 1", "--repeats: must be 2 or more, got 1"),
     ],
 )
