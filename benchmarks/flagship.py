@@ -207,7 +207,7 @@ CALLS: dict[str, tuple[float, Callable[[], Call]]] = {
         21, lambda: permute(KNeighborsClassifier(), cancer(), 200, 3),
     ),
     "permutation, LDA, 300 x 15": (
-        47, lambda: permute(LinearDiscriminantAnalysis(), gauss(300, 15, 0.3), 200, 3),
+        32, lambda: permute(LinearDiscriminantAnalysis(), gauss(300, 15, 0.3), 200, 3),
     ),
     "permutation, scaled logistic regression, 300 x 15": (
         31, lambda: permute(scaled(LogisticRegression()), gauss(300, 15, 0.3), 100, 3),
