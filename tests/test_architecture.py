@@ -12,8 +12,8 @@ from helpers import public_modules
 import skeval
 
 # What was reached. A change that raises a number says why in its commit.
-LINES_OF_CODE = 36_141
-PUBLIC_NAMES = 137
+LINES_OF_CODE = 36_276
+PUBLIC_NAMES = 138
 
 ROOT = Path(skeval.__file__).parent
 MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}

@@ -207,3 +207,13 @@ def test_benchmarks_import_what_modules_have():
                 except ImportError as error:
                     missing.append(f"{path.name}: {error}")
     assert missing == []
+
+
+def test_the_table_of_importance_is_that_of_the_benchmark():
+    lines = [" ".join(line.split()) for line in read("doc/validation.rst").splitlines()]
+    cells = {}
+    for row in csv.DictReader(read("benchmarks/results/coverage_importance.csv").splitlines()):
+        cells.setdefault(row["cell"], []).append(f"{float(row['coverage']):.2f}")
+    assert len(cells) == 6
+    for name, coverage in cells.items():
+        assert " ".join([name, *coverage]) in lines

@@ -20,6 +20,7 @@ from skeval.model_selection._holdout import (
     judge_assisted_interval,
     judge_sample_size,
 )
+from skeval.model_selection._importance import feature_importance
 from skeval.model_selection._learning_curve import learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import permutation_test
@@ -67,6 +68,7 @@ __all__ = [
     "comparison_power",
     "cross_val_error",
     "error_interval",
+    "feature_importance",
     "holdout_error",
     "holdout_size",
     "judge_assisted_interval",

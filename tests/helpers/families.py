@@ -260,6 +260,14 @@ SUPERVISED = {
     "error_interval": partial(
         model_selection.error_interval, TREE, n_folds=3, n_repeats=2, random_state=0
     ),
+    "feature_importance": partial(
+        model_selection.feature_importance,
+        TREE,
+        n_folds=3,
+        n_repeats=1,
+        n_permutations=1,
+        random_state=0,
+    ),
     "score_interval": partial(
         model_selection.score_interval, TREE, n_folds=3, n_repeats=2, random_state=0
     ),

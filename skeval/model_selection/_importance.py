@@ -1,0 +1,234 @@
+"""Permutation importance of features on held-out samples, with intervals.
+
+The importance of a feature is a score: the drop of a metric when the values of the feature are
+shuffled among the samples of a test set. `score_interval` therefore estimates it like other scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+from scipy.stats import rankdata
+from sklearn.utils import check_scalar, get_tags
+
+from skeval._inference.estimate import Results
+from skeval._resampling.inputs import Params, validate_inputs
+from skeval.metrics._scorers import read_scoring
+from skeval.model_selection._error_interval import score_interval
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
+from skeval.utils._compat import count_dimensions
+
+
+def feature_importance(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    scoring: Any = None,
+    features: Iterable[Any] | None = None,
+    max_correlation: float = 0.8,
+    n_permutations: int = 5,
+    n_folds: int | None = None,
+    n_repeats: int | None = None,
+    confidence_level: float = 0.95,
+    groups: Any = None,
+    params: Params = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+) -> Results:
+    r"""Return the permutation importance of each feature on held-out samples, with intervals.
+
+    The importance of the columns `G` is the mean, over test sets and permutations :math:`\pi`, of
+
+    .. math:: s(f, X, y) - s(f, X_{\pi(G)}, y),
+
+    where the model `f` was trained without the test set, `s` is the score, and the rows of `G` are
+    shuffled among the samples of the test set [1]_. All features are scored with the same models.
+    The interval is that of the corrected resampled t-test over folds and repeats [2]_. It is for
+    the importance on new samples in models that are trained on these samples; models of other
+    samples may use other features. For the measured coverage see :doc:`/validation`.
+
+    Correlated features replace each other: shuffling one of them alone changes little, although the
+    model may depend on what they share. Features with a large rank correlation are therefore
+    shuffled together.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers.
+    scoring : str or callable, default=None
+        Name from `get_scorer_names`, or a scorer; larger is better. None is the accuracy for
+        classifiers and R2 for regressors.
+    features : iterable of str or int, default=None
+        Names or positions of columns whose groups are shuffled; None shuffles all columns.
+    max_correlation : float, default=0.8
+        Numeric columns are shuffled together if a chain of absolute Spearman correlations above
+        this value connects them. 1 shuffles each column alone.
+    n_permutations : int, default=5
+        Number of permutations of each test set.
+    n_folds, n_repeats : int, default=None
+        Parameters of repeated cross-validation, as in `error_interval`.
+    confidence_level : float, default=0.95
+        Nominal coverage, between 0 and 1.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, such as the patient. Groups are never split.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call.
+    n_jobs : int, default=None
+        Number of joblib workers; results do not depend on it.
+
+    Returns
+    -------
+    Results
+        An estimate for each feature, or for each group of correlated features by their joined
+        names, the most important first; in units of the score, 0 for features without use.
+
+    Raises
+    ------
+    ValueError
+        If `X` has no columns to shuffle, such as texts or a precomputed kernel, or if `features`
+        are not columns of `X`.
+
+    See Also
+    --------
+    sklearn.inspection.permutation_importance : Importance for one fitted model.
+
+    References
+    ----------
+    .. [1] Breiman, L. (2001). Random forests. Machine Learning 45, 5-32.
+       :doi:`10.1023/A:1010933404324`
+    .. [2] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from skeval.model_selection import feature_importance
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> importance = feature_importance(SVC(), X, y, random_state=0)
+    >>> print(importance["sepal width (cm)"].interval)
+    [-0.0081, 0.0311] (95 %, t)
+    """
+    _checks.check_count("n_permutations", n_permutations)
+    check_scalar(max_correlation, "max_correlation", Real, min_val=0, max_val=1)
+    validate_inputs(estimator, X, y, groups, with_loss=False, several=True)
+    names = name_columns(estimator, X)
+    together = group_columns(X, max_correlation)
+    if features is not None:
+        chosen = find_columns(features, names)
+        together = [columns for columns in together if chosen & set(columns)]
+    seed = int(_checks.root_seed(random_state).generate_state(1)[0])
+    scorer = read_scoring(estimator, scoring)
+    scores = score_interval(
+        estimator,
+        X,
+        y,
+        scoring={
+            " + ".join(str(names[column]) for column in columns): ScoreDrop(
+                scorer, columns, n_permutations, seed
+            )
+            for columns in together
+        },
+        n_folds=n_folds,
+        n_repeats=n_repeats,
+        confidence_level=confidence_level,
+        groups=groups,
+        params=params,
+        random_state=seed,
+        n_jobs=n_jobs,
+    )
+    order = sorted(scores, key=lambda name: -scores[name].value)
+    return Results({name: replace(scores[name], name=name) for name in order})
+
+
+class ScoreDrop:
+    """Scorer: the mean drop of another score when some columns are shuffled together."""
+
+    def __init__(self, scorer: Any, columns: Sequence[int], n_permutations: int, seed: int) -> None:
+        self.scorer, self.columns = scorer, list(columns)
+        self.n_permutations, self.seed = n_permutations, seed
+
+    def __call__(self, model: Any, X: Any, y: Any) -> float:
+        """Return the drop on some test samples."""
+        rng, n = np.random.default_rng(self.seed), len(y)
+        shuffled = [
+            self.scorer(model, shuffle_columns(X, self.columns, rng.permutation(n)), y)
+            for _ in range(self.n_permutations)
+        ]
+        return float(self.scorer(model, X, y) - np.mean(shuffled))
+
+
+def name_columns(estimator: Any, X: Any) -> list[Any]:
+    """Return the names of the columns of X, or their positions; raise if there are none."""
+    if count_dimensions(X) != 2 or get_tags(estimator).input_tags.pairwise:
+        raise ValueError(
+            "X must have columns that can be shuffled, as an array or a data frame has; texts and "
+            "precomputed kernels have none."
+        )
+    names = getattr(X, "columns", None)
+    return list(range(np.shape(X)[1])) if names is None else list(names)
+
+
+def find_columns(features: Iterable[Any], names: list[Any]) -> set[int]:
+    """Return the positions of columns given by name or position."""
+    if isinstance(features, str) or not isinstance(features, Iterable):
+        features = [features]
+    chosen = list(features)
+    positions = {name: place for place, name in reversed(list(enumerate(names)))}
+    if unknown := [feature for feature in chosen if feature not in positions]:
+        raise ValueError(
+            f"features must be columns of X, got {unknown[0]!r}; X has {len(names)} columns, such "
+            f"as {names[0]!r}."
+        )
+    return {positions[feature] for feature in chosen}
+
+
+def group_columns(X: Any, max_correlation: float) -> list[list[int]]:
+    """Return the columns of each group that chains of correlations above a limit connect."""
+    dense = X.toarray() if sparse.issparse(X) else X
+    names = getattr(dense, "columns", None)
+    columns = np.asarray(dense).T if names is None else [np.asarray(dense[name]) for name in names]
+    numeric = [place for place, column in enumerate(columns) if column.dtype.kind in "biuf"]
+    group = np.arange(len(columns))
+    if max_correlation < 1 and len(numeric) > 1:
+        # Spearman correlations are those of ranks; constant columns correlate with none
+        ranks = rankdata([columns[place] for place in numeric], axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            distances = 1 - np.abs(np.nan_to_num(np.corrcoef(ranks)))
+        np.fill_diagonal(distances, 0)
+        tree = linkage(squareform(distances, checks=False), "single")
+        group[numeric] = len(columns) + fcluster(tree, 1 - max_correlation, "distance")
+    firsts = np.unique(group, return_index=True)[1]
+    return [np.flatnonzero(group == group[first]).tolist() for first in np.sort(firsts)]
+
+
+def shuffle_columns(X: Any, columns: list[int], order: np.ndarray) -> Any:
+    """Return X with the rows of some columns in another order, in the container of X."""
+    if sparse.issparse(X):
+        kept = np.setdiff1d(np.arange(X.shape[1]), columns)
+        parts = sparse.hstack([X[:, kept], X[order][:, columns]], format="csc")
+        return parts[:, np.argsort(np.r_[kept, columns])].asformat(X.format)
+    if hasattr(X, "with_columns"):  # polars
+        return X.with_columns(X[order].select(X.columns[column] for column in columns))
+    X = X.copy()
+    if hasattr(X, "isetitem"):  # pandas
+        for column in columns:
+            X.isetitem(column, X.iloc[:, column].array.take(order))
+    else:
+        X[:, columns] = X[order][:, columns]
+    return X
