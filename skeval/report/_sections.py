@@ -22,12 +22,14 @@ from skeval.metrics import (
     PrecisionRecallDisplay,
     ReliabilityDisplay,
     RocCurveDisplay,
+    calibration_measures,
 )
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._subgroups import describe_difference, describe_slices
 from skeval.report import _sentences
 from skeval.report._findings import name_columns
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
+from skeval.utils._checks import ignored_warnings
 from skeval.utils._plotting import shorten_name
 from skeval.utils._text import (
     DataFrame,
@@ -413,9 +415,21 @@ def _draw_curves_of_two(
     if predictions.probabilities is None:
         return
     probabilities = predictions.probabilities[one, positive]
+    caption = "Calibration: observed frequency at each predicted probability."
+    if fitted:
+        with ignored_warnings(UserWarning):  # of probabilities of 0 and 1
+            measures = calibration_measures(
+                true, probabilities, groups=group, random_state=0, **options
+            )
+        level = f"{100 * report.confidence_level:g} % CI"
+        for measure, best in (("slope", 1), ("intercept", 0)):
+            low, high = measures[measure].confidence_interval()
+            if np.isfinite([low, high]).all():
+                value = f"{measures[measure].value:.2f} ({level} {low:.2f} to {high:.2f})"
+                caption += f" The {measure} is {value}; {best} is best."
     yield Figure(
         partial(ReliabilityDisplay.from_predictions, true, probabilities, **options),
-        f"Calibration: observed frequency at each predicted probability. {about}",
+        f"{caption} {about}",
         label="Calibration curve with the intervals of its bins.",
     )
     weight = predictions.weight[predictions.row[one]]
