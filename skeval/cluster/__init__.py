@@ -1,6 +1,6 @@
 """Stability and comparison of clusterings."""
 
-from skeval.cluster._choose import choose_n_clusters, gap_statistic
+from skeval.cluster._choose import choose_n_clusters, gap_statistic, structure_test
 from skeval.cluster._n_clusters_choice import NClustersChoice
 from skeval.cluster._pareto import ClusteringComparison, compare_clusterings, pareto_dominance
 from skeval.cluster._plot import (
@@ -10,7 +10,6 @@ from skeval.cluster._plot import (
     StabilityDisplay,
 )
 from skeval.cluster._stability import ClusterStability, cluster_stability, predictive_power
-from skeval.cluster._structure import structure_test
 
 __all__ = [
     "ClusterStability",

@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Result
 from skeval.metrics.cluster import internal_indices
-from skeval.metrics.cluster._indices import BY_NAME
+from skeval.metrics.cluster._internal import BY_NAME
 from skeval.utils._checks import Noise, check_data, ignored_warnings, in_order, is_table
 from skeval.utils._compat import validate_params
 from skeval.utils._text import DataFrame, align_text, make_frame

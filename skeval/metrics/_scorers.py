@@ -17,7 +17,7 @@ from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
 from skeval.metrics._table import ANY_NUMBER, BINARY, METRICS, BatchScore, Metric, find_row
-from skeval.metrics.cluster._indices import BY_NAME, EXTERNAL, INTERNAL
+from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
 from skeval.utils._checks import Space, naming
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._compat import (

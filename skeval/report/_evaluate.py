@@ -27,8 +27,7 @@ from skeval._resampling.plans import whole_plan
 from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import Target, UnitKind, has_outputs
 from skeval.feature_selection import SelectionFrequencyDisplay
-from skeval.model_selection._error_interval import read_positive_weight
-from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.model_selection._error_interval import measure_metrics, read_positive_weight
 from skeval.model_selection._interval_methods import AUTO, error_of_some
 from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.model_selection._subgroups import compare_subgroups

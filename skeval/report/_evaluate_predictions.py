@@ -19,7 +19,7 @@ from skeval._inference.estimate import Curve, Results
 from skeval._inference.intervals import describe_groups
 from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import Comparison, compare_predictions
-from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.model_selection._error_interval import measure_metrics
 from skeval.model_selection._subgroups import UNITS
 from skeval.model_selection._threshold import check_prevalence, measure_at, read_rule
 from skeval.report import _arguments, _findings, _sections, _sentences

@@ -23,7 +23,7 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
-from skeval.model_selection._fold_metrics import summarize_losses
+from skeval.model_selection._error_interval import summarize_losses
 from skeval.utils._text import (
     DataFrame,
     ShownAsText,

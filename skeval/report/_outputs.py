@@ -39,8 +39,8 @@ from skeval.model_selection import (
     _interval_methods,
     metric_interval,
 )
+from skeval.model_selection._error_interval import measure_loss, settle
 from skeval.model_selection._estimates import label_parts
-from skeval.model_selection._fold_metrics import measure_loss, settle
 from skeval.report import _arguments, _report, _sections
 from skeval.report._findings import Baseline, HardSamples, find_median, make_baseline
 from skeval.report._page import Caution, Figure, Section, Table

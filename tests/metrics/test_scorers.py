@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skeval.metrics import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._scorers import ABBREVIATIONS, PARTITION, SCORERS
-from skeval.metrics.cluster._indices import BY_NAME
+from skeval.metrics.cluster._internal import BY_NAME
 
 
 class Parrot(BaseEstimator):

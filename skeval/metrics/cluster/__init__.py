@@ -29,7 +29,7 @@ from skeval.metrics.cluster._external import (
     pair_precision_recall_fscore,
     purity_score,
 )
-from skeval.metrics.cluster._indices import (
+from skeval.metrics.cluster._internal import (
     between_cluster_distances,
     centroid_distances,
     compactness_score,
@@ -37,12 +37,12 @@ from skeval.metrics.cluster._indices import (
     davies_bouldin_index,
     dbcv_score,
     dunn_score,
+    internal_indices,
     mst_compactness,
     silhouette_samples,
     silhouette_score,
     within_cluster_distances,
 )
-from skeval.metrics.cluster._internal import internal_indices
 
 __all__ = [
     "adjusted_mutual_info_score",

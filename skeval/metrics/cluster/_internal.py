@@ -1,34 +1,1273 @@
-"""Internal indices of a clustering from one pass over the distances.
+"""Internal indices of clusterings, the table of all indices, and all of them from one pass.
 
-The requested indices determine the quantities that the pass computes. If there are too many pairs,
-indices that are means over rows are estimated from a stratified sample of rows.
+The module contains distances within and between clusters and to centroids, and the silhouette,
+Dunn, connectivity, compactness, Davies-Bouldin and DBCV indices. Each function measures the
+quantities that its row lists and computes the index from them.
+
+`internal_indices` determines the quantities of the requested indices and computes them in one pass.
+If there are too many pairs, indices that are means over rows are estimated from a stratified sample
+of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+from sklearn.metrics import (
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    calinski_harabasz_score,
+    completeness_score,
+    homogeneity_score,
+    mutual_info_score,
+    normalized_mutual_info_score,
+    rand_score,
+    v_measure_score,
+)
+from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import normal_interval
-from skeval.metrics.cluster._indices import INTERNAL, Index
-from skeval.metrics.cluster._kernels.distance_pass import FROM_PAIRS, PRUNED, pass_over_rows
-from skeval.metrics.cluster._kernels.distances import Partition, Samples
+from skeval.metrics.cluster import _external
+from skeval.metrics.cluster._kernels.distance_pass import (
+    FROM_PAIRS,
+    NUMBERS_AT_ONCE,
+    PRUNED,
+    pass_over_rows,
+    rare_extremes,
+    silhouettes,
+    slices,
+)
+from skeval.metrics.cluster._kernels.distances import (
+    MetricOfRows,
+    Partition,
+    Samples,
+    Tiles,
+    to_centroids,
+)
 from skeval.metrics.cluster._samples import (
+    METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,
+    check_has_centroids,
     check_n_neighbors,
     check_samples,
     measure,
     measure_without_pass,
 )
-from skeval.utils._checks import Noise, RandomStateLike, repetition_rng, root_seed, warn_undefined
-from skeval.utils._compat import Interval, validate_params
+from skeval.utils._checks import (
+    CompactnessUnit,
+    Dispersion,
+    Noise,
+    RandomStateLike,
+    give_nan,
+    repetition_rng,
+    root_seed,
+    small_seed,
+    warn_undefined,
+)
+from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing, validate_params
+
+Table = dict[str, np.ndarray]
+"""Columns by name."""
+
+
+def by_cluster(partition: Partition, mean: np.ndarray, largest: np.ndarray) -> Table:
+    """Return a table with the mean and the largest distance of each cluster."""
+    return {"label": partition.names, "size": partition.sizes, "mean": mean, "max": largest}
+
+
+@validate_params(PASS_CONSTRAINTS)
+def within_cluster_distances(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    noise: Noise | None = None,
+    n_jobs: int | None = None,
+) -> Table:
+    """Compute the mean and the largest distance within each cluster.
+
+    ``avg(C) = 2/(|C|(|C|-1)) sum_(i<j in C) d(x_i, x_j)`` and the diameter
+    ``diam(C) = max_(i,j in C) d(x_i, x_j)``. Range [0, inf); 0 is best, smaller is better.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
+
+    Returns
+    -------
+    distances : dict of str to ndarray of shape (n_clusters,)
+        The "label" and the "size" of each cluster, and the "mean" and the "max" of its distances,
+        in the unit of the metric, as columns for ``pandas.DataFrame``.
+
+    Raises
+    ------
+    ValueError
+        If the input is invalid.
+
+    See Also
+    --------
+    centroid_distances : Distances to the centroid.
+    between_cluster_distances : Distances between clusters.
+
+    Notes
+    -----
+    A singleton has no pairs; its mean and its diameter are 0 by convention. Only the pairs within
+    clusters are computed.
+
+    References
+    ----------
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import within_cluster_distances
+    >>> result = within_cluster_distances([[0.0], [1.0], [5.0], [7.0]], ["a", "a", "a", "b"])
+    >>> result["mean"].round(2), result["max"]
+    (array([3.33, 0.  ]), array([5., 0.]))
+    """
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs)
+    # pairs within clusters only
+    result = measure(samples, {"mean_within", "max_within"})
+    return by_cluster(samples.partition, result["mean_within"], result["max_within"])
+
+
+@validate_params(PASS_CONSTRAINTS)
+def between_cluster_distances(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    noise: Noise | None = None,
+    n_jobs: int | None = None,
+) -> Table:
+    """Compute the mean, smallest and centroid distance between each pair of clusters.
+
+    The first two are the mean and the smallest ``d(x_i, x_j)`` over ``i`` in one and ``j`` in the
+    other cluster, the third is ``d(mu_k, mu_l)`` between the centroids. Range [0, inf); larger is
+    better, 0 is the worst value.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
+
+    Returns
+    -------
+    distances : dict of str to ndarray
+        The "label" of each cluster, and three symmetric (n_clusters, n_clusters) arrays "mean",
+        "min" and "centroid", in the unit of the metric. The diagonal of the first two is nan.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, or the input is invalid.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the metric has no centroids ("precomputed", metrics of Boolean vectors); "centroid" is
+        nan.
+
+    See Also
+    --------
+    within_cluster_distances : Distances within each cluster.
+
+    Notes
+    -----
+    These are the average, single and centroid linkage of agglomerative clustering.
+
+    References
+    ----------
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import between_cluster_distances
+    >>> result = between_cluster_distances([[0.0], [2.0], [5.0], [9.0]], ["a", "a", "b", "b"])
+    >>> result["min"]
+    array([[nan,  3.],
+           [ 3., nan]])
+    """
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
+    needs = {"mean_between", "min_between", "centroid_between"}
+    result = measure(samples, needs)
+    if result["centroid_between"] is None:
+        warn_undefined(f"centroid is nan: metric={metric!r} has no centroids.")
+        result["centroid_between"] = np.full_like(result["min_between"], np.nan)
+    return {
+        "label": samples.partition.names,
+        "mean": result["mean_between"],
+        "min": result["min_between"],
+        "centroid": result["centroid_between"],
+    }
+
+
+@validate_params(PASS_CONSTRAINTS)
+def silhouette_samples(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    noise: Noise | None = None,
+    n_jobs: int | None = None,
+    **metric_arguments: Any,
+) -> np.ndarray:
+    """Compute the silhouette of each sample.
+
+    ``s_i = (b_i - a_i) / max(a_i, b_i)``, where ``a_i`` is the mean distance to the other samples
+    of the same cluster and ``b_i`` the smallest mean distance to the samples of another cluster.
+    Range [-1, 1]; 1 is best, and negative values mean that another cluster is nearer on average.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
+    **metric_arguments : dict
+        Arguments of the metric, such as ``p=3`` of "minkowski".
+
+    Returns
+    -------
+    silhouettes : ndarray of shape (n_samples,)
+        Silhouettes, without unit; nan for samples dropped as noise.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, the input is malformed, or metric arguments are passed
+        with precomputed distances.
+
+    See Also
+    --------
+    silhouette_score : The mean over the samples.
+    sklearn.metrics.silhouette_samples : Same values from the full distance matrix.
+
+    Notes
+    -----
+    A singleton has silhouette 0, and so has a sample at distance 0 from both its own and another
+    cluster. Unlike in scikit-learn, all samples may be singletons.
+
+    References
+    ----------
+    .. [1] Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and
+       validation of cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
+       https://doi.org/10.1016/0377-0427(87)90125-7
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import silhouette_samples
+    >>> silhouette_samples([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]).round(3)
+    array([0.818, 0.778, 0.778, 0.818])
+    """
+    if metric_arguments and metric == "precomputed":
+        raise ValueError(f'metric="precomputed" takes no arguments, got {list(metric_arguments)}.')
+    if metric_arguments and isinstance(metric, str):
+        metric = MetricOfRows(metric, metric_arguments)
+    elif metric_arguments and callable(metric):
+        metric = partial(metric, **metric_arguments)
+    samples = check_samples(
+        X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2, by_place=True
+    )
+    result = measure(samples, {"silhouette_samples"})
+    values: np.ndarray = result["silhouette_samples"]
+    return values
+
+
+@validate_params(
+    PASS_CONSTRAINTS
+    | {
+        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state", Generator],
+    }
+)
+def silhouette_score(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    sample_size: int | None = None,
+    random_state: RandomStateLike = None,
+    noise: Noise | None = None,
+    n_jobs: int | None = None,
+    **metric_arguments: Any,
+) -> float:
+    """Compute the silhouette width, the mean silhouette of all samples.
+
+    ``mean_i (b_i - a_i) / max(a_i, b_i)``, where ``a_i`` is the mean distance to the other samples
+    of the same cluster and ``b_i`` the smallest mean distance to the samples of another cluster.
+    Range [-1, 1]; best 1, worst -1.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    sample_size : int or None, default=None
+        Number of samples to draw without replacement. None uses all samples, in one pass that does
+        not store the distance matrix.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call. An int selects the same
+        subsample as in scikit-learn's function.
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
+    **metric_arguments : dict
+        Arguments of the metric, such as ``p=3`` of "minkowski".
+
+    Returns
+    -------
+    silhouette : float
+        Mean silhouette, without unit; samples dropped as noise are ignored.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, or the input is invalid.
+
+    See Also
+    --------
+    silhouette_samples : The silhouette of each sample.
+
+    Notes
+    -----
+    Singletons have silhouette 0. Some texts average within clusters first; this function averages
+    over samples, as in scikit-learn.
+
+    References
+    ----------
+    .. [1] Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and
+       validation of cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
+       https://doi.org/10.1016/0377-0427(87)90125-7
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import silhouette_score
+    >>> round(silhouette_score([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]), 3)
+    0.798
+    """
+    if sample_size is not None:  # the same subsample as in scikit-learn for the same seed
+        check_consistent_length(X, labels)
+        rows = RandomState(small_seed(random_state)).permutation(num_samples(X))[:sample_size]
+        X, labels = safe_indexing(X, rows), safe_indexing(labels, rows)
+        if metric == "precomputed":
+            X = safe_indexing(X, rows, axis=1)
+    options: dict[str, Any] = {"metric": metric, "noise": noise, "n_jobs": n_jobs}
+    return float(np.nanmean(silhouette_samples(X, labels, **options, **metric_arguments)))
+
+
+def dunn_ratio(nearest: float, diameter: float) -> float:
+    """Return nearest / diameter; inf if only the diameter is 0, nan if both are."""
+    if diameter > 0:
+        return float(nearest / diameter)
+    if nearest > 0:
+        return float("inf")
+    return give_nan(
+        "The Dunn index is 0 / 0: two clusters share a point and no cluster has two different ones."
+    )
+
+
+@validate_params(PASS_CONSTRAINTS)
+def dunn_score(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    noise: Noise | None = None,
+    n_jobs: int | None = None,
+) -> float:
+    """Compute the Dunn index.
+
+    ``min_{k<l} d_min(C_k, C_l) / max_m diam(C_m)``: the distance of the nearest pair of samples in
+    different clusters divided by the distance of the farthest pair in one cluster. Range [0, inf];
+    larger is better, 0 is the worst value.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
+
+    Returns
+    -------
+    dunn : float
+        Dunn index, without unit; inf if all clusters have diameter 0 and no two clusters share a
+        point.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, or the input is invalid.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If both distances are 0; the index is nan.
+
+    See Also
+    --------
+    davies_bouldin_index : Mean over clusters instead of the worst case.
+
+    Notes
+    -----
+    For dense Euclidean data, k-d trees avoid a pass over all pairs if they prune well, which is
+    estimated from a sample of searches. Trees find the nearest pair, and bounds on radii exclude
+    points from the diameter; both are exact. Some packages call "generalized" Dunn indices, with
+    mean or centroid distances, Dunn index.
+
+    References
+    ----------
+    .. [1] Dunn, J. C. (1974). Well-separated clusters and optimal fuzzy partitions. Journal of
+       Cybernetics, 4(1), 95-104. https://doi.org/10.1080/01969727408546059
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import dunn_score
+    >>> dunn_score([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1])
+    2.0
+    """
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
+    return dunn_ratio(*measure(samples, {"extremes"})["extremes"])
+
+
+@validate_params(PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]})
+def connectivity_score(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    n_neighbors: int = 10,
+    metric: str | Callable = "euclidean",
+    noise: Noise | None = None,
+    n_jobs: int | None = None,
+) -> float:
+    """Compute the connectivity of a clustering.
+
+    ``sum_i sum_{j=1..L} x_ij`` with ``x_ij = 1/j`` if the j-th nearest neighbor of sample ``i``
+    lies in another cluster, and 0 otherwise. Range [0, n (1 + 1/2 + ... + 1/L)]; 0 is best, smaller
+    is better. Despite its name, it must be minimized.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    n_neighbors : int, default=10
+        Number ``L`` of neighbors, smaller than the number of samples.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
+
+    Returns
+    -------
+    connectivity : float
+        Connectivity, without unit. It grows with the number of samples and is 0 for a single
+        cluster.
+
+    Raises
+    ------
+    ValueError
+        If ``n_neighbors`` is not smaller than the number of samples, or the input is invalid.
+
+    Notes
+    -----
+    Equidistant neighbors share the mean weight of their ranks, where ranks beyond ``L`` have weight
+    0, so the result does not depend on the order of the rows. Distances with a relative difference
+    below 1e-10 count as equal. The R packages clValid and clv break ties by row order, so their
+    values differ if there are ties.
+
+    References
+    ----------
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import connectivity_score
+    >>> X = [[0.0], [1.0], [2.5], [7.0], [8.5]]
+    >>> connectivity_score(X, [0, 0, 0, 1, 1], n_neighbors=2)
+    1.0
+    """
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, by_place=True)
+    check_n_neighbors(n_neighbors, samples.partition.n_samples)
+    return float(measure(samples, {"connectivity"}, n_neighbors)["connectivity"])
+
+
+@validate_params(PASS_CONSTRAINTS)
+def mst_compactness(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    noise: Noise | None = None,
+    n_jobs: int | None = None,
+) -> Table:
+    """Compute the mean and the longest edge of the minimum spanning tree of each cluster.
+
+    The tree joins the ``|C|`` samples of a cluster by ``|C| - 1`` edges of minimum total length.
+    Range [0, inf); 0 is best, smaller is better. Unlike the diameter it stays small for a long but
+    dense cluster.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
+
+    Returns
+    -------
+    edges : dict of str to ndarray of shape (n_clusters,)
+        The "label" and the "size" of each cluster, and the "mean" and the "max" of its edges, in
+        the unit of the metric, as columns for ``pandas.DataFrame``.
+
+    Raises
+    ------
+    ValueError
+        If the input is invalid.
+
+    See Also
+    --------
+    within_cluster_distances : Uses all pairs instead of tree edges.
+
+    Notes
+    -----
+    A singleton has no edges; its mean and longest edge are 0. Prim's algorithm computes ``|C|^2``
+    distances and stores ``|C|`` at a time.
+
+    References
+    ----------
+    .. [1] Prim, R. C. (1957). Shortest connection networks and some generalizations. Bell System
+       Technical Journal, 36(6), 1389-1401. https://doi.org/10.1002/j.1538-7305.1957.tb01515.x
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import mst_compactness
+    >>> result = mst_compactness([[0.0], [1.0], [5.0], [7.0]], ["a", "a", "a", "b"])
+    >>> result["mean"], result["max"]
+    (array([2.5, 0. ]), array([4., 0.]))
+    """
+    samples = check_samples(X, labels, metric=metric, noise=noise)
+    partition = samples.partition
+    trees = Parallel(n_jobs, require="sharedmem")(
+        delayed(_spanning_tree)(samples.tiles, rows) for rows in partition.members
+    )
+    mean = np.array([edges.mean() if len(edges) else 0.0 for _, edges in trees])
+    return by_cluster(partition, mean, np.array([edges.max(initial=0.0) for _, edges in trees]))
+
+
+def _to_own_centroid(
+    X: ArrayLike, labels: ArrayLike, metric: str | Callable, noise: str | None
+) -> tuple[np.ndarray, Partition]:
+    check_has_centroids(metric)
+    samples = check_samples(X, labels, metric=metric, noise=noise)
+    return to_centroids(samples.points, samples.partition, metric), samples.partition
+
+
+UNITS: dict[str, Callable[[np.ndarray], Any]] = {
+    "root_mean": lambda distances: np.sqrt(distances.mean()),
+    "mean": np.mean,
+    "sum": np.sum,
+}
+
+
+@validate_params(METRIC_CONSTRAINTS | {"unit": [StrOptions(set(UNITS))]})
+def compactness_score(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    unit: CompactnessUnit = "root_mean",
+    metric: str | Callable = "sqeuclidean",
+    noise: Noise | None = None,
+) -> float:
+    """Compute the compactness, within-cluster variance or sum of squared errors.
+
+    ``SSE = sum_k sum_(i in k) delta(x_i, mu_k)``, where ``mu_k`` is the centroid of cluster ``k``
+    and ``delta`` by default the squared Euclidean distance, as minimized by K-means. ``SSE / n`` is
+    the variance within clusters, and its square root the compactness, the root mean square distance
+    to the centroid. Range [0, inf); 0 is best, smaller is better.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    unit : {"root_mean", "mean", "sum"}, default="root_mean"
+        "root_mean" is the compactness, in the unit of the features; "mean" is the variance and
+        "sum" the sum of squared errors, both in the squared unit.
+    metric : str or callable, default="sqeuclidean"
+        Any metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a mean of
+        samples, so not "precomputed" and not the metrics of Boolean vectors.
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+
+    Returns
+    -------
+    compactness : float
+
+    Raises
+    ------
+    ValueError
+        If the metric has no centroids or the input is invalid.
+
+    See Also
+    --------
+    centroid_distances : Distances by cluster.
+
+    Notes
+    -----
+    One cluster is allowed. With another ``delta`` the square root is still taken, as in the
+    definition, so ``metric="euclidean"`` gives the root of the mean distance.
+
+    The sum is the ``inertia_`` of a :class:`sklearn.cluster.KMeans` that has converged. All three
+    fall as clusters are added, so they only compare partitions with equal numbers of clusters. The
+    variance is summed over the features and divided by ``n``; the denominator of the
+    Calinski-Harabasz index divides by ``n - K``.
+
+    References
+    ----------
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
+    .. [2] MacQueen, J. (1967). Some methods for classification and analysis of multivariate
+       observations. Proceedings of the Fifth Berkeley Symposium, 1, 281-297.
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import compactness_score
+    >>> X, labels = [[0.0], [2.0], [7.0], [9.0]], [0, 0, 1, 1]
+    >>> compactness_score(X, labels), compactness_score(X, labels, unit="sum")
+    (1.0, 4.0)
+    """
+    distances, _ = _to_own_centroid(X, labels, metric, noise)
+    return float(UNITS[unit](distances))
+
+
+@validate_params(METRIC_CONSTRAINTS)
+def centroid_distances(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    noise: Noise | None = None,
+) -> Table:
+    """Compute the mean and the largest distance to the centroid of each cluster.
+
+    ``mean_(i in k) d(x_i, mu_k)`` and ``max_(i in k) d(x_i, mu_k)``. Range [0, inf); 0 is best,
+    smaller is better.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a mean of
+        samples, so not "precomputed" and not the metrics of Boolean vectors.
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+
+    Returns
+    -------
+    distances : dict of str to ndarray of shape (n_clusters,)
+        The "label" and the "size" of each cluster, and the "mean" and the "max" of its distances,
+        in the unit of the metric, as columns for ``pandas.DataFrame``.
+
+    Raises
+    ------
+    ValueError
+        If the metric has no centroids or the input is invalid.
+
+    See Also
+    --------
+    within_cluster_distances : Distances between the samples of a cluster.
+
+    Notes
+    -----
+    The mean distance is the dispersion in scikit-learn's form of the Davies-Bouldin index.
+
+    References
+    ----------
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import centroid_distances
+    >>> result = centroid_distances([[0.0], [4.0], [7.0]], ["a", "a", "b"])
+    >>> result["mean"], result["max"]
+    (array([2., 0.]), array([2., 0.]))
+    """
+    distances, partition = _to_own_centroid(X, labels, metric, noise)
+    # over the samples of each cluster
+    mean = np.add.reduceat(distances, partition.starts) / partition.sizes
+    return by_cluster(partition, mean, np.maximum.reduceat(distances, partition.starts))
+
+
+MAX_PAIRS = 2**20
+"""Maximum number of pairs of clusters compared at once."""
+
+
+def davies_bouldin_ratio(dispersion: np.ndarray, between: np.ndarray) -> float:
+    """Return (1/K) sum_k max_{l != k} (S_k + S_l) / d(k, l); inf if centroids coincide."""
+    # the worst other cluster of each, some rows of the table at a time
+    K = len(dispersion)
+    worst = np.empty(K)
+    for rows in slices(K, max(1, MAX_PAIRS // K)):
+        distance = between[rows]
+        ratio = np.full(distance.shape, np.inf)
+        sums = dispersion[rows, None] + dispersion
+        np.divide(sums, distance, out=ratio, where=distance > 0)
+        ratio[np.arange(len(ratio)), np.arange(K)[rows]] = -np.inf
+        worst[rows] = ratio.max(axis=1)
+    return float(worst.mean())
+
+
+@validate_params(PASS_CONSTRAINTS | {"dispersion": [StrOptions({"pairwise", "centroid"})]})
+def davies_bouldin_index(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    dispersion: Dispersion = "pairwise",
+    metric: str | Callable = "euclidean",
+    noise: Noise | None = None,
+    n_jobs: int | None = None,
+) -> float:
+    """Compute the Davies-Bouldin index.
+
+    ``(1/K) sum_k max_{l != k} (S_k + S_l) / d(mu_k, mu_l)``, where ``mu_k`` is the centroid of
+    cluster ``k`` and ``S_k`` its dispersion. Range [0, inf]; 0 is best, smaller is better.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    dispersion : {"pairwise", "centroid"}, default="pairwise"
+        ``S_k`` is the mean distance of the pairs of samples in the cluster ("pairwise"), or the
+        mean distance of its samples to the centroid ("centroid", the form of scikit-learn).
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a
+        mean of samples, so not "precomputed" and not the metrics of Boolean vectors.
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
+
+    Returns
+    -------
+    davies_bouldin : float
+        Davies-Bouldin index, without unit; inf if two centroids coincide.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, the metric has no centroids, or the input is invalid.
+
+    See Also
+    --------
+    davies_bouldin_score : The Euclidean centroid form of scikit-learn.
+
+    Notes
+    -----
+    The dispersion of a singleton is 0. If centroids coincide, scikit-learn returns 0.0, the best
+    value, in some cases; here the index is inf. Davies and Bouldin allow any power mean for the
+    dispersion; both forms here use the first power.
+
+    References
+    ----------
+    .. [1] Davies, D. L. and Bouldin, D. W. (1979). A cluster separation measure. IEEE Transactions
+       on Pattern Analysis and Machine Intelligence, 1(2), 224-227.
+       https://doi.org/10.1109/TPAMI.1979.4766909
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import davies_bouldin_index
+    >>> X, labels = [[0.0], [2.0], [9.0], [11.0]], [0, 0, 1, 1]
+    >>> round(davies_bouldin_index(X, labels), 4)
+    0.4444
+    >>> round(davies_bouldin_index(X, labels, dispersion="centroid"), 4)
+    0.2222
+    """
+    # dispersion of each cluster, and distances of the centroids
+    check_has_centroids(metric)
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
+    spread = "mean_within" if dispersion == "pairwise" else "mean_to_centroid"
+    result = measure(samples, {spread, "centroid_between"})
+    return davies_bouldin_ratio(result[spread], result["centroid_between"])
+
+
+def calinski_harabasz_index(squares: np.ndarray, between: float, n_clusters: int) -> float:
+    """Return ``[between / (K - 1)] / [squares.sum() / (n - K)]``; inf if only the sum is 0."""
+    # singletons have no variance within, and equal samples none at all
+    n, K, sse = len(squares), n_clusters, float(squares.sum())
+    if n == K:
+        return float("nan")
+    if sse == 0:
+        return float("inf") if between > 0 else float("nan")
+    return float(between / (K - 1) / sse * (n - K))
+
+
+@validate_params(
+    PASS_CONSTRAINTS | {"n_features": [Interval(Integral, 1, None, closed="left"), None]}
+)
+def dbcv_score(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    noise: Noise | None = "singletons",
+    n_features: int | None = None,
+    n_jobs: int | None = None,
+) -> float:
+    r"""Compute the density-based clustering validation index (DBCV).
+
+    The core distance of a sample :math:`o` in a cluster :math:`C` of :math:`m` samples, in
+    :math:`p` dimensions, is an inverse density,
+
+    .. math:: a(o) = \Bigl(\frac{1}{m-1} \sum_{q \in C, q \ne o} d(o, q)^{-p}\Bigr)^{-1/p} ,
+
+    and the mutual reachability of two samples is :math:`r(o, q) = \max\{a(o), a(q), d(o, q)\}`. For
+    each cluster, the minimum spanning tree by :math:`r` is computed; its inner samples have at
+    least two edges. The sparseness :math:`S_k` is the longest edge between two inner samples of
+    cluster :math:`k`, the separation :math:`D_k` the smallest reachability from an inner sample of
+    cluster :math:`k` to an inner sample of another cluster. With the number of samples :math:`n`,
+    including noise,
+
+    .. math:: DBCV = \sum_k \frac{|C_k|}{n} \frac{D_k - S_k}{\max(D_k, S_k)} .
+
+    Range [-1, 1]; larger is better. Clusters may have any shape.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
+    labels : array-like of shape (n_samples,)
+        Cluster label of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    noise : {"cluster", "drop", "singletons"} or None, default="singletons"
+        Treatment of label -1, also as text: one cluster per sample, which contributes 0 and counts
+        in `n`, like noise in the paper ("singletons"); samples to omit ("drop"); or an ordinary
+        cluster ("cluster"; None does the same and warns).
+    n_features : int or None, default=None
+        Number of dimensions :math:`p`. None uses the number of columns of X; required for
+        precomputed distances.
+    n_jobs : int or None, default=None
+        Number of threads; results do not depend on it.
+
+    Returns
+    -------
+    dbcv : float
+        DBCV, without unit; nan if undefined.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, if `n_features` is missing or contradicts X, or the
+        input is invalid.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If fewer than two clusters have at least two samples, or two clusters of zero width share a
+        position; the index is nan.
+
+    See Also
+    --------
+    silhouette_score : Index for round clusters.
+    mst_compactness : Edges of the spanning trees by distance alone.
+
+    Notes
+    -----
+    A cluster of one sample is noise. If a tree has no edge between two inner samples, all of its
+    edges count, and if it has no inner samples, all of its samples count, as in the authors'
+    program. Core distances are computed on the logarithmic scale to avoid overflow and underflow in
+    many dimensions. Each distance is computed three times, and only a few rows are stored at a
+    time.
+
+    A minimum spanning tree by mutual reachability is rarely unique: a sample with a large core
+    distance is equally close to many others. The paper does not specify the tree, and in other
+    programs it depends on the order of the rows. Here, ties in reachability are broken by the
+    densest sample (the smallest core distance), and then by the shortest edge. As a result, border
+    samples are attached to the core of a cluster and are not inner samples, and the order of the
+    rows does not matter.
+
+    Other programs differ. The authors' MATLAB program squares the distances and keeps the exponent
+    (like ``metric="sqeuclidean"`` here), treats label 0 as noise, although their own files use -1,
+    and excludes duplicates of a sample from its core distance, which by the definition is then 0.
+    ``hdbscan.validity_index`` also excludes duplicates, and fails for a cluster of one sample.
+    ``relative_validity_`` of hdbscan uses the tree of the algorithm and is a different index. See
+    :doc:`/differences` for numbers.
+
+    References
+    ----------
+    .. [1] Moulavi, D., Jaskowiak, P. A., Campello, R. J. G. B., Zimek, A. and Sander, J. (2014).
+       Density-based clustering validation. Proceedings of the 2014 SIAM International Conference
+       on Data Mining, 839-847. https://doi.org/10.1137/1.9781611973440.96
+
+    Examples
+    --------
+    >>> from sklearn.cluster import DBSCAN, KMeans
+    >>> from sklearn.datasets import make_moons
+    >>> from skeval.metrics.cluster import dbcv_score
+    >>> X, _ = make_moons(300, noise=0.05, random_state=0)
+    >>> round(dbcv_score(X, DBSCAN(eps=0.2).fit_predict(X)), 3)
+    0.628
+    >>> round(dbcv_score(X, KMeans(2, n_init=5, random_state=0).fit_predict(X)), 3)
+    -0.526
+    """
+    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
+    # number of dimensions p
+    columns = None if metric == "precomputed" else samples.points.shape[1]
+    dimension = columns or n_features
+    if dimension is None:
+        raise ValueError('n_features must be given when metric="precomputed", got None.')
+    if n_features not in (None, dimension):
+        raise ValueError(
+            f"n_features must be None or the {columns} columns of X, got {n_features}."
+        )
+    # singletons are noise
+    old, points = samples.partition, samples.points
+    large = old.sizes > 1
+    kept, sizes = large[old.cluster], old.sizes[large]
+    if len(sizes) < 2:
+        return give_nan("DBCV needs two clusters of two samples or more.")
+    starts = np.cumsum(sizes) - sizes
+    partition = Partition(old.order[kept], starts, sizes, old.names[large], old.n_rows)
+    points = points if columns is None else points[np.flatnonzero(kept)]
+    samples = replace(samples, points=points, partition=partition)
+    # spanning tree of each cluster, and separation of its inner samples
+    trees = Parallel(n_jobs, require="sharedmem")(
+        delayed(_density_tree)(samples.tiles, rows, dimension) for rows in partition.members
+    )
+    sparseness = np.array([sparse for sparse, _ in trees])
+    separation = _separations(samples, np.concatenate([reach for _, reach in trees]))
+    larger = np.maximum(separation, sparseness)
+    if not larger.all():
+        return give_nan("DBCV is 0 / 0: two clusters share a place and have no width.")
+    return float(np.sum(sizes * (separation - sparseness) / larger) / old.n_samples)
+
+
+def _density_tree(tiles: Tiles, members: slice, dimension: int) -> tuple[float, np.ndarray]:
+    """Return the sparseness of a cluster, and the (m,) core distances, infinite unless inner."""
+    core = _core_distances(tiles, members, dimension)
+    ends, weights = _spanning_tree(tiles, members, core)
+    # inner samples have at least two edges; without inner edges or samples, all of them count
+    inner = np.bincount(ends.ravel(), minlength=len(core)) > 1
+    between = inner[ends].all(axis=1)
+    sparseness = weights[between].max() if between.any() else weights.max()
+    return float(sparseness), np.where(inner, core, np.inf) if inner.any() else core
+
+
+def _core_distances(tiles: Tiles, members: slice, dimension: int) -> np.ndarray:
+    """Return the (m,) core distances of a cluster; 0 for a sample that has a duplicate."""
+    m = members.stop - members.start
+    core = np.empty(m)
+    for rows in slices(members.stop, max(1, NUMBERS_AT_ONCE // m), start=members.start):
+        distances = tiles(rows)(members).distances
+        own = np.arange(rows.start, rows.stop) - members.start
+        # on the logarithmic scale, without the sample itself
+        with np.errstate(divide="ignore"):
+            logs = -dimension * np.log(distances)
+        logs[np.arange(len(own)), own] = -np.inf
+        core[own] = np.exp((np.log(m - 1) - logsumexp(logs, axis=1)) / dimension)
+    return core
+
+
+def _spanning_tree(
+    tiles: Tiles, members: slice, core: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the (m-1, 2) ends of the edges and their (m-1,) reachabilities, by Prim's algorithm.
+
+    Among edges of equal reachability, the edge at the densest sample is chosen, then the shortest.
+    With core distances of 0 the reachability is the distance.
+    """
+    m = members.stop - members.start
+    core = np.broadcast_to(core, m)
+    outside = np.ones(m, dtype=bool)
+    # the best edge to the tree from each sample outside: three keys, and its end in the tree
+    best, parent = np.full((3, m), np.inf), np.zeros(m, dtype=np.intp)
+    ends, weights, last = np.empty((m - 1, 2), dtype=np.intp), np.empty(m - 1), 0
+    for step in range(m - 1):
+        outside[last] = False
+        row = slice(members.start + last, members.start + last + 1)
+        distance = tiles(row)(members).distances[0]
+        reach = np.maximum(np.maximum(distance, core), core[last])
+        edges = np.stack([reach, np.minimum(core, core[last]), distance])
+        # which new edges come before the best ones, by the last key and then by those before it
+        closer = edges[2] < best[2]
+        for key, other in zip(edges[1::-1], best[1::-1], strict=True):
+            closer = (key < other) | ((key == other) & closer)
+        best[:, closer], parent[closer] = edges[:, closer], last
+        # the first edge of all in the order of the keys
+        among = np.flatnonzero(outside)
+        for key in best:
+            values = key[among]
+            among = among[values == values.min()]
+        last = int(among[0])
+        ends[step], weights[step] = (parent[last], last), best[0, last]
+    return ends, weights
+
+
+def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
+    """Return the (K,) smallest reachability from inner samples of a cluster to those of others."""
+    partition = samples.partition
+    smallest = np.full(partition.n_clusters, np.inf)
+    for k, members in enumerate(partition.members[:-1]):
+        # from cluster k to all later ones, for both sides of each pair of clusters
+        others = slice(members.stop, partition.n_samples)
+        starts = partition.starts[k + 1 :] - members.stop
+        size = max(1, NUMBERS_AT_ONCE // (others.stop - others.start))
+        for rows in slices(members.stop, size, start=members.start):
+            distances = samples.tiles(rows)(others).distances
+            weight = np.maximum(np.maximum(distances, reach[others]), reach[rows, None])
+            by_cluster = np.minimum.reduceat(weight.min(axis=0), starts)
+            smallest[k] = min(smallest[k], by_cluster.min())
+            np.minimum(smallest[k + 1 :], by_cluster, out=smallest[k + 1 :])
+    return smallest
+
+
+@dataclass(frozen=True)
+class Index:
+    """Properties of an index: one row of the table `INTERNAL` or `EXTERNAL`.
+
+    Attributes
+    ----------
+    name : str
+        Name in `internal_indices` and `compare_clusterings`.
+    function : callable
+        ``(X, labels) -> float`` for an internal index, ``(labels_true, labels_pred) -> float`` for
+        an external index.
+    low, high : float
+        Smallest and largest value.
+    greater_is_better : bool
+        Whether larger values are better.
+    needs : frozenset of str
+        Quantities of `measure` used by `compute`; empty if `internal_indices` does not offer the
+        index.
+    compute : callable or None
+        ``quantities -> float``.
+    by_row : callable or None
+        ``(sums, weights, partition, rows) -> values`` whose mean is the index, so that it can be
+        estimated from a sample of rows.
+    """
+
+    name: str
+    function: Callable[..., float]
+    low: float
+    high: float
+    greater_is_better: bool
+    needs: frozenset[str] = frozenset()
+    compute: Callable[[dict[str, Any]], float] | None = None
+    by_row: Callable[[np.ndarray, np.ndarray, Partition, slice], np.ndarray] | None = None
+
+
+def davies_bouldin_row(dispersion: Dispersion, spread: str) -> Index:
+    """Return the row of one form of the Davies-Bouldin index."""
+    return Index(
+        f"davies_bouldin_{dispersion}",
+        partial(davies_bouldin_index, dispersion=dispersion),
+        0.0,
+        np.inf,
+        False,
+        frozenset({spread, "centroid_between"}),
+        lambda result: davies_bouldin_ratio(result[spread], result["centroid_between"]),
+    )
+
+
+def pair_distance(
+    X: ArrayLike, labels: ArrayLike, *, pairs: str, statistic: str, **options: Any
+) -> float:
+    """Return the mean, smallest or largest distance of one kind of pairs; nan without a pair.
+
+    The pairs are samples "within" a cluster, samples "between" clusters, or "centroid" pairs. A
+    mean is over clusters of two samples or more, or over pairs of clusters.
+    """
+    if (pairs, statistic) in (("within", "min"), ("between", "max")):
+        options = {"metric": "euclidean", "noise": None} | options
+        samples = check_samples(X, labels, min_clusters=1 + (pairs == "between"), **options)
+        smallest, largest = rare_extremes(samples.tiles, samples.partition.cluster)
+        value = smallest if pairs == "within" else largest
+        return value if np.isfinite(value) else np.nan
+    if pairs == "within":
+        # a mean of singletons is undefined
+        table = within_cluster_distances(X, labels, **options)
+        values = table[statistic][table["size"] > 1] if statistic == "mean" else table[statistic]
+    else:
+        table = between_cluster_distances(X, labels, **options)
+        column = table["centroid" if pairs == "centroid" else statistic]
+        values = column[np.triu_indices(len(column), 1)]
+    reduce: Callable[[np.ndarray], Any] = getattr(np, statistic)
+    return float(reduce(values)) if len(values) else np.nan
+
+
+def mst_compactness_score(X: ArrayLike, labels: ArrayLike, **options: Any) -> float:
+    """Return the mean edge of the minimum spanning trees of all clusters, nan without an edge."""
+    # mean over the edges of all trees
+    trees = mst_compactness(X, labels, **options)
+    n_edges = trees["size"] - 1
+    return float(np.average(trees["mean"], weights=n_edges)) if n_edges.any() else np.nan
+
+
+def distance_row(name: str, pairs: str, statistic: str) -> Index:
+    """Return the row of a distance: small within clusters and large between them is better."""
+    function = partial(pair_distance, pairs=pairs, statistic=statistic)
+    return Index(name, function, 0.0, np.inf, pairs != "within")
+
+
+INTERNAL = (
+    Index(
+        "compactness", compactness_score, 0.0, np.inf, False,
+        frozenset({"squares"}),
+        lambda result: float(np.sqrt(result["squares"].sum() / len(result["squares"]))),
+    ),
+    Index(
+        "sse", partial(compactness_score, unit="sum"), 0.0, np.inf, False,
+        frozenset({"squares"}),
+        lambda result: float(result["squares"].sum()),
+    ),
+    Index(
+        "silhouette", silhouette_score, -1.0, 1.0, True,
+        frozenset({"silhouette_samples"}),
+        lambda result: float(result["silhouettes"].mean()),
+        lambda sums, _, partition, rows: silhouettes(sums, partition, rows),
+    ),
+    Index(
+        "dunn", dunn_score, 0.0, np.inf, True,
+        frozenset({"extremes"}),
+        lambda result: dunn_ratio(*result["extremes"]),
+    ),
+    davies_bouldin_row("pairwise", "mean_within"),
+    davies_bouldin_row("centroid", "mean_to_centroid"),
+    Index(
+        "calinski_harabasz", calinski_harabasz_score, 0.0, np.inf, True,
+        frozenset({"squares", "between_squares"}),
+        lambda result: calinski_harabasz_index(
+            result["squares"], result["between_squares"], len(result["sizes"])
+        ),
+    ),
+    Index(
+        "connectivity", connectivity_score, 0.0, np.inf, False,
+        frozenset({"connectivity"}),
+        lambda result: float(result["connectivity"]),
+        lambda _, weights, partition, rows: partition.n_samples * weights,
+    ),
+    Index(
+        "within_cluster_variance", partial(compactness_score, unit="mean"), 0.0, np.inf, False
+    ),
+    Index("dbcv", dbcv_score, -1.0, 1.0, True),
+    Index("mst_compactness", mst_compactness_score, 0.0, np.inf, False),
+    distance_row("mean_within", "within", "mean"),
+    distance_row("min_within", "within", "min"),
+    distance_row("diameter", "within", "max"),
+    distance_row("mean_separation", "between", "mean"),
+    distance_row("min_separation", "between", "min"),
+    distance_row("max_separation", "between", "max"),
+    distance_row("centroid_separation", "centroid", "mean"),
+    distance_row("min_centroid_separation", "centroid", "min"),
+    distance_row("max_centroid_separation", "centroid", "max"),
+)  # fmt: skip
+EXTERNAL = (
+    Index("adjusted_mutual_info", adjusted_mutual_info_score, -np.inf, 1.0, True),
+    Index("adjusted_rand", adjusted_rand_score, -1.0, 1.0, True),
+    Index("class_f_measure", _external.class_f_measure, 0.0, 1.0, True),
+    Index("completeness", completeness_score, 0.0, 1.0, True),
+    Index("fowlkes_mallows", _external.fowlkes_mallows_score, 0.0, 1.0, True),
+    Index("homogeneity", homogeneity_score, 0.0, 1.0, True),
+    Index("inverse_purity", _external.inverse_purity_score, 0.0, 1.0, True),
+    Index("minkowski", _external.minkowski_score, 0.0, np.inf, False),
+    Index("mutual_info", mutual_info_score, 0.0, np.inf, True),
+    Index("normalized_mutual_info", normalized_mutual_info_score, 0.0, 1.0, True),
+    Index("pair_fbeta", _external.pair_fbeta_score, 0.0, 1.0, True),
+    Index("pair_jaccard", _external.pair_jaccard_score, 0.0, 1.0, True),
+    Index("purity", _external.purity_score, 0.0, 1.0, True),
+    Index("rand", rand_score, 0.0, 1.0, True),
+    Index("v_measure", v_measure_score, 0.0, 1.0, True),
+)
+BY_NAME = {row.name: row for row in INTERNAL}
+"""Rows of the internal indices; a new index needs a function and a row."""
+
 
 ROWS = {row.name: row for row in INTERNAL if row.compute is not None}
 TABLES = (

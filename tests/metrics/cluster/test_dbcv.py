@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval.metrics.cluster import _indices, dbcv_score
+from skeval.metrics.cluster import _internal, dbcv_score
 
 
 def matrix(X, metric="euclidean"):
@@ -70,7 +70,7 @@ def test_strips_and_threads_change_nothing(monkeypatch):
     expected = dbcv_score(X, labels)
     assert dbcv_score(X, labels, n_jobs=2) == expected
     assert dbcv_score(csr_matrix(X), labels) == pytest.approx(expected, abs=1e-9)
-    monkeypatch.setattr(_indices, "NUMBERS_AT_ONCE", 500)
+    monkeypatch.setattr(_internal, "NUMBERS_AT_ONCE", 500)
     assert dbcv_score(X, labels) == pytest.approx(expected, abs=1e-12)
 
 
