@@ -1,7 +1,6 @@
 """Stability and comparison of clusterings."""
 
-from skeval.cluster._choose import choose_n_clusters, gap_statistic, structure_test
-from skeval.cluster._n_clusters_choice import NClustersChoice
+from skeval.cluster._choose import NClustersChoice, choose_n_clusters, gap_statistic, structure_test
 from skeval.cluster._pareto import ClusteringComparison, compare_clusterings, pareto_dominance
 from skeval.cluster._plot import (
     ClusterStabilityDisplay,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skeval.cluster._n_clusters_choice import NClustersChoice
+from skeval.cluster._choose import NClustersChoice
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
 from skeval.cluster._stability import DISSOLVED, VERDICTS, ClusterStability
 from skeval.utils._plotting import Display, draw_result, place_names, put_legend_above, shorten_name

@@ -2,12 +2,11 @@
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
 from skeval.model_selection._bootstrap import bootstrap_error, bootstrap_score
-from skeval.model_selection._compare import compare_classifiers, run_over_datasets
+from skeval.model_selection._compare import compare_classifiers, comparison_power, run_over_datasets
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._compare_readers import compare_readers, reader_study_size
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
-from skeval.model_selection._comparison_power import comparison_power
 from skeval.model_selection._error_interval import error_interval, score_interval
 from skeval.model_selection._estimates import (
     cross_val_error,

@@ -26,13 +26,7 @@ from skeval.cluster import (
     choose_n_clusters,
     compare_clusterings,
 )
-from skeval.cluster._n_clusters_choice import (
-    GAP,
-    SEQUENTIAL,
-    SILHOUETTE,
-    check_candidates,
-    resolve_parameter,
-)
+from skeval.cluster._choose import GAP, SEQUENTIAL, SILHOUETTE, check_candidates, resolve_parameter
 from skeval.cluster._references import REFERENCES, resolve_reference
 from skeval.cluster._stability import (
     AGREEMENTS,

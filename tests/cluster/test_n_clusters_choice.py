@@ -12,7 +12,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 
 from skeval.cluster import NClustersChoice, choose_n_clusters
-from skeval.cluster._n_clusters_choice import resolve_parameter
+from skeval.cluster._choose import resolve_parameter
 
 KMEANS = KMeans(n_init=3)
 

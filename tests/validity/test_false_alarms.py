@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import skeval
 from skeval._resampling.sampling_units import validate_data
 from skeval.report._data_checks import write_data_warnings
-from skeval.report._data_checks.grouping import check_identifiers
+from skeval.report._data_checks.duplicates import check_identifiers
 from skeval.report._data_checks.table import describe_table
 
 ALARMS = {

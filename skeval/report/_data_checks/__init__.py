@@ -14,10 +14,10 @@ import numpy as np
 from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.duplicates import (
     check_copies,
+    check_identifiers,
     check_near_duplicates,
     check_synthetic_samples,
 )
-from skeval.report._data_checks.grouping import check_identifiers
 from skeval.report._data_checks.leakage import (
     are_codes,
     check_class_imputation,
