@@ -23,7 +23,7 @@ from skeval._resampling.inputs import Params, validate_inputs
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection._error_interval import score_interval
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import ErrorScore, RandomStateLike
 from skeval.utils._compat import count_dimensions
 
 
@@ -41,8 +41,12 @@ def feature_importance(
     confidence_level: float = 0.95,
     groups: Any = None,
     params: Params = None,
+    sample_weight: Any = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+    error_score: ErrorScore = "raise",
 ) -> Results:
     r"""Return the permutation importance of each feature on held-out samples, with intervals.
 
@@ -86,10 +90,20 @@ def feature_importance(
         Group of each sample, such as the patient. Groups are never split.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Sample weights. They must be positive and are used in every fit and in everything that is
+        computed from single samples; scores of fits are not weighted.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
         Number of joblib workers; results do not depend on it.
+    verbose : int, default=0
+        1 shows progress; larger values add joblib's messages.
+    memory : str, path-like or joblib.Memory, default=None
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do if a fit fails: raise an error that names it, or leave it out, count it and warn.
 
     Returns
     -------
@@ -149,11 +163,15 @@ def feature_importance(
         confidence_level=confidence_level,
         groups=groups,
         params=params,
+        sample_weight=sample_weight,
         random_state=seed,
         n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
     )
     order = sorted(scores, key=lambda name: -scores[name].value)
-    return Results({name: replace(scores[name], name=name) for name in order})
+    return Results({name: replace(scores[name], name="importance") for name in order})
 
 
 class ScoreDrop:

@@ -57,6 +57,7 @@ from skeval.model_selection import (
     compare_scores,
     cross_val_error,
     error_interval,
+    feature_importance,
     holdout_error,
     judge_assisted_interval,
     learning_curve_band,
@@ -169,6 +170,11 @@ def fit_all(estimator, **given):
     if not weighted:
         cases |= {
             "score_interval": (score_interval, inputs, {"n_repeats": 3} | groups),
+            "feature_importance": (
+                feature_importance,
+                inputs,
+                {"n_repeats": 2, "n_permutations": 1} | groups,
+            ),
             "compare_classifiers": (
                 compare_classifiers,
                 ([estimator, model], *inputs[1:]),
