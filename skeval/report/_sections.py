@@ -416,7 +416,7 @@ def _draw_curves_of_two(
         return
     probabilities = predictions.probabilities[one, positive]
     caption = "Calibration: observed frequency at each predicted probability."
-    if fitted:
+    if fitted and (group is None or np.ptp(group) > 0):  # one block of time has no interval
         with ignored_warnings(UserWarning):  # of probabilities of 0 and 1
             measures = calibration_measures(
                 true, probabilities, groups=group, random_state=0, **options

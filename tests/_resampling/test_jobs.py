@@ -14,7 +14,7 @@ import joblib
 import numpy as np
 import pytest
 from helpers import jobs
-from helpers.jobs import Complaining, square, two_workers
+from helpers.jobs import Complaining, FailsWithout, square, two_workers
 from helpers.long_runs import RUNS, Slow, X, y
 from helpers.solvers import make_labels, make_samples
 from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -333,15 +333,6 @@ def test_an_error_while_jobs_are_made_is_raised(backend):
         done += run.stream(make_batches())
 
 
-class FailsWithoutTheFirst(GaussianNB):
-    """Refuses training sets without the first sample."""
-
-    def fit(self, X_train, y_train, sample_weight=None):
-        if not np.any(X_train[:, 0] == X[0, 0]):
-            raise ValueError("the first sample is missing")
-        return super().fit(X_train, y_train, sample_weight)
-
-
 # not "multiprocessing": its pool may wait for ever when it is ended after an error
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_the_error_of_a_worker_names_the_fit(backend):
@@ -349,7 +340,7 @@ def test_the_error_of_a_worker_names_the_fit(backend):
         two_workers(backend),
         pytest.raises(ValueError, match=r"estimator failed without folds? \d.* of repeat \d"),
     ):
-        error_interval(FailsWithoutTheFirst(), X, y, random_state=0, n_repeats=2)
+        error_interval(FailsWithout(X[0, 0]), X, y, random_state=0, n_repeats=2)
 
 
 # What follows comes last, for processes are lost by it, and the next run starts others.
