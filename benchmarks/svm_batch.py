@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval._solvers.linear_svm import LinearSVMBatch
-from skeval._solvers.moments import ColumnScales
+from skeval._solvers.splits import ColumnScales
 
 
 def exponential(rng, n_problems, n):

@@ -29,7 +29,7 @@ from sklearn.utils.validation import has_fit_parameter
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import Target
 from skeval._solvers.f_statistics import TwoClassF
-from skeval._solvers.moments import ColumnScales
+from skeval._solvers.splits import ColumnScales
 from skeval.utils._checks import warn_user
 
 AFFINE = {

@@ -39,8 +39,9 @@ from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_bloc
 from skeval._resampling.sampling_units import Target
 from skeval._solvers import least_squares
 from skeval._solvers.least_squares import PenalizedSquares, class_signs, decide, standardize_all
-from skeval._solvers.moments import EPSILON, Columns, LinearGaussians, NaiveGaussians, Splits
+from skeval._solvers.moments import Columns, LinearGaussians, NaiveGaussians
 from skeval._solvers.neighbors import SortedNeighbors
+from skeval._solvers.splits import EPSILON, Splits
 
 MAX_CLASSES = 32
 """Maximum number of classes: every tested sample has a number for each of them."""

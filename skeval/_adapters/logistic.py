@@ -25,7 +25,7 @@ from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import Target
 from skeval._solvers.logistic import LogisticSolution, solve_logistic
-from skeval._solvers.moments import Products
+from skeval._solvers.splits import Products
 from skeval.utils._compat import count_dimensions
 
 MAX_COEFFICIENTS, MAX_PRODUCTS = 40, 2**20

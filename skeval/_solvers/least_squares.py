@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skeval._solvers.moments import CONSTANT, EPSILON, Products, Splits, take_samples
 from skeval._solvers.newton import solve_each
+from skeval._solvers.splits import CONSTANT, EPSILON, Products, Splits, take_samples
 
 # Squared singular values below this fraction of the largest are rounding errors.
 _NEGLIGIBLE = 1e-24

@@ -15,9 +15,9 @@ from functools import partial
 import numpy as np
 
 from skeval._solvers import newton, optimum
-from skeval._solvers.moments import ColumnScales
 from skeval._solvers.newton import Duals, FeatureSystem, GramSystem, SelectedFeatures
 from skeval._solvers.optimum import ActiveSets, BatchSolution, SetSolution, Start, strictly_free
+from skeval._solvers.splits import ColumnScales
 
 # Maximum size of a (problems, samples) array and of a stack of Gram matrices, so that they fit in
 # the cache.

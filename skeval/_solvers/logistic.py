@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, softmax
 
-from skeval._solvers.moments import Products
 from skeval._solvers.newton import solve_each
+from skeval._solvers.splits import Products
 
 # Maximum size of a (problems, samples, classes) array, and of the matrices, of a block.
 _BLOCK = 2**16, 2**19

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skeval._solvers.moments import CONSTANT, Splits
+from skeval._solvers.splits import CONSTANT, Splits
 
 # Maximum number of list elements that are processed at once.
 _STACK = 2**19

@@ -25,11 +25,9 @@ from sklearn.metrics import (
 
 from skeval._inference.estimate import Curve
 from skeval.metrics._calibration import (
-    calibration_measures,
     expected_calibration_error,
     reliability_curve,
     score_decomposition,
-    validation_size,
 )
 from skeval.metrics._classification import (
     averaged_precision_recall_fscore,
@@ -66,6 +64,7 @@ from skeval.metrics._plot import (
 from skeval.metrics._regression import error_norm, expected_loss
 from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._text import bleu_score, log_bleu_score, sentence_bleu_score
+from skeval.metrics._validation import calibration_measures, validation_size
 
 __all__ = [
     "CostCurveDisplay",

@@ -63,9 +63,9 @@ from skeval._resampling.plans import (
     plan_resamples,
 )
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
-from skeval.metrics._calibration import find_recalibration
 from skeval.metrics._scorers import find_batch, range_of, read_scoring
 from skeval.metrics._table import BatchPredictions
+from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._estimates import (
     check_enough,
     check_one_number,

@@ -17,7 +17,7 @@ from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Results
 from skeval._inference.intervals import describe_groups
-from skeval.metrics._calibration import measure_calibration
+from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._error_interval import measure_metrics
 from skeval.model_selection._subgroups import UNITS

@@ -9,8 +9,9 @@ from sklearn.neighbors import NearestNeighbors
 
 from skeval._solvers import neighbors as solver
 from skeval._solvers.least_squares import factor_columns, factor_kernel, standardize_all
-from skeval._solvers.moments import Columns, SplitMoments, Splits
+from skeval._solvers.moments import Columns, SplitMoments
 from skeval._solvers.neighbors import SortedNeighbors
+from skeval._solvers.splits import Splits
 
 N, P, K = 36, 4, 3
 

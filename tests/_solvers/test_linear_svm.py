@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from skeval._solvers import linear_svm, optimum
 from skeval._solvers.linear_svm import LinearSVMBatch
-from skeval._solvers.moments import ColumnScales
+from skeval._solvers.splits import ColumnScales
 
 
 def iris(pair):

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skeval._solvers.logistic import solve_logistic
-from skeval._solvers.moments import Products
+from skeval._solvers.splits import Products
 
 
 def make(seed, n, p, n_classes=2, B=4):

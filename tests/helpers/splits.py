@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from skeval._solvers.moments import Splits
+from skeval._solvers.splits import Splits
 
 N, N_FITS = 30, 6
 KINDS = ["1", "3", "12", "20", "weights", "resamples"]

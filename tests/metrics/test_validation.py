@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, r2_score
 
-from skeval.metrics import _calibration, calibration_measures, validation_size
+from skeval.metrics import _validation, calibration_measures, validation_size
 
 
 def draw(n, seed, slope=1.0, shift=0.0):
@@ -66,8 +66,8 @@ def test_the_scaled_brier_score_of_a_constant_is_covered():
     rng, covered = np.random.default_rng(0), 0
     for _ in range(300):
         y = rng.random(50) < 0.3
-        data = _calibration.Validated(y, np.full(50, 0.3), np.ones(50), None, ())
-        low, high = _calibration._scale_brier(data).limits(0.95)
+        data = _validation.Validated(y, np.full(50, 0.3), np.ones(50), None, ())
+        low, high = _validation._scale_brier(data).limits(0.95)
         covered += low <= 0 <= high
     assert stats.binom.cdf(covered, 300, 0.95) > 0.001
 
@@ -197,7 +197,7 @@ def test_a_size_that_cannot_be_found_is_refused(options, message):
 @pytest.mark.parametrize("size", [1, 5])
 def test_intervals_hold_what_calibrated_probabilities_have(size, monkeypatch):
     """In groups each sample is there `size` times, and counts once."""
-    monkeypatch.setattr(_calibration, "N_DRAWS", 20)  # the other measures draw nothing
+    monkeypatch.setattr(_validation, "N_DRAWS", 20)  # the other measures draw nothing
     truth = {"observed_expected": 1, "in_the_large": 0, "intercept": 0, "slope": 1}
     hits = dict.fromkeys(truth, 0)
     for seed in range(20):

@@ -1,0 +1,877 @@
+"""External validation of predicted probabilities, and the sample size that it requires.
+
+The module contains, in this order, the calibration measures with their intervals, the logistic
+recalibration and the smooth calibration curve behind them, and the sample size of a validation
+study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+
+from skeval._inference import intervals
+from skeval._inference.calibration import (
+    Design,
+    Masses,
+    make_line,
+    make_spline,
+    maximize,
+    pass_over,
+)
+from skeval._inference.errors import TestLosses, spread_of_mean
+from skeval._inference.estimate import Curve, Estimate, Results
+from skeval._inference.intervals import Codes, Limits, Spread, independent_size
+from skeval.metrics._classification import CONSTRAINTS
+from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_probabilities,
+    read_column,
+    repetition_rng,
+    root_seed,
+    warn_undefined,
+    warn_user,
+)
+from skeval.utils._compat import Interval, validate_params
+
+Floats = NDArray[np.float64]
+CERTAIN = 1e-8
+"""Probabilities are clipped to this distance from 0 and 1, where log-odds are infinite."""
+N_DRAWS, N_CUTS, STEPS = 400, 200, 14
+"""Curves drawn per test, grid points of a curve, and bisection steps per limit."""
+MIN_EVENTS = 30
+"""Smallest class size for a spline with 4 knots; smaller classes use fewer knots."""
+KNOTS = {4: (0.05, 0.35, 0.65, 0.95), 3: (0.1, 0.5, 0.9), 2: (0.25, 0.75)}
+"""Quantiles of the log-odds at which a spline has its knots, by their number."""
+SHARES = {"ici": None, "e50": 0.5, "e90": 0.9}
+"""Quantile of the distances from the smooth curve for each measure; None is the mean."""
+
+
+@validate_params(CONSTRAINTS)
+def calibration_measures(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+    random_state: RandomStateLike = None,
+) -> Results:
+    r"""Return the calibration measures of an external validation, with confidence intervals.
+
+    With :math:`l_i` the log-odds of the probability :math:`p_i`:
+
+    - ``observed_expected``: :math:`\sum y_i / \sum p_i`; 1 is best.
+    - ``in_the_large``: the :math:`\alpha` of :math:`logit\, P(y_i = 1) = \alpha + l_i`; 0 is best.
+      Above 0, events happen more often than predicted.
+    - ``intercept`` and ``slope``: a and b of :math:`logit\, P(y_i = 1) = a + b\, l_i`; 0 and 1 are
+      best. A slope below 1 means that probabilities are too extreme.
+    - ``ici``, ``e50``, ``e90``: the mean, the median and the 90 % quantile of the distance
+      :math:`|p_i - \hat c(p_i)|` from a smooth calibration curve; 0 is best.
+    - ``scaled_brier``: :math:`1 - \sum (y_i - p_i)^2 / \sum (y_i - \bar y)^2`; 1 is best, and
+      always predicting the event rate gives 0.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes, exactly two.
+    y_proba : array-like of shape (n_samples,)
+        Predicted probabilities of the positive class.
+    pos_label : int, float, bool or str, default=None
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Sample weights. They are not numbers of repeated observations.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, such as the patient. The variance is computed between groups, with
+        Student's t quantile.
+    confidence_level : float, default=0.95
+        Nominal coverage, between 0 and 1.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call. They give the intervals
+        of ``ici``, ``e50`` and ``e90``.
+
+    Returns
+    -------
+    dict of str to Estimate
+        Measures by the names above.
+
+    Raises
+    ------
+    ValueError
+        If a probability is outside [0, 1], there are not exactly two classes, or there is only one
+        group.
+
+    Warns
+    -----
+    UserWarning
+        If a probability is closer than 1e-8 to 0 or 1; it is clipped to this distance.
+    UndefinedMetricWarning
+        If the probabilities separate the classes, so that the slope is undefined.
+
+    See Also
+    --------
+    reliability_curve : Shows which probabilities are miscalibrated.
+    validation_size : Computes the required number of samples.
+
+    Notes
+    -----
+    Variances are robust, clustered by `groups` if passed. Their ratio to the model-based variance
+    scales an interval that respects the range of the measure: Rao's score interval for
+    ``observed_expected`` and ``in_the_large``, and the profile-likelihood interval for intercept
+    and slope (with groups, Student's t interval).
+
+    The smooth curve of ``ici``, ``e50`` and ``e90`` is logistic regression on a restricted cubic
+    spline of the log-odds with 4 knots, or 3 if a class has fewer than 30 samples [1]_ [2]_. Random
+    variation produces distances even for calibrated probabilities: ``details["by_chance"]`` is the
+    median distance in that case, and the interval inverts a test. ``details["curve"]`` is the curve
+    with a pointwise interval.
+
+    :doc:`/user_guide/formulas` has the details and :doc:`/validation` the measured coverage, which
+    is too low with five events or fewer.
+
+    References
+    ----------
+    .. [1] Austin, P. C. and Steyerberg, E. W. (2019). The Integrated Calibration Index (ICI) and
+       related metrics for quantifying the calibration of logistic regression models. Statistics in
+       Medicine 38, 4051-4065. https://doi.org/10.1002/sim.8281
+    .. [2] Harrell, F. E. (2015). Regression Modeling Strategies. Springer.
+       https://doi.org/10.1007/978-3-319-19425-7
+    .. [3] Van Calster, B., McLernon, D. J., van Smeden, M., Wynants, L. and Steyerberg, E. W.
+       (2019). Calibration: the Achilles heel of predictive analytics. BMC Medicine 17, 230.
+       https://doi.org/10.1186/s12916-019-1466-7
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.metrics import calibration_measures
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.normal(-1, 1, 500)
+    >>> y = rng.random(500) < 1 / (1 + np.exp(-truth))
+    >>> p = 1 / (1 + np.exp(-2 * truth))  # too extreme
+    >>> measures = calibration_measures(y, p, random_state=0)
+    >>> print(measures["slope"])
+    calibration slope
+      value           0.6604
+      standard error  0.0718
+      95 % interval   [0.5249, 0.8068] (profile)
+      samples         500
+    """
+    # events with probabilities of the right class
+    data = y_true, y_proba, pos_label, sample_weight, groups, confidence_level
+    sample = check_curve_sample(*data, name="y_proba")
+    check_probabilities("y_proba", sample.score)
+    warn_of_other_class("y_proba", sample)
+    return measure_calibration(sample, random_state)
+
+
+def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> Results:
+    """Return the calibration measures of a validated sample."""
+    p, confidence_level = sample.score, sample.confidence_level
+    # log-odds of 0 and 1 are infinite
+    n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
+    if n_certain:
+        warn_user(f"{n_certain} probabilities of 0 or 1 were clipped to {CERTAIN:g}.")
+    # weights that sum to the effective sample size
+    weight, ranked = sample.weight, sample.ranked
+    scale = float(weight.sum() / (weight @ weight))
+    masses = Masses.weigh(ranked, _find_odds(ranked.score), scale)
+    p, weight = p.clip(CERTAIN, 1 - CERTAIN), weight if scale == 1 else weight * scale
+    data = Validated(sample.positive, p, weight, sample.group, masses)
+    # log-odds that divide the samples into parts of equal weight
+    passed = np.cumsum(ranked.positives + ranked.negatives)
+    cuts = (np.arange(N_CUTS) + 0.5) / N_CUTS * passed[-1]
+    grid = _find_odds(ranked.score[np.searchsorted(passed, cuts).clip(max=len(passed) - 1)])
+    measures = {
+        "observed_expected": _compare_sums(data),
+        "in_the_large": _find_in_the_large(data),
+        **recalibrate(data),
+        **_measure_distances(data, grid, confidence_level, random_state),
+        "scaled_brier": _scale_brier(data),
+    }
+    return Results(
+        {
+            name: Estimate(
+                name=NAMES[name],
+                value=measure.value,
+                standard_error=measure.error,
+                method=measure.method,
+                limits={} if np.isnan(measure.value) else {measure.method: measure.limits},
+                n_samples=len(p),
+                details=measure.details,
+                **measure.groups,
+                confidence_level=confidence_level,
+                allow_point=True,
+            )
+            for name, measure in measures.items()
+        }
+    )
+
+
+NAMES = {
+    "observed_expected": "observed over expected number",
+    "in_the_large": "calibration in the large",
+    "intercept": "calibration intercept",
+    "slope": "calibration slope",
+    "ici": "mean distance of the calibration curve (ICI)",
+    "e50": "median distance of the calibration curve (E50)",
+    "e90": "90 % quantile of the distance of the calibration curve (E90)",
+    "scaled_brier": "scaled Brier score",
+}
+
+
+def _find_odds(p: Floats) -> Floats:
+    """Return the log-odds of probabilities, clipped away from 0 and 1."""
+    odds: Floats = logit(p.clip(CERTAIN, 1 - CERTAIN))
+    return odds
+
+
+def find_recalibration(y: NDArray[np.bool_], p: Floats, weight: Floats) -> Floats:
+    """Return intercept and slope of the events' log-odds on those predicted, nan if undefined."""
+    events, others = weight * y, weight * ~y
+    masses = Masses(_find_odds(p), events, others, (events**2, others**2))
+    optimum = maximize(masses, make_line, np.zeros(2), [0, 1])
+    return np.full(2, np.nan) if optimum is None else optimum[0]
+
+
+class Measure(NamedTuple):
+    """Value of a measure with its limits as a function of the confidence level."""
+
+    value: float
+    error: float
+    method: str
+    limits: Callable[[float], Limits]
+    groups: dict[str, Any]
+    details: Mapping[str, Any] = {}
+
+
+class Validated(NamedTuple):
+    """Events with probabilities, groups, and weights that sum to the effective sample size.
+
+    `masses` are their log-odds.
+    """
+
+    y: NDArray[np.bool_]
+    p: Floats
+    weight: Floats
+    group: Codes | None
+    masses: Masses
+
+    def spread(self, deviations: Floats, size: Floats, leverage: Floats) -> Spread:
+        """Return the covariance of a weighted sum of deviations of shape (n,) or (n, k).
+
+        `size` is the approximate size of each deviation; see `spread_between`.
+        """
+        # sums over samples, or over groups
+        moved = self.weight[:, None] * deviations.reshape(len(self.y), -1)
+        if self.group is None:
+            return Spread(moved.T @ moved)
+        counted, leverage = self.weight * size, self.weight * leverage
+        return intervals.spread_between(moved, self.group, counted, leverage=leverage)
+
+    def shrink(self, ratio: float) -> float:
+        """Return a ratio of variances, shrunk toward 1 if it is below 1."""
+        # number of samples of the smaller class
+        events = float(self.weight @ self.y)
+        n = min(events, float(self.weight.sum()) - events)
+        return max(ratio, (n * ratio + 4) / (n + 4))
+
+
+def _compare_sums(data: Validated) -> Measure:
+    """Return the observed over the expected number of events.
+
+    The interval solves ``(O - tE)^2 <= z^2 r t E``: the variance is r times a Poisson variance.
+    """
+    p = data.p
+    # the ratio, and the variance of its numerator for a fixed ratio
+    observed, expected = float(data.weight @ data.y), float(data.weight @ p)
+    ratio = observed / expected
+    spread = data.spread(data.y - ratio * p, np.sqrt(p * (1 - p)), p)
+    larger = data.shrink(spread.variance / observed)
+    limits = partial(_limit_ratio, spread, observed, expected, larger)
+    return Measure(ratio, spread.error / expected, "score", limits, spread.groups)
+
+
+def _limit_ratio(
+    spread: Spread, observed: float, expected: float, larger: float, confidence_level: float
+) -> Limits:
+    """Return the roots of the quadratic equation in t E."""
+    half = 2 * observed + _find_quantile(spread, confidence_level) ** 2 * larger
+    root = np.sqrt(half**2 - 4 * observed**2)
+    return float((half - root) / 2 / expected), float((half + root) / 2 / expected)
+
+
+def _find_quantile(spread: Spread, confidence_level: float) -> float:
+    """Return the two-sided quantile: normal, or Student's t with groups."""
+    return intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
+
+
+class Fit(NamedTuple):
+    """Logistic regression: coefficients and their model-based covariance.
+
+    `squares` is the sum of squared score vectors. `model` and `squares` refer to the coefficients
+    `free`. `masses` are the log-odds of the fit.
+    """
+
+    coefficients: Floats
+    likelihood: float
+    model: Floats
+    squares: Floats
+    free: list[int]
+    design: Design
+    masses: Masses
+
+    def _turn(self, data: Validated) -> tuple[Floats, Floats, Floats]:
+        """Return the terms of each sample, their product with the covariance, and the means."""
+        terms = self.design(logit(data.p)).T
+        mean, terms = expit(terms @ self.coefficients), terms[:, self.free]
+        return terms, terms @ self.model, mean
+
+    def spread(self, data: Validated) -> Spread:
+        """Return the robust covariance of all coefficients."""
+        if data.group is None:
+            return Spread(self.model @ self.squares @ self.model)
+        # deviations of the samples with their leverages
+        terms, turned, mean = self._turn(data)
+        leverage = mean * (1 - mean) * np.einsum("ij,ij->i", turned, terms)
+        return data.spread(turned * (data.y - mean)[:, None], np.sqrt(leverage), leverage)
+
+    def spread_each(self, data: Validated) -> list[Spread]:
+        """Return the robust variance of each coefficient; with groups, leave each one out (CR3)."""
+        if data.group is None:
+            covariance = self.spread(data).covariance
+            return [Spread(covariance[at : at + 1, at : at + 1]) for at in range(len(covariance))]
+        # one variance for each coefficient, with its own degrees of freedom
+        terms, turned, mean = self._turn(data)
+        size, weight = np.sqrt(mean * (1 - mean)), data.weight[:, None]
+        moved = turned * (data.y - mean)[:, None]
+        spreads = [
+            data.spread(own, size * np.abs(column), (size * column) ** 2)
+            for own, column in zip(moved.T, turned.T, strict=True)
+        ]
+        # covariance of the estimates without each group
+        own = (weight * size[:, None] ** 2 * turned)[:, :, None] * terms[:, None, :]
+        covariance = intervals.covariance_left_out(weight * moved, own, data.group)
+        return [
+            spread._replace(covariance=covariance[at : at + 1, at : at + 1])
+            for at, spread in enumerate(spreads)
+        ]
+
+
+def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Fit | None:
+    """Return the logistic regression of the events on a design; None if it does not exist."""
+    # maximum of the likelihood
+    optimum = maximize(data.masses, design, start, free)
+    if optimum is None:
+        return None
+    (beta, passed), among = optimum, np.ix_(free, free)
+    # inverse information, unless it is singular
+    information = passed.information[among]
+    if np.linalg.cond(information) > 1e12:
+        return None
+    model = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    return Fit(beta, passed.likelihood, model, passed.squares[among], free, design, data.masses)
+
+
+SMALLEST = float(np.finfo(float).tiny)
+NOTHING = Measure(np.nan, np.nan, "none", intervals.give_no_limits, {})
+
+
+def _find_in_the_large(data: Validated) -> Measure:
+    """Return the shift of the log-odds that equates observed and expected sums."""
+    # the intercept of a regression with the slope 1
+    fit = fit_logistic(data, make_line, np.array([0.0, 1.0]), [0])
+    if fit is None:
+        return NOTHING
+    value = float(fit.coefficients[0])
+    (spread,) = fit.spread_each(data)
+    larger = data.shrink(spread.variance / float(fit.model[0, 0]))
+    limits = partial(_limit_shift, fit, spread, larger)
+    return Measure(value, spread.error, "score", limits, spread.groups)
+
+
+def _limit_shift(fit: Fit, spread: Spread, larger: float, confidence_level: float) -> Limits:
+    """Return the shifts whose score statistic equals the quantile."""
+    reach = _find_quantile(spread, confidence_level) * larger**0.5
+    value, first = float(fit.coefficients[0]), reach * float(fit.model[0, 0]) ** 0.5
+
+    def excess(shift: float) -> float:
+        passed = pass_over(fit.masses, make_line, np.array([shift, 1.0]))
+        moved, variance = float(passed.gradient[0]), float(passed.information[0, 0])
+        # the variance is 0 if all probabilities are 0 or 1
+        return abs(moved) / max(variance, SMALLEST) ** 0.5 - reach
+
+    low, high = (_cross(excess, value, side, first) for side in (-1, 1))
+    return low, high
+
+
+def _cross(function: Callable[[float], float], start: float, side: int, first: float) -> float:
+    """Return the root of a function on one side of `start`, infinite if there is none.
+
+    `first` is the approximate distance of the root.
+    """
+    # bracket by doubling, then Brent's method
+    near, far, sign = 0.0, 1.1 * first, np.sign(function(start))
+    while np.sign(function(start + side * far)) == sign:
+        near, far = far, 2 * far
+        if far > 1e4:
+            return side * np.inf
+    ends = sorted((start + side * near, start + side * far))
+    return float(brentq(function, *ends, xtol=1e-9 * first))
+
+
+def recalibrate(data: Validated) -> dict[str, Measure]:
+    """Return calibration intercept and slope, with profile-likelihood intervals."""
+    # logistic regression on the predicted log-odds
+    fit = fit_logistic(data, make_line, np.zeros(2), [0, 1])
+    if fit is None:
+        warn_undefined(
+            "The slope is undefined, nan: the probabilities are all equal, or separate the classes."
+        )
+        return {"intercept": NOTHING, "slope": NOTHING}
+    measures = {}
+    for at, spread in enumerate(fit.spread_each(data)):
+        value, method = float(fit.coefficients[at]), "profile"
+        limits: Callable[[float], Limits]
+        if data.group is None:
+            larger = data.shrink(spread.variance / float(fit.model[at, at]))
+            limits = partial(_profile, fit, at, larger)
+        else:
+            degrees, method = spread.degrees_of_freedom, "t"
+            args = value, spread.error
+            limits = partial(intervals.normal_interval, *args, degrees_of_freedom=degrees)
+        name = ("intercept", "slope")[at]
+        measures[name] = Measure(value, spread.error, method, limits, spread.groups)
+    return measures
+
+
+def _profile(fit: Fit, at: int, larger: float, confidence_level: float) -> Limits:
+    """Return the limits where twice the loss of profile log-likelihood is z^2 r."""
+    # start from the coefficients that the quadratic approximation gives
+    bound = intervals.normal_quantile(confidence_level) ** 2 * larger
+    best, moves = float(fit.coefficients[at]), fit.model[:, at] / fit.model[at, at]
+
+    def excess(value: float) -> float:
+        start = fit.coefficients + moves * (value - best)
+        optimum = maximize(fit.masses, make_line, start, [1 - at])
+        return np.inf if optimum is None else 2 * (fit.likelihood - optimum[1].likelihood) - bound
+
+    step = float(bound * fit.model[at, at]) ** 0.5
+    low, high = (_cross(excess, best, side, step) for side in (-1, 1))
+    return low, high
+
+
+def _summarize(distances: Floats, share: float | None) -> Floats:
+    """Return the mean or a quantile over the last axis."""
+    mean: Floats = distances.mean(axis=-1)
+    return mean if share is None else np.quantile(distances, share, axis=-1)
+
+
+def _summarize_samples(distances: Floats, weight: Floats, share: float | None) -> float:
+    """Return the weighted mean or quantile of the distances of all samples.
+
+    With equal weights the quantile is the default of `numpy.quantile`.
+    """
+    if share is None:
+        return float(np.average(distances, weights=weight))
+    # midpoints of the cumulative weights
+    order = np.argsort(distances)
+    weight = weight[order] / weight.sum()
+    middle = np.cumsum(weight) - weight / 2
+    place = middle[0] + share * (middle[-1] - middle[0])
+    return float(np.interp(place, middle, distances[order]))
+
+
+def _measure_distances(
+    data: Validated, grid: Floats, confidence_level: float, random_state: RandomStateLike
+) -> dict[str, Measure]:
+    """Return the distances of the smooth calibration curve from the diagonal."""
+    # regression on the spline with the most knots that the data support
+    n_events = np.count_nonzero(data.y)
+    n_smaller = min(n_events, len(data.y) - n_events)
+    for n_knots, shares in KNOTS.items():
+        knots = np.quantile(grid, shares)
+        is_small = n_knots > 3 and n_smaller < MIN_EVENTS
+        if is_small or len(np.unique(knots)) < n_knots:
+            continue
+        start = np.eye(1, max(2, n_knots), 1)[0]  # calibrated
+        fit = fit_logistic(data, partial(make_spline, knots=knots), start, list(range(len(start))))
+        if fit is not None:
+            break
+    else:
+        return dict.fromkeys(SHARES, NOTHING)
+    # draws from the robust distribution of the coefficients
+    rng = repetition_rng(root_seed(random_state), 0)
+    drawn = rng.standard_normal((N_DRAWS, len(fit.coefficients)))
+    spread = fit.spread(data)
+    degrees = spread.degrees_of_freedom
+    if np.isfinite(degrees):
+        drawn /= np.sqrt(rng.chisquare(degrees, (N_DRAWS, 1)) / degrees)
+    # a root of the covariance turns the draws
+    scale, turn = np.linalg.eigh(spread.covariance)
+    noise = drawn @ (turn * np.sqrt(scale.clip(0))).T
+    # curves from the calibrated to the fitted one, on the grid and on all samples
+    ray = Ray(make_spline(grid, knots).T, expit(grid), fit.coefficients, noise)
+    odds = logit(data.p)
+    everything = Ray(make_spline(odds, knots).T, expit(odds), fit.coefficients, noise)
+    # the smooth curve with a pointwise interval
+    p, first = np.unique(ray.p, return_index=True)
+    design = ray.design[first]
+    line = design @ ray.fitted
+    error = np.sqrt(np.sum((design @ spread.covariance) * design, axis=1).clip(0))
+    reach = _find_quantile(spread, confidence_level) * error
+    curve = Curve(
+        name="smooth calibration curve",
+        axes=("probability", "observed"),
+        x=p,
+        y=expit(line),
+        low=expit(line - reach),
+        high=expit(line + reach),
+        confidence_level=confidence_level,
+        method="spline",
+    )
+    # its distances, compared with those of curves that deviate by chance
+    measures = {}
+    for name, share in SHARES.items():
+        value = _summarize_samples(everything.measure(1.0), data.weight, share)
+        chance = float(np.median(_summarize(ray.draw(0.0), share)))
+        limits = partial(_invert, ray, everything, data.weight, chance, share)
+        deviation = float(np.std(_summarize(ray.draw(1.0), share)))
+        details = {"by_chance": chance, "curve": curve}
+        measures[name] = Measure(value, deviation, "test_inversion", limits, spread.groups, details)
+    return measures
+
+
+class Ray(NamedTuple):
+    """Family of curves on the line from the calibrated (0) through the fitted curve (1).
+
+    Attributes
+    ----------
+    design : ndarray of shape (n_cuts, n_terms)
+        Spline terms at the grid points.
+    p : ndarray of shape (n_cuts,)
+        Probabilities at the grid points.
+    fitted : ndarray of shape (n_terms,)
+    noise : ndarray of shape (n_draws, n_terms)
+        Simulated deviations of the fitted from the true coefficients.
+    """
+
+    design: Floats
+    p: Floats
+    fitted: Floats
+    noise: Floats
+
+    def at(self, place: float) -> Floats:
+        """Return the coefficients at a position on the line."""
+        calibrated = np.eye(1, len(self.fitted), 1)[0]
+        return calibrated + place * (self.fitted - calibrated)
+
+    def measure(self, place: float) -> Floats:
+        """Return the distances of a curve from the diagonal."""
+        return np.abs(expit(self.design @ self.at(place)) - self.p)
+
+    def draw(self, place: float) -> Floats:
+        """Return the distances of curves that would be fitted if this curve were true."""
+        return np.abs(expit((self.at(place) + self.noise) @ self.design.T) - self.p)
+
+
+def _invert(
+    ray: Ray,
+    everything: Ray,
+    weight: Floats,
+    chance: float,
+    share: float | None,
+    confidence_level: float,
+) -> Limits:
+    """Return the smallest and the largest distance compatible with the observed one.
+
+    The curves of the test are compared on the grid of `ray`, and the distances of the two curves
+    at the limits are computed on all samples. For the upper limit, an observed distance below
+    `chance` is replaced by `chance`.
+    """
+    tail, observed = (1 - confidence_level) / 2, float(_summarize(ray.measure(1.0), share))
+
+    # whether a distance as large, or as small, as the observed one is likely for this curve
+    def reaches(place: float) -> bool:
+        return bool(np.mean(_summarize(ray.draw(place), share) >= observed) >= tail)
+
+    def stays(place: float) -> bool:
+        most = max(observed, chance)
+        return bool(np.mean(_summarize(ray.draw(place), share) <= most) >= tail)
+
+    # positions of the limits on the line of curves, then their distances on all samples
+    low, high = 0.0, 1.0
+    if not reaches(0.0):
+        low = _bisect(reaches, 0.0, 1.0)
+    while stays(high) and high < 2**20:
+        high *= 2
+    high = _bisect(stays, high, high / 2) if high > 1 else 1.0
+    value, *ends = (
+        _summarize_samples(everything.measure(place), weight, share) for place in (1.0, low, high)
+    )
+    return min(ends[0], value), max(ends[1], value)
+
+
+def _bisect(condition: Callable[[float], bool], fails: float, works: float) -> float:
+    """Return the boundary between a place where a condition fails and one where it is true."""
+    for _ in range(STEPS):
+        middle = (fails + works) / 2
+        if condition(middle):
+            works = middle
+        else:
+            fails = middle
+    return works
+
+
+def _scale_brier(data: Validated) -> Measure:
+    """Return one minus the ratio of the Brier score to that of always predicting the event share.
+
+    The linear approximation of the ratio has no variance where the probabilities equal the observed
+    share, but that share `m` differs from the true one by its standard error `s`. The true ratio
+    may exceed the observed one by the factor ``1 + z^2 s^2 / (m (1 - m))``.
+    """
+    # losses of the probabilities and of the event share
+    share = np.average(data.y, weights=data.weight)
+    losses, reference = data.weight * (data.y - data.p) ** 2, data.weight * (data.y - share) ** 2
+    ratio = float(losses.sum() / reference.sum())
+    spread = intervals.spread_of_ratio(losses, reference, data.group)
+    mean_spread = spread_of_mean(TestLosses(data.y.astype(np.float64), data.weight, data.group))
+    second_order = ratio * mean_spread.variance / float(share * (1 - share))
+    unbiased = ratio * (1 - 1 / independent_size(data.weight))
+    limits = partial(_limit_brier_ratio, ratio, unbiased, spread, second_order)
+    # the variance of a squared normal deviate is 2
+    error = float(np.hypot(spread.error, np.sqrt(2) * second_order))
+    return Measure(1 - ratio, error, "log", partial(intervals.mirrored, 1.0, limits), spread.groups)
+
+
+def _limit_brier_ratio(
+    ratio: float, unbiased: float, spread: Spread, second_order: float, confidence_level: float
+) -> Limits:
+    """Combine the limits of the linear approximation with the uncertainty of the event share."""
+    # limits of the linear approximation, on the scale of logarithms
+    degrees = spread.degrees_of_freedom
+    low, high = intervals.log_interval(
+        unbiased, spread.error, confidence_level, degrees_of_freedom=degrees
+    )
+    # the event share adds its own uncertainty
+    shift = intervals.normal_quantile(confidence_level, degrees) ** 2 * second_order
+    below = np.hypot(max(ratio - low, 0.0), shift)
+    above = np.hypot(max(high - ratio, 0.0), shift)
+    return max(ratio - float(below), 0.0), ratio + float(above)
+
+
+@validate_params(
+    {
+        "prevalence": [Interval(Real, 0, 1, closed="neither")],
+        "roc_auc": [Interval(Real, 0.5, 1, closed="neither"), None],
+        "y_proba": ["array-like", None],
+        "log_odds": [tuple, list, None],
+        "beta": [tuple, list, None],
+        "threshold": [Interval(Real, 0, 1, closed="neither"), None],
+        "sensitivity": [Interval(Real, 0, 1, closed="both"), None],
+        "specificity": [Interval(Real, 0, 1, closed="both"), None],
+        "widths": [dict, None],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+    }
+)
+def validation_size(
+    prevalence: float,
+    *,
+    roc_auc: float | None = None,
+    y_proba: ArrayLike | None = None,
+    log_odds: tuple[float, float] | None = None,
+    beta: tuple[float, float] | None = None,
+    threshold: float | None = None,
+    sensitivity: float | None = None,
+    specificity: float | None = None,
+    widths: dict[str, float] | None = None,
+    confidence_level: float = 0.95,
+    group_size: float | None = None,
+    intraclass_correlation: float | None = None,
+) -> Results:
+    r"""Return the sample size at which validation measures reach target interval widths.
+
+    The criteria are those of Riley et al. [1]_ for calibrated probabilities of two classes at a
+    prevalence :math:`\phi`. The standard error :math:`s` follows from the target width:
+
+    - ``observed_expected``: :math:`n = (1 - \phi) / (\phi s^2)`, where s refers to the logarithm.
+    - ``slope``: :math:`n = I_a / \{s^2 (I_a I_b - I_{ab}^2)\}` with the Fisher information of the
+      logistic recalibration, computed from the distribution of the probabilities.
+    - ``roc_auc``: the variance of Newcombe (2006).
+    - ``net_benefit``: the variance of the standardized net benefit at a threshold, from the
+      sensitivity and specificity at this threshold.
+
+    Parameters
+    ----------
+    prevalence : float
+        Expected share of positives.
+    roc_auc : float, default=None
+        Expected area under the ROC curve. None omits this criterion.
+    y_proba : array-like of shape (n_probabilities,), default=None
+        Expected probabilities, for example from the development study. Pass at most one of
+        `y_proba`, `log_odds` and `beta`; without any, the slope criterion is omitted.
+    log_odds : (mean, standard deviation), default=None
+        Parameters of normally distributed log-odds.
+    beta : (a, b), default=None
+        Parameters of beta distributed probabilities.
+    threshold, sensitivity, specificity : float, default=None
+        Threshold of the net benefit, and the expected sensitivity and specificity there. None omits
+        this criterion.
+    widths : dict of str to float, default=None
+        Target widths of the intervals, by the names above. None uses 0.2, 0.2, 0.1 and 0.2.
+    confidence_level : float, default=0.95
+        Nominal coverage, between 0 and 1.
+    group_size : float, default=None
+        Number of samples per group (patient, site) in the study. For unequal sizes m, use
+        :math:`\sum m^2 / \sum m`. None means independent samples.
+    intraclass_correlation : float, default=None
+        Correlation within groups, for example `intraclass_correlation` of the measures
+        of a pilot study with `groups`.
+
+    Returns
+    -------
+    dict of str to int
+        Number of samples for each criterion, the largest of these as ``n_samples``, and the
+        corresponding ``n_events``. With groups, also the number of groups ``n_groups`` and the
+        ``design_effect``.
+
+    Raises
+    ------
+    ValueError
+        If more than one distribution is passed, or only some of the arguments for the net benefit
+        or for groups.
+
+    See Also
+    --------
+    calibration_measures : Computes the measures.
+    skeval.model_selection.holdout_size : Computes the sample size for an error rate.
+
+    Notes
+    -----
+    *Groups.* The number of independent samples is multiplied by the design effect, :math:`1 + (m -
+    1) \rho` for m samples with correlation :math:`\rho`, and increased further because Student's t
+    quantile is larger than the normal one. If groups contain both classes, this is conservative for
+    the area under the ROC curve, because group effects cancel in pairs of the same group.
+
+    The R package pmvalsampsize uses the quantile 1.96, steps of 0.0001 for the standard error of
+    the ratio, and random draws from the distribution, so its numbers may differ slightly.
+
+    References
+    ----------
+    .. [1] Riley, R. D., Debray, T. P. A., Collins, G. S., Archer, L., Ensor, J., van Smeden, M. and
+       Snell, K. I. E. (2021). Minimum sample size for external validation of a clinical prediction
+       model with a binary outcome. Statistics in Medicine 40, 4230-4251.
+       https://doi.org/10.1002/sim.9025
+    .. [2] Riley, R. D., Snell, K. I. E., Archer, L. et al. (2024). Evaluation of clinical
+       prediction models (part 3): calculating the sample size required for an external validation
+       study. BMJ 384, e074821. https://doi.org/10.1136/bmj-2023-074821
+
+    Examples
+    --------
+    >>> from skeval.metrics import validation_size
+    >>> print(validation_size(0.43, roc_auc=0.77, beta=(1.33, 1.75)))
+    observed_expected  511
+    slope              2135
+    roc_auc            347
+    n_samples          2135
+    n_events           919
+    """
+    # standard errors from the target widths
+    targets = dict(WIDTHS)
+    for name, width in (widths or {}).items():
+        if name not in WIDTHS or not isinstance(width, Real) or not width > 0:
+            raise ValueError(
+                f"widths must contain numbers > 0 for names among {list(WIDTHS)}, got {name!r}: "
+                f"{width!r}."
+            )
+        targets[name] = float(width)
+    z = intervals.normal_quantile(confidence_level)
+    error = np.arcsinh(targets["observed_expected"] / 2) / z
+    sizes = {"observed_expected": (1 - prevalence) / (prevalence * error**2)}
+    # quantiles of the log-odds, for the slope
+    if sum(value is not None for value in (y_proba, log_odds, beta)) > 1:
+        raise ValueError("at most one of y_proba, log_odds and beta must be given.")
+    odds: Floats | None = None
+    if y_proba is not None:
+        p = read_column("y_proba", y_proba)
+        if not len(p) or not (np.isfinite(p).all() and p.min() > 0 and p.max() < 1):
+            raise ValueError("y_proba must contain probabilities strictly between 0 and 1.")
+        odds = logit(p)
+    for name, pair, law in (("log_odds", log_odds, stats.norm), ("beta", beta, stats.beta)):
+        if pair is None:
+            continue
+        first, second = pair if len(pair) == 2 else (np.nan, np.nan)
+        if not second > 0 or (name == "beta" and not first > 0) or not np.isfinite(first):
+            raise ValueError(f"{name} must contain two numbers, the second > 0, got {pair!r}.")
+        odds = law.ppf((np.arange(N_QUANTILES) + 0.5) / N_QUANTILES, first, second)
+        odds = odds if name == "log_odds" else logit(odds)
+    if odds is not None:
+        # Fisher information of the recalibration
+        variance = expit(odds) * expit(-odds)
+        a, ab, b = (float(np.mean(odds**power * variance)) for power in range(3))
+        if a * b - ab**2 <= MIN_VARIANCE * a * b:
+            raise ValueError(
+                "y_proba must contain different probabilities, because a calibration slope cannot "
+                f"be estimated from a single one, got only {float(expit(odds[0])):.4g}; leave "
+                "y_proba out to plan for the other measures."
+            )
+        sizes["slope"] = a / ((targets["slope"] / 2 / z) ** 2 * (a * b - ab**2))
+    if roc_auc is not None:
+        sizes["roc_auc"] = _size_of_area(roc_auc, prevalence, targets["roc_auc"] / 2 / z)
+    # net benefit at one threshold
+    at = threshold, sensitivity, specificity
+    if any(value is not None for value in at):
+        if threshold is None or sensitivity is None or specificity is None:
+            raise ValueError(
+                "threshold, sensitivity and specificity must all be given for the net benefit, got "
+                f"{at}."
+            )
+        cost = (1 - prevalence) / prevalence * threshold / (1 - threshold)
+        spread = sensitivity * (1 - sensitivity) / prevalence
+        spread += cost**2 * specificity * (1 - specificity) / (1 - prevalence)
+        spread += cost**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
+        sizes["net_benefit"] = spread / (targets["net_benefit"] / 2 / z) ** 2
+    # dependent samples are worth less
+    design = intervals.read_design(group_size, intraclass_correlation)
+    sizes = {
+        name: int(np.ceil(size)) if design is None else design.needed(size, confidence_level)
+        for name, size in sizes.items()
+    }
+    largest, group_sizes = max(sizes.values()), dict[str, float]()
+    if design is not None:
+        group_sizes = {
+            "n_groups": int(np.ceil(largest / design.size)),
+            "design_effect": design.effect,
+        }
+    return Results(
+        sizes, n_samples=largest, n_events=int(np.ceil(largest * prevalence)), **group_sizes
+    )
+
+
+WIDTHS = {"observed_expected": 0.2, "slope": 0.2, "roc_auc": 0.1, "net_benefit": 0.2}
+N_QUANTILES = 20_000
+MIN_VARIANCE = 1e-12
+"""Smallest variance of log-odds, relative to their mean square, that is not rounding error."""
+
+
+def _size_of_area(area: float, prevalence: float, error: float) -> int:
+    """Return the smallest number of samples at which the area has this standard error."""
+
+    def excess(n: float) -> float:
+        # variance of Newcombe (2006)
+        more = (n / 2 - 1) * ((1 - area) / (2 - area) + area / (1 + area))
+        variance = area * (1 - area) * (1 + more) / (n**2 * prevalence * (1 - prevalence))
+        return float(np.sqrt(variance) - error)
+
+    if excess(2.0) <= 0:
+        return 2
+    return int(np.ceil(brentq(excess, 2.0, 1e12, xtol=1e-6)))
