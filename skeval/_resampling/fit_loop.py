@@ -242,7 +242,7 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
         (train,) = block.train
         if target.classes is not None:
             codes = target.codes[train > 0]
-            if np.all(codes == codes[:1]):
+            if (codes == codes[:1]).all():
                 names, sizes = np.unique(target.y, return_counts=True)
                 rarest, only = names.tolist()[int(sizes.argmin())], names[codes[:1]].tolist()
                 what = f"class {only[0]!r} only" if only else "no sample"

@@ -105,6 +105,9 @@ class FitOutput:
 
     def __iter__(self) -> Iterator[FitOutput]:
         """Yield the output of each fit."""
+        if len(self) == 1:
+            yield self
+            return
         start = 0
         for fit, size in enumerate(self.sizes.tolist()):
             yield self._take(slice(fit, fit + 1), slice(start, start + size))

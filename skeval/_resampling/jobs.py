@@ -248,7 +248,8 @@ class Source:
 
     def __init__(self, function: Callable[[Any], Any], jobs: Iterable[Any]) -> None:
         self.error: Exception | None = None
-        self._calls = (delayed(run_job)(function, job) for job in jobs)
+        call = delayed(run_job)
+        self._calls = (call(function, job) for job in jobs)
 
     def __iter__(self) -> Source:
         return self

@@ -246,6 +246,8 @@ class ResamplingPlan:
 
 def concatenate_blocks(parts: list[PlanBlock]) -> PlanBlock:
     """Return consecutive repetitions as one block."""
+    if len(parts) == 1:
+        return parts[0]
     # labels and row orders are kept only if a part has them
     order = None if parts[0].order is None else np.concatenate([part.order for part in parts])
     rows = [row for part in parts for row in part.rows or [None] * len(part)]
@@ -548,17 +550,20 @@ def repeated_folds(
     folds = deal_folds(units, n_folds, n_repeats, root)
     left_out = list_left_out(n_folds, nested=nested)
 
-    def parts(fit: int) -> Parts:
+    def draw(fit: int) -> PlanBlock:
         repeat, at = divmod(fit, len(left_out))
-        tested = np.isin(folds[repeat], left_out[at])
-        return np.flatnonzero(~tested), np.flatnonzero(tested)
+        # comparisons, because isin would cost as much as a small fit
+        fold_of_sample = folds[repeat][units.unit]
+        test = np.logical_or.reduce([fold_of_sample == fold for fold in left_out[at]])
+        return PlanBlock((~test).astype(np.intp)[None], test[None])
 
     def describe(fit: int) -> str:
         repeat, at = divmod(fit, len(left_out))
         names = " and ".join(str(k + 1) for k in left_out[at])
         return f"without fold{'s' * (len(left_out[at]) - 1)} {names} of repeat {repeat + 1}"
 
-    return unit_plan(units, n_repeats * len(left_out), parts, describe, len(left_out))
+    n_fits, n_folds = n_repeats * len(left_out), len(left_out)
+    return ResamplingPlan(len(units.unit), n_fits, draw, describe=describe, n_folds=n_folds)
 
 
 def given_folds(n_samples: int, folds: Sequence[Parts], n_repeats: int) -> ResamplingPlan:

@@ -112,7 +112,7 @@ class Target:
             what = "predictions of estimator"
             return _checks.check_data(what, predicted, ensure_2d=False, dtype=np.float64)
         # position of each label among the classes
-        codes = np.searchsorted(self.classes, predicted).clip(max=len(self.classes) - 1)
+        codes = np.minimum(np.searchsorted(self.classes, predicted), len(self.classes) - 1)
         unknown = self.classes[codes] != predicted
         if np.any(unknown):
             first = predicted[unknown].tolist()[0]
