@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -116,9 +116,6 @@ class CV2FeatureSelectionPipeline(
         (as many as they select on average, ties by mean rank over the rounds, then by index).
         The consensus needs a selector that keeps columns of `X`; its other steps, such as scaling,
         are fitted on all samples.
-    consensus_threshold : float, default=None
-        With ``final="consensus"``: keep the features selected in at least this fraction of the
-        rounds instead, in (0, 1].
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
@@ -202,7 +199,6 @@ class CV2FeatureSelectionPipeline(
         *,
         cv: Any = 10,
         final: Final = "refit",
-        consensus_threshold: float | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -212,7 +208,6 @@ class CV2FeatureSelectionPipeline(
         self.classifier = classifier
         self.cv = cv
         self.final = final
-        self.consensus_threshold = consensus_threshold
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -296,15 +291,6 @@ class CV2FeatureSelectionPipeline(
         _checks.check_option("final", self.final, ("refit", "consensus"))
         if self.final == "consensus" and self.cv is None:
             raise ValueError("final='consensus' needs the inner rounds, got cv=None.")
-        if self.consensus_threshold is None:
-            return
-        if self.final != "consensus":
-            raise ValueError("consensus_threshold needs final='consensus', got final='refit'.")
-        if not isinstance(self.consensus_threshold, Real) or not 0 < self.consensus_threshold <= 1:
-            raise ValueError(
-                "consensus_threshold must satisfy 0 < consensus_threshold <= 1, got "
-                f"{self.consensus_threshold!r}."
-            )
 
     def _check_samples(self, X: Any, *y: Any, **checks: Any) -> Any:
         """Return validated samples; a data frame stays one, for selectors that read its columns."""
@@ -385,14 +371,7 @@ class CV2FeatureSelectionPipeline(
         arguments: dict[str, dict[str, Any]],
     ) -> None:
         if self.final == "consensus":
-            chosen = consensus_support(
-                self.fold_supports_, self._fold_ranks, self.consensus_threshold
-            )
-            if not chosen.any():
-                raise ValueError(
-                    f"consensus_threshold={self.consensus_threshold} leaves no feature: the most "
-                    f"frequent one has frequency {self.selection_frequency_.max():.3g}."
-                )
+            chosen = consensus_support(self.fold_supports_, self._fold_ranks)
             # steps that do not select are fitted to all samples
             preprocessor = clone(Pipeline([("preprocessing", without_selection(selector))]))
             self.preprocessor_: Any = preprocessor.fit(
@@ -623,8 +602,7 @@ def support_refit(
     The inner rounds do not change the final selector and classifier.
     """
     own = transformers or type(pipeline) is not CV2FeatureSelectionPipeline
-    consensus = pipeline.final != "refit" or pipeline.consensus_threshold is not None
-    if own or consensus or getattr(X, "ndim", 0) != 2:
+    if own or pipeline.final != "refit" or getattr(X, "ndim", 0) != 2:
         return UNKNOWN
     selector = pipeline._selector(X.shape[1])
     return supports(pipeline._classifier(), X, target, (selector,))
@@ -663,23 +641,16 @@ def read_round(model: Any, X: Any, y: Any) -> Round:
     return Round(read_selection(model.selector_, X.shape[1]), model.predict(X))
 
 
-def consensus_support(
-    supports: np.ndarray, ranks: np.ndarray, threshold: float | None = None
-) -> np.ndarray:
-    """Return the mask of the features selected most often, or in a fraction of the rounds.
+def consensus_support(supports: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Return the mask of the features selected most often, as many as the rounds on average.
 
     Parameters
     ----------
     supports : bool ndarray of shape (n_rounds, n_features)
     ranks : ndarray of shape (n_rounds, n_features)
         Rank of each feature in each round, 1 is best; ranks break ties of the frequency.
-    threshold : float or None
-        Keep the features with at least this frequency; None keeps as many as the rounds select on
-        average.
     """
     times = supports.sum(axis=0)
-    if threshold is not None:
-        return times / len(supports) >= threshold
     order = np.lexsort((ranks.mean(axis=0), -times))  # remaining ties are broken by position
     mask = np.zeros(len(times), dtype=bool)
     mask[order[: int(np.rint(supports.sum(axis=1).mean()))]] = True

@@ -114,18 +114,6 @@ def test_consensus_against_the_definition():
     assert selecting.transform(X).tolist() == X[:, expected].tolist()
 
 
-def test_consensus_threshold():
-    X, y = planted(n=40, p=40, shift=0.5)
-    selecting = CV2FeatureSelectionPipeline(
-        SelectKBest(k=7), cv=4, final="consensus", consensus_threshold=0.75, random_state=0
-    ).fit(X, y)
-    assert selecting.get_support().tolist() == (selecting.selection_frequency_ >= 0.75).tolist()
-    unstable = clone(selecting).set_params(selector=SelectKBest(k=1), consensus_threshold=1.0)
-    X, y = planted(n=30, p=300, shift=0, seed=1)
-    with pytest.raises(ValueError, match=r"consensus_threshold=1.0 leaves no feature.*frequency 0"):
-        unstable.fit(X, y)
-
-
 def test_multiclass_strings_and_sparse():
     rng = np.random.default_rng(0)
     X, y = rng.poisson(1.0, size=(90, 30)).astype(float), np.tile(["a", "b", "c"], 30)

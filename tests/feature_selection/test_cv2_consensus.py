@@ -29,8 +29,6 @@ def test_ties_go_to_the_mean_rank_then_to_the_index():
     assert consensus_support(supports, ranks).tolist() == [False, True, True, False]
     equal = np.ones((2, 4))
     assert consensus_support(supports, equal).tolist() == [True, False, True, False]
-    assert consensus_support(supports, equal, 0.5).tolist() == [True, True, True, False]
-    assert consensus_support(supports, equal, 1.0).tolist() == [False, False, True, False]
 
 
 @given(arrays(float, 6, elements=st.sampled_from([0.0, 1.0, 2.5, np.inf, np.nan])))

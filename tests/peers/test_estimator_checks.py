@@ -31,7 +31,6 @@ CONFIGURATIONS = [
     CV2FeatureSelectionPipeline(ALL, SVC(), cv=None),
     CV2FeatureSelectionPipeline(SelectFromModel(LinearSVC(), threshold=-1.0), SVC(), cv=2),
     CV2FeatureSelectionPipeline(RFE(LogisticRegression(), n_features_to_select=2), cv=None),
-    CV2FeatureSelectionPipeline(ALL, cv=2, final="consensus", consensus_threshold=0.5),
 ]
 
 
