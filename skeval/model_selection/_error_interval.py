@@ -17,14 +17,13 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from inspect import signature
-from typing import Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple, Unpack, get_args, overload
 
 import numpy as np
 from numpy.random import SeedSequence
 from sklearn import metrics as sk
 from sklearn.base import is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import get_scorer_names
 
 from skeval._adapters.fits import fit_each, score_each
 from skeval._inference import intervals
@@ -54,7 +53,6 @@ from skeval._resampling.fit_request import (
     find_response_method,
 )
 from skeval._resampling.inputs import FitOptions, Inputs, Params, read_weight, validate_inputs
-from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.predictions import Predictions
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, METRICS, REPORTED, Sample, arrange, make_closed_forms
@@ -68,13 +66,12 @@ from skeval.model_selection._estimates import (
 from skeval.model_selection._interval_methods import (
     AUTO,
     ERROR_METHODS,
-    FOR_ANY_SCORE,
-    WITHOUT_HOLDOUT,
     WITHOUT_WEIGHTS,
     FitMeans,
     average_repeats,
     average_subsamples,
     plan_repeats,
+    plan_subsamples,
     predict_repeats,
 )
 from skeval.utils import _checks
@@ -83,6 +80,7 @@ from skeval.utils._checks import (
     ErrorScore,
     FoldVariance,
     RandomStateLike,
+    ScoreMethod,
     ignored_warnings,
 )
 
@@ -703,7 +701,7 @@ def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
     parameters = {name: value for name, value in parameters.items() if value is not None}
     for name, value in parameters.items():
         if name not in takes:
-            accepted = [name for name in list(takes)[2:] if name != "measure"]
+            accepted = list(takes)[2:]
             raise ValueError(
                 f"{name} is no parameter of method={method!r}, which takes "
                 f"{' and '.join(accepted) or 'no parameters'}; got {value!r}."
@@ -735,12 +733,10 @@ Several = list[str] | tuple[str, ...] | Mapping[str, Any]
 class ScoreOptions(FitOptions, total=False):
     """Options of `score_interval` other than `scoring`, which determines the type of the result."""
 
-    method: ErrorMethod
+    method: ScoreMethod
     n_folds: int | None
     n_repeats: int | None
-    n_pairs: int | None
     test_size: float | int | None
-    variance: FoldVariance | None
 
 
 @overload
@@ -762,16 +758,14 @@ def score_interval(
     y: Any,
     *,
     scoring: Any = None,
-    method: str = AUTO,
+    method: ScoreMethod = AUTO,
     confidence_level: float = 0.95,
     groups: Any = None,
     params: Params = None,
     sample_weight: Any = None,
     n_folds: int | None = None,
     n_repeats: int | None = None,
-    n_pairs: int | None = None,
     test_size: float | int | None = None,
-    variance: FoldVariance | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -794,14 +788,12 @@ def score_interval(
       inflated as for the error, or more if the score differs between repeats;
     - any other score is averaged over the test sets, with the interval of "corrected_t".
 
-    "corrected_t" and "conservative_z" [1]_ need only one score per fit. With
-    :math:`\mu_j` the scores of `J` random subsamplings that train on :math:`n_1` and test on
-    :math:`n_2` samples, "corrected_t" is
+    With :math:`\mu_j` the scores of `J` random subsamplings that train on :math:`n_1` and test on
+    :math:`n_2` samples, "corrected_t" [1]_ is
 
     .. math:: \bar\mu \mp t_{J-1}\, sd(\mu) \sqrt{1/J + n_2/n_1} .
 
-    The other methods of `error_interval` that hold samples out need the loss of each sample, so
-    they only accept scores that are mean losses. Larger is better.
+    Larger is better.
 
     Parameters
     ----------
@@ -814,9 +806,8 @@ def score_interval(
     scoring : str, callable, list, tuple or dict, default=None
         One score or several, as in scikit-learn's ``cross_validate``; larger is better. None is
         "accuracy" for classifiers and "r2" for regressors.
-    method : str, default="repeated_cv"
-        "repeated_cv", "corrected_t", "conservative_z", "holdout", "cv_wald" or "nested_cv"; see
-        `error_interval`.
+    method : {"repeated_cv", "corrected_t"}, default="repeated_cv"
+        The method; see `error_interval` for others of mean losses.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     groups : array-like of shape (n_samples,), default=None
@@ -826,12 +817,10 @@ def score_interval(
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They must be positive and are used in every fit and in everything that is
         computed from single samples; scores of fits are not weighted.
-    n_folds, n_repeats, n_pairs : int, default=None
+    n_folds, n_repeats : int, default=None
         Parameters of the method, as in `error_interval`.
     test_size : float or int, default=None
         Share or number of samples (or groups) in the test set of a subsampling.
-    variance : {"all_pairs", "within_folds"}, default=None
-        The variance of "cv_wald", as in `error_interval`.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws; an int gives the same result in each call.
     n_jobs : int, default=None
@@ -855,9 +844,8 @@ def score_interval(
     Raises
     ------
     ValueError
-        If the method needs the loss of each sample and the score is not a mean loss, if the method
-        does not take a parameter that is passed, or if a fit fails; the error names the method, the
-        fold and the rarest class.
+        If the method does not take a parameter that is passed, or if a fit fails; the error names
+        the method, the fold and the rarest class.
 
     Warns
     -----
@@ -898,8 +886,7 @@ def score_interval(
       fits            50
     """
     # validated inputs; scikit-learn's scorers use the second of two classes
-    held_out = [name for name in ERROR_METHODS if name not in WITHOUT_WEIGHTS + WITHOUT_HOLDOUT]
-    _checks.check_option("method", method, held_out)
+    _checks.check_option("method", method, get_args(ScoreMethod))
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"confidence_level": confidence_level}
     inputs = validate_inputs(
@@ -911,21 +898,14 @@ def score_interval(
         inputs = inputs.with_options(target=inputs.target.with_positive(classes.tolist()[1]))
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
-    parameters = take_parameters(
-        method,
-        n_folds=n_folds,
-        n_repeats=n_repeats,
-        n_pairs=n_pairs,
-        test_size=test_size,
-        variance=variance,
-    )
+    parameters = take_parameters(method, n_folds=n_folds, n_repeats=n_repeats, test_size=test_size)
     # all scores from one set of fits
     read_scoring(estimator, scoring)  # raises before anything is fitted
     labels, root = label_parts(scoring), _checks.root_seed(random_state)
     if method == AUTO:
         results = score_repeats(inputs, scoring, labels, root, parameters)
     else:
-        results = score_fits(inputs, scoring, labels, root, parameters)
+        results = score_subsamples(inputs, scoring, labels, root, parameters)
     if isinstance(scoring, list | tuple | set | dict):
         return Results({name: results[name] for name in labels})
     return results.popitem()[1]
@@ -935,52 +915,21 @@ ANY = Loss("", np.subtract)
 """Placeholder for the loss of a score that is not a mean loss, without bounds."""
 
 
-def score_fits(
+def score_subsamples(
     inputs: Inputs,
     scoring: Any,
     labels: dict[str, str],
     root: SeedSequence,
     parameters: dict[str, Any],
 ) -> dict[str, Estimate]:
-    """Return scores by a method of `error_interval`; all scores share the fits of the first.
-
-    A method that needs only one number per fit accepts any score, and the others mean losses.
-    """
-    # methods of losses, with the sign of the error changed
-    method, scores = ERROR_METHODS[inputs.method], list[Any]()
-    if inputs.method not in FOR_ANY_SCORE:
-        for label in labels.values():
-            if find_mean_loss(label) is None:
-                means = [repr(name) for name in get_scorer_names() if find_mean_loss(name)]
-                raise ValueError(
-                    f"scoring must be {', '.join(means)} for method={inputs.method!r}, which needs "
-                    f"losses of single samples, got {label!r}; methods for any score are "
-                    f"{', '.join(map(repr, FOR_ANY_SCORE))}."
-                )
-        losses, inputs = losses_of(inputs, labels), inputs.with_options(finished=[])
-        return {
-            name: score_of_error(
-                inputs,
-                label,
-                method(inputs.with_options(losses=(loss, *losses)), root, **parameters),
-            )
-            for (name, label), loss in zip(labels.items(), losses, strict=True)
-        }
-
-    # methods of one number per fit, with the scores of the same fits
-    def measure(inputs: Inputs, plan: ResamplingPlan, name: str, label: str) -> FitMeans:
-        """Return a score of each fit."""
-        if not scores:
-            scores.extend(score_each(inputs, plan, scoring, skip_undefined=True))
-        return take_score(scores, name, label)
-
-    results = {}
+    """Return scores by the corrected t of subsamplings, all from the same fits."""
+    parameters = {"n_repeats": 50, "test_size": 0.1} | parameters
+    plan, ratio = plan_subsamples(inputs, root, **parameters)
+    scores, results = score_each(inputs, plan, scoring, skip_undefined=True), {}
     for name, label in labels.items():
         of_score = inputs.with_options(losses=(loss_of_score(inputs, label),))
-        own = partial(measure, name=name, label=label)
-        results[name] = score_of_error(
-            inputs, label, method(of_score, root, measure=own, **parameters)
-        )
+        error = average_subsamples(of_score, take_score(scores, name, label), ratio, parameters)
+        results[name] = score_of_error(inputs, label, error)
     return results
 
 

@@ -199,10 +199,6 @@ class FitMeans(NamedTuple):
     n_failed: int
 
 
-Measure = Callable[[Inputs, ResamplingPlan], FitMeans]
-"""Runs a plan and returns a number for each fit: the mean loss, or any score."""
-
-
 def mean_losses(inputs: Inputs, plan: ResamplingPlan) -> FitMeans:
     """Return the mean loss of each fit."""
     # means of losses and of their squares, by fit
@@ -219,21 +215,22 @@ def mean_losses(inputs: Inputs, plan: ResamplingPlan) -> FitMeans:
 
 
 def corrected_t(
-    inputs: Inputs,
-    root: SeedSequence,
-    *,
-    n_repeats: int = 50,
-    test_size: Any = 0.1,
-    measure: Measure = mean_losses,
+    inputs: Inputs, root: SeedSequence, *, n_repeats: int = 50, test_size: Any = 0.1
 ) -> Estimate:
     """Subsample, with the variance corrected for the overlap of training sets: J fits."""
+    plan, ratio = plan_subsamples(inputs, root, n_repeats, test_size)
+    parameters = {"n_repeats": n_repeats, "test_size": test_size}
+    return average_subsamples(inputs, mean_losses(inputs, plan), ratio, parameters)
+
+
+def plan_subsamples(
+    inputs: Inputs, root: SeedSequence, n_repeats: int, test_size: Any
+) -> tuple[ResamplingPlan, float]:
+    """Return random subsamples, and the ratio of test to training."""
     n_repeats = check_count("n_repeats", n_repeats, 2)
     n_test = units_to_test(inputs, test_size)
-    # one number for each subsample
-    means = measure(inputs, subsamples(inputs.units, n_test, n_repeats, root))
-    ratio = n_test / (inputs.units.n_units - n_test)
-    parameters = {"n_repeats": n_repeats, "test_size": test_size}
-    return average_subsamples(inputs, means, ratio, parameters)
+    plan = subsamples(inputs.units, n_test, n_repeats, root)
+    return plan, n_test / (inputs.units.n_units - n_test)
 
 
 def average_subsamples(
@@ -264,7 +261,6 @@ def conservative_z(
     n_repeats: int = 15,
     n_pairs: int = 10,
     test_size: Any = 0.1,
-    measure: Measure = mean_losses,
 ) -> Estimate:
     """Subsample, with the variance between halves of the data: (2 M + 1) J fits."""
     n_repeats = check_count("n_repeats", n_repeats)
@@ -278,7 +274,7 @@ def conservative_z(
         )
     # subsamples of all units, and of pairs of disjoint halves
     plan = subsamples_of_halves(inputs.units, n_test, n_repeats, n_pairs, root)
-    means = measure(inputs, plan)
+    means = mean_losses(inputs, plan)
     # fits of all units, then (pair, half, repeat)
     whole, halves = means.values[:n_repeats], means.values[n_repeats:]
     halves = halves.reshape(n_pairs, 2, n_repeats)
@@ -684,10 +680,6 @@ ERROR_METHODS: dict[str, ErrorMethod] = {
     "perturbation": perturbation,
 }
 """Methods of `error_interval`; a new method needs a row here and a line in that docstring."""
-FOR_ANY_SCORE = ("repeated_cv", "corrected_t", "conservative_z")
-"""Methods that need only one number for each fit, and therefore support any score."""
-WITHOUT_HOLDOUT = ("resubstitution", "perturbation")
-"""Methods that use more than losses of held-out samples."""
 WITHOUT_WEIGHTS = ("oob", ".632", ".632+")
 """Methods that draw samples with replacement, and take no weights."""
 AUTO: Final = "repeated_cv"

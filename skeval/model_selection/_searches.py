@@ -32,13 +32,10 @@ from skeval._inference.intervals import corrected_error, normal_interval
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Params, fit_arguments, list_receivers, validate_inputs
 from skeval._resampling.plans import (
-    PlanBlock,
-    ResamplingPlan,
     bootstrap_plan,
     check_class_sizes,
     check_repeats,
     make_repeated_plan,
-    whole_plan,
 )
 from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics._scorers import read_scoring
@@ -51,6 +48,7 @@ from skeval.utils._compat import MetadataRequester, RoutedScorer, num_samples
 
 Setting = dict[str, Any]
 RESUBSTITUTION_SHARE = 0.368
+RETURNED = "run cross_validate with return_estimator=True"
 
 
 class BootstrapSplit(MetadataRequester):
@@ -166,8 +164,8 @@ class BootstrapSplit(MetadataRequester):
 
 def score_632(
     results: Mapping[str, Any],
-    X: Any = None,
-    y: Any = None,
+    X: Any,
+    y: Any,
     *,
     scoring: Any = None,
     metric: str = "score",
@@ -182,22 +180,18 @@ def score_632(
     Parameters
     ----------
     results : dict
-        The dict that ``cross_validate`` returned, run with ``return_estimator=True`` or
-        ``return_train_score=True``.
-    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), default=None
-        The samples. With them, `A` is exact: the score of a clone of the estimator, fitted to all
-        samples. Without them, `A` is approximated by the mean score of the estimators on their own
-        resamples, without another fit.
-    y : array-like of shape (n_samples,), default=None
+        The dict that ``cross_validate`` returned, run with ``return_estimator=True``.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        The samples. `A` is the score of a clone of the estimator, fitted to all samples.
+    y : array-like of shape (n_samples,)
         The labels or numbers.
     scoring : str or callable, default=None
-        Name from `get_scorer_names`, or a scorer; larger is better. Only with `X`. None means
+        Name from `get_scorer_names`, or a scorer; larger is better. None means
         `metric`, or the estimator's own `score` for a `metric` of "score".
     metric : str, default="score"
         Name of the score in `results`: the part of "test_accuracy" after "test\_".
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Only
-        with `X`.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
 
     Returns
     -------
@@ -209,8 +203,8 @@ def score_632(
     TypeError
         If `results` is not such a dict.
     ValueError
-        If `results` lacks the scores, or the required estimators or training scores, or is not from
-        `BootstrapSplit`; if a score is not finite; or if only one of `X` and `y` is passed.
+        If `results` lacks the scores or the estimators, or is not from `BootstrapSplit`; or if a
+        score is not finite.
 
     See Also
     --------
@@ -237,42 +231,25 @@ def score_632(
         raise TypeError(
             f"results must be the dict of cross_validate, got {type(results).__name__}."
         )
-    if (X is None) != (y is None):
-        raise ValueError("X and y must be given both or not at all.")
-    for name, value in {"scoring": scoring, "params": params}.items():
-        if X is None and value is not None:
-            raise ValueError(f"{name} must be None without X and y, got {value!r}.")
     # out-of-bag scores
-    outside = read_scores(results, f"test_{metric}")
+    name = f"test_{metric}"
+    for part, remedy in {name: "metric= names another", "estimator": RETURNED}.items():
+        if part not in results:
+            raise ValueError(f"results must contain {part!r}, got {sorted(results)}; {remedy}.")
+    outside = _checks.check_data(
+        f"results[{name!r}]", results[name], ensure_2d=False, dtype=float, estimator="score_632"
+    )
     for train in results.get("indices", {}).get("train", ()):
         if len(np.unique(train)) == len(train):
             raise ValueError(
                 "results must be from cv=BootstrapSplit(), got training samples without repeats."
             )
-    if X is None:
-        # apparent score: the mean on the resamples, or of a fit to all samples
-        hint = "return_train_score=True, or give X and y"
-        apparent = float(read_scores(results, f"train_{metric}", hint).mean())
-    else:
-        if "estimator" not in results:
-            raise ValueError("results must contain estimators: run with return_estimator=True.")
-        if scoring is None and metric != "score":
-            scoring = metric
-        fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
-        apparent = float(read_scoring(fitted, scoring)(fitted, X, y))
+    # apparent score of a fit to all samples
+    if scoring is None and metric != "score":
+        scoring = metric
+    fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
+    apparent = float(read_scoring(fitted, scoring)(fitted, X, y))
     return RESUBSTITUTION_SHARE * apparent + (1 - RESUBSTITUTION_SHARE) * float(outside.mean())
-
-
-def read_scores(
-    results: Mapping[str, Any], name: str, remedy: str = "metric= names another"
-) -> np.ndarray:
-    """Return a vector of scores from the dict of ``cross_validate``."""
-    if name not in results:
-        raise ValueError(f"results must contain {name!r}, got {sorted(results)}; {remedy}.")
-    scores: np.ndarray = _checks.check_data(
-        f"results[{name!r}]", results[name], ensure_2d=False, dtype=float, estimator="score_632"
-    )
-    return scores
 
 
 class WholeSample:
@@ -788,8 +765,7 @@ def tuning_optimism(
         Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
         does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If the fit of a search raises: raise the error, or skip its fold, count it and warn. If the
-        search on all samples fails, its entries are nan or None.
+        If the fit of a search raises: raise the error, or skip its fold, count it and warn.
 
     Returns
     -------
@@ -797,10 +773,8 @@ def tuning_optimism(
         An `Estimate` whose `value` is the optimism. In its `extra`, `inner_score` and
         `nested_score` are the means of its two parts, and `inner_scores` and `nested_scores` have
         one value for each fold of all repeats, nan if undefined. `settings` has the chosen
-        settings, the most frequent first, and `counts` the number of searches that chose each. For
-        the search on all samples there are `best_score`, `best_params`, `tuning_bias` (the result
-        of `tuning_bias`; nan for a search with one split) and `corrected_score`, the best score
-        minus this bias. `n_failed` is the number of searches that failed.
+        settings, the most frequent first, and `counts` the number of searches that chose each.
+        `n_failed` is the number of searches that failed.
 
     Raises
     ------
@@ -824,9 +798,8 @@ def tuning_optimism(
 
     Notes
     -----
-    The search runs once on each training part and once on all samples. Inner models train on fewer
-    samples than the model that is tested in the outer fold, so the optimism is smaller than the
-    effect of selection alone.
+    The search runs once on each training part. Inner models train on fewer samples than the model
+    that is tested in the outer fold, so the optimism is smaller than the effect of selection alone.
 
     The interval is the corrected resampled t [1]_ over the folds of all repeats, as in
     `selection_bias`. Its target is the mean optimism for samples of this size; several repeats make
@@ -855,7 +828,7 @@ def tuning_optimism(
     (0.65, 0.6)
     """
     _checks.check_confidence_level(confidence_level)
-    # a search that refits, on each training part and on all samples
+    # a search that refits, on each training part
     repeats = check_repeats(cv, n_repeats)
     if getattr(find_search(search), "refit", True) is False:
         raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
@@ -864,33 +837,20 @@ def tuning_optimism(
     inputs = validate_inputs(search, X, y, with_loss=False, **options, **run)
     plan, _ = make_repeated_plan(cv, repeats, inputs.X, inputs.target, inputs.groups, random_state)
 
-    def draw(repetition: int) -> PlanBlock:
-        """Return a fold, after a first fit on all samples, without test samples."""
-        if repetition:
-            return plan.draw(repetition - 1)
-        everything = whole_plan(plan.n_samples).draw(0)
-        return PlanBlock(everything.train, ~everything.test)
-
-    plan_of_all = ResamplingPlan(plan.n_samples, plan.n_draws + 1, draw)
     # results of all searches, and the ratios of test to training
     searches: list[Searched] = []
     sizes: list[np.ndarray] = []
     request = FitRequest((), note=read_search)
-    for block, output in fit_plan(inputs, plan_of_all, request):
+    for block, output in fit_plan(inputs, plan, request):
         searches += [note or NO_SEARCH for note in output.notes or [None] * len(output)]
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
-    ratio = float(np.mean(np.concatenate(sizes)[1:]))
+    ratio = float(np.mean(np.concatenate(sizes)))
     result = summarize_searches(searches, ratio, confidence_level)
     if result.value > 2 * result.standard_error:
         _checks.warn_user(
             f"the best score of the search, {result.extra.inner_score:.3f} on average, is that of "
             "the best of many settings; on samples left out the tuned models have "
             f"{result.extra.nested_score:.3f}. Report the latter."
-        )
-    if np.isnan(result.extra.tuning_bias):
-        _checks.warn_undefined(
-            "tuning_bias is undefined, nan: the search on all samples has no score, or it has the "
-            "score of one split, and the bias takes two."
         )
     return result
 
@@ -911,17 +871,14 @@ class Searched(NamedTuple):
         Best score of the search, and score of its model on the test part; nan if undefined.
     setting : dict or None
         Chosen setting.
-    bias : float
-        Result of `tuning_bias`.
     """
 
     inner: float
     nested: float
     setting: Setting | None
-    bias: float
 
 
-NO_SEARCH = Searched(np.nan, np.nan, None, np.nan)
+NO_SEARCH = Searched(np.nan, np.nan, None)
 """Result of a failed search."""
 
 
@@ -944,25 +901,20 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
             "search must name the metric by which it refits, if it has several, or bind it to "
             f"`metric` with functools.partial; got refit={refit!r}."
         )
-    inner, nested, bias = float(results[f"mean_test_{metric}"][search.best_index_]), np.nan, np.nan
-    # the bias requires finite scores of at least two splits
-    if np.isfinite(inner) and f"split1_test_{metric}" in results:
-        bias = tuning_bias(results, best_index=int(search.best_index_), metric=metric)
-
+    inner = float(results[f"mean_test_{metric}"][search.best_index_])
     # with several metrics and a function as `refit`, the search has no `score` method
-    if len(y) and (isinstance(refit, str) or metric == "score"):
+    if isinstance(refit, str) or metric == "score":
         nested = float(model.score(X, y))
-    elif len(y):
+    else:
         scorer = search.scorer_
         of_metric = isinstance(scorer, Mapping)
         nested = float(scorer[metric](model, X, y) if of_metric else scorer(model, X, y)[metric])
-    return Searched(inner, nested, dict(search.best_params_), bias)
+    return Searched(inner, nested, dict(search.best_params_))
 
 
-def summarize_searches(searches: list[Searched], ratio: float, confidence_level: float) -> Estimate:
-    """Return the optimism from a search on all samples and the searches on training parts."""
+def summarize_searches(folds: list[Searched], ratio: float, confidence_level: float) -> Estimate:
+    """Return the optimism from the searches on training parts."""
     # folds with both scores
-    whole, *folds = searches
     inner, nested = np.array([(fold.inner, fold.nested) for fold in folds]).T
     defined = np.isfinite(inner) & np.isfinite(nested)
     if defined.sum() < 2:
@@ -996,11 +948,7 @@ def summarize_searches(searches: list[Searched], ratio: float, confidence_level:
             nested_scores=nested,
             settings=tuple(by_text[text] for text, _ in counted),
             counts=np.array([n for _, n in counted]),
-            best_score=whole.inner,
-            best_params=whole.setting,
-            tuning_bias=whole.bias,
-            corrected_score=whole.inner - whole.bias,
-            n_failed=sum(search is NO_SEARCH for search in searches),
+            n_failed=sum(fold is NO_SEARCH for fold in folds),
         ),
         confidence_level=confidence_level,
     )
@@ -1016,10 +964,6 @@ class TuningExtra:
     nested_scores: np.ndarray = field(repr=False)
     settings: tuple[Setting, ...]
     counts: np.ndarray = field(repr=False)
-    best_score: float
-    best_params: Setting | None
-    tuning_bias: float
-    corrected_score: float
     n_failed: int
 
 
@@ -1053,13 +997,11 @@ def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
     return scores
 
 
-def tuning_bias(
-    cv_results: Mapping[str, Any], *, best_index: int | None = None, metric: str = "score"
-) -> float:
+def tuning_bias(cv_results: Mapping[str, Any], *, metric: str = "score") -> float:
     r"""Estimate the optimism of the best score of a search from its results, without new fits.
 
     With :math:`s_k(\lambda)` the score of candidate :math:`\lambda` in fold `k` of `K`, and
-    :math:`\hat\lambda` the chosen candidate,
+    :math:`\hat\lambda` the candidate with the best mean score,
 
     .. math:: bias = \frac1K \sum_k \big( \max_\lambda s_k(\lambda) - s_k(\hat\lambda) \big) ,
 
@@ -1071,8 +1013,6 @@ def tuning_bias(
     ----------
     cv_results : dict
         The `cv_results_` of a search with split scores; larger is better.
-    best_index : int, default=None
-        Index of the chosen candidate; None means the one with the best mean score.
     metric : str, default="score"
         Metric, if the search has several.
 
@@ -1086,8 +1026,7 @@ def tuning_bias(
     TypeError
         If `cv_results` is not a dict, for example the search itself.
     ValueError
-        If `cv_results` lacks the metric or the scores of the candidate, or has fewer than two
-        splits.
+        If `cv_results` lacks the metric, or has fewer than two splits.
 
     See Also
     --------
@@ -1113,15 +1052,7 @@ def tuning_bias(
     0.1
     """
     scores = read_split_scores(cv_results, metric)
-    means = scores.mean(axis=0)
-    best = int(np.nanargmax(means))
-    if best_index is not None:
-        best = _checks.check_count("best_index", best_index, 0)
-        if best >= len(means) or np.isnan(means[best]):
-            raise ValueError(
-                "best_index must be the position of a candidate in cv_results whose scores are "
-                f"numbers, got {best} of {len(means)}."
-            )
+    best = int(np.nanargmax(scores.mean(axis=0)))
     return float(np.mean(np.nanmax(scores, axis=1) - scores[:, best]))
 
 

@@ -14,6 +14,7 @@ from helpers.public_modules import MODULES
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import KMeans
+from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -144,7 +145,10 @@ TABLES = {
 VECTORS = {
     "score_632": with_options_of(model_selection.score_632)(
         lambda scores, **options: model_selection.score_632(
-            {"test_score": scores, "train_score": scores}, **options
+            {"test_score": scores, "estimator": [DummyClassifier()]},
+            np.eye(4),
+            [0, 1] * 2,
+            **options,
         )
     )
 }
@@ -170,8 +174,7 @@ OPTIONS = {
     **named(metrics, "probability_cost get_scorer get_scorer_names validation_size"),
     **named(
         model_selection,
-        "holdout_size BootstrapSplit WholeSample comparison_power reader_study_size "
-        "judge_sample_size",
+        "holdout_size BootstrapSplit WholeSample comparison_power reader_study_size",
     ),
     "make_gaussian_classes": datasets.make_gaussian_classes,
 }

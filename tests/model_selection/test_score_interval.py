@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from reference.intervals import mean, variance
-from scipy.stats import norm, t
+from scipy.stats import t
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
@@ -13,10 +13,9 @@ from sklearn.metrics import confusion_matrix, f1_score, make_scorer, r2_score, r
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
-from skeval._resampling.plans import repeated_folds, subsamples, subsamples_of_halves
+from skeval._resampling.plans import repeated_folds, subsamples
 from skeval._resampling.sampling_units import units_of, validate_data
 from skeval.model_selection import Estimate, error_interval, score_interval
-from skeval.model_selection._interval_methods import ERROR_METHODS, WITHOUT_HOLDOUT, WITHOUT_WEIGHTS
 from skeval.utils._checks import root_seed
 
 ROWS = np.random.default_rng(0).choice(569, 80, replace=False)
@@ -26,18 +25,12 @@ X_NUMBERS, NUMBERS = (table[:60] for table in load_diabetes(return_X_y=True))
 BAYES = GaussianNB()
 SMALL = {
     "corrected_t": {"n_repeats": 8, "test_size": 0.2},
-    "conservative_z": {"n_repeats": 4, "n_pairs": 3, "test_size": 0.2},
-    "nested_cv": {"n_folds": 3, "n_repeats": 2},
     "repeated_cv": {"n_folds": 3, "n_repeats": 2},
-    "cv_wald": {"n_folds": 4},
 }
 
 
 def area(model, X, y):
     return roc_auc_score(y, model.predict_proba(X)[:, 1])
-
-
-HOLDING_OUT = [n for n in ERROR_METHODS if n not in (*WITHOUT_HOLDOUT, *WITHOUT_WEIGHTS)]
 
 
 def splits_of(plan):
@@ -76,20 +69,9 @@ def test_corrected_t(scoring):
     assert result.name == ("roc_auc" if scoring == "roc_auc" else "area()")
 
 
-def test_conservative_z():
-    options = {"n_repeats": 4, "n_pairs": 3, "test_size": 0.2, "random_state": 2}
-    result = score_interval(BAYES, X, Y, scoring=area, method="conservative_z", **options)
-    areas = areas_of(splits_of(subsamples_of_halves(cases(), 16, 4, 3, root_seed(2))))
-    a, b = np.reshape(areas[4:], (3, 2, 4)).mean(axis=2).T
-    error = np.sqrt(np.sum((a - b) ** 2) / 6)
-    assert_allclose([result.value, result.standard_error], [mean(areas[:4]), error], rtol=1e-12)
-    low = mean(areas[:4]) - norm.ppf(0.975) * error
-    assert_allclose(result.interval.low, low, rtol=1e-12)
-
-
-@pytest.mark.parametrize("method", HOLDING_OUT)
+@pytest.mark.parametrize("method", SMALL)
 def test_accuracy_is_one_minus_the_error(method):
-    options = {"method": method, "random_state": 4, **SMALL.get(method, {})}
+    options = {"method": method, "random_state": 4, **SMALL[method]}
     score = score_interval(BAYES, X, Y, scoring="accuracy", **options)
     error = error_interval(BAYES, X, Y, **options)
     assert_allclose(score.value, 1 - error.value, rtol=1e-12)
@@ -105,9 +87,9 @@ def test_accuracy_is_one_minus_the_error(method):
         )
 
 
-@pytest.mark.parametrize("method", HOLDING_OUT)
+@pytest.mark.parametrize("method", SMALL)
 def test_mean_losses_are_errors(method):
-    options = {"method": method, "random_state": 4, **SMALL.get(method, {})}
+    options = {"method": method, "random_state": 4, **SMALL[method]}
     scoring = ["neg_mean_squared_error", "neg_mean_absolute_error"]
     scores = score_interval(Ridge(), X_NUMBERS, NUMBERS, scoring=scoring, **options)
     for name, loss in zip(scoring, ("squared", "absolute"), strict=True):
@@ -306,11 +288,10 @@ def test_a_score_that_never_varies_has_no_interval():
         assert 0.85 < right.interval.low < right.interval.high == 1
 
 
-@pytest.mark.parametrize("method", ["repeated_cv", "holdout"])
-def test_scores_of_probabilities_are_their_losses(method):
+def test_scores_of_probabilities_are_their_losses():
     X, y = load_iris(return_X_y=True)
     scores = {"neg_log_loss": "log_loss", "neg_brier_score": "brier"}
-    options = {"method": method, "random_state": 0}
+    options = {"random_state": 0}
     found = score_interval(GaussianNB(), X, y, scoring=list(scores), **options)
     for name, loss in scores.items():
         error = error_interval(GaussianNB(), X, y, loss=loss, **options)

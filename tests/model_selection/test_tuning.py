@@ -26,7 +26,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skeval.model_selection import refit_one_se, tuning_bias, tuning_optimism
+from skeval.model_selection import refit_one_se, tuning_optimism
 
 NEIGHBOURS = {"n_neighbors": [1, 3, 9]}
 SEARCH = GridSearchCV(KNeighborsClassifier(), NEIGHBOURS, cv=2)
@@ -63,13 +63,6 @@ def test_against_a_plain_loop():
     }
     assert counts == {n: chosen.count(n) for n in set(chosen)}
     assert found.extra.counts.tolist() == sorted(found.extra.counts, reverse=True)
-    whole = clone(SEARCH).fit(X, y)
-    assert (found.extra.best_score, found.extra.best_params) == (
-        whole.best_score_,
-        whole.best_params_,
-    )
-    assert found.extra.tuning_bias == tuning_bias(whole.cv_results_)
-    assert found.extra.corrected_score == found.extra.best_score - found.extra.tuning_bias
 
 
 @pytest.mark.simulated
@@ -84,7 +77,6 @@ def test_choosing_the_best_of_many_is_optimistic():
         tuning_optimism(search, *noise(40, 12, seed), cv=2, random_state=seed) for seed in range(3)
     ]
     assert np.mean([r.value for r in results]) > 0.1
-    assert np.mean([r.extra.tuning_bias for r in results]) > 0  # two folds show little of it
     assert abs(np.mean([r.extra.nested_score for r in results]) - 0.5) < 0.12
 
 
@@ -115,12 +107,7 @@ def test_searches_of_every_kind():
     }
     for name, search in searches.items():
         found = tuning_optimism(search, X, y, cv=2, random_state=0)
-        fitted = clone(search).fit(X, y)
-        while hasattr(fitted, "steps"):
-            fitted = fitted[-1]
-        assert found.extra.best_params == fitted.best_params_, name
-        if name != "one se":  # which has no best score
-            assert found.extra.best_score == pytest.approx(fitted.best_score_), name
+        assert np.isfinite(found.value), name
         assert found.extra.counts.sum() == 2
 
 
@@ -136,7 +123,7 @@ def test_numbers_repeats_and_groups():
     assert found.extra.settings == ({"alpha": 0.1},)
     assert found.extra.counts.tolist() == [4]
     assert "inner score" in str(found)
-    assert set(found.to_dict()) >= {"value", "low", "high", "tuning_bias"}
+    assert set(found.to_dict()) >= {"value", "low", "high", "inner_score"}
 
 
 def test_a_fold_without_a_score_is_left_out():
@@ -168,7 +155,7 @@ class Failing(GridSearchCV):
         return super().fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore:1 of 3 folds have no score", "ignore:1 of 4 fits failed")
+@pytest.mark.filterwarnings("ignore:1 of 3 folds have no score", "ignore:1 of 3 fits failed")
 def test_a_search_that_fails_is_left_out_and_counted():
     X, y = noise()
     folds = [(np.arange(s, 48), np.arange(s)) for s in (10, 15, 20)]
@@ -176,18 +163,11 @@ def test_a_search_that_fails_is_left_out_and_counted():
     search = Failing(KNeighborsClassifier(), NEIGHBOURS, cv=2, fails=33)
     with pytest.raises(RuntimeError, match="cannot be fitted"):
         tuning_optimism(search, X, y, cv=folds)
-    with pytest.warns(FitFailedWarning, match="1 of 4 fits failed"):
+    with pytest.warns(FitFailedWarning, match="1 of 3 fits failed"):
         found = tuning_optimism(search, X, y, cv=folds, error_score=np.nan)
     kept = np.asarray(whole.replicates)[[0, 2]]
     assert_allclose(found.replicates, kept)
     assert (found.extra.n_failed, found.extra.counts.sum()) == (1, 2)
-    assert found.extra.best_score == whole.extra.best_score
-    search = Failing(KNeighborsClassifier(), NEIGHBOURS, cv=2, fails=len(y))
-    with pytest.warns(UndefinedMetricWarning, match="tuning_bias is undefined"):
-        found = tuning_optimism(search, X, y, cv=folds, error_score=np.nan)
-    assert_allclose(found.replicates, whole.replicates)
-    assert np.isnan(found.extra.best_score)
-    assert found.extra.best_params is None
 
 
 def score_twice(model, X, y):
@@ -210,17 +190,14 @@ def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):
     assert_allclose(found.extra.inner_scores, expected.extra.inner_scores)
     assert_allclose(found.extra.nested_scores, expected.extra.nested_scores)
     assert found.extra.settings == expected.extra.settings
-    assert found.extra.tuning_bias == expected.extra.tuning_bias
     assert found.interval.low == expected.interval.low
 
 
-def test_one_inner_split_has_no_bias_but_all_else():
+def test_one_inner_split_is_enough():
     X, y = noise()
     search = clone(SEARCH).set_params(cv=ShuffleSplit(1, test_size=0.3, random_state=0))
-    with pytest.warns(UndefinedMetricWarning, match="tuning_bias is undefined"):
-        found = tuning_optimism(search, X, y, cv=3, random_state=0)
-    assert np.isnan([found.extra.tuning_bias, found.extra.corrected_score]).all()
-    assert np.isfinite([found.interval.low, found.interval.high, found.extra.best_score]).all()
+    found = tuning_optimism(search, X, y, cv=3, random_state=0)
+    assert np.isfinite([found.interval.low, found.interval.high]).all()
     assert len(found.extra.inner_scores) == 3
     assert_allclose(found.value, np.mean(found.extra.inner_scores - found.extra.nested_scores))
 

@@ -22,8 +22,6 @@ def test_bias_by_hand():
     """The second has the best mean, .8; the folds lose .9 - .8, .8 - .7 and nothing by it."""
     table = [[0.9, 0.8, 0.1], [0.5, 0.7, 0.8], [0.7, 0.9, 0.6]]
     assert tuning_bias(as_results(table)) == pytest.approx(0.2 / 3)
-    # of the first: 0, .3 and .2
-    assert tuning_bias(as_results(table), best_index=0) == pytest.approx(0.5 / 3)
 
 
 def test_bias_of_errors_is_that_of_the_paper():
@@ -50,8 +48,6 @@ def test_candidates_that_failed_and_rounds_before_the_last_are_left_out():
     rounds = {"iter": np.array([1, 1, 1, 0])}
     assert tuning_bias(as_results(table, **rounds)) == pytest.approx(0.05)
     assert refit_one_se(as_results(table, **rounds)) == 1
-    with pytest.raises(ValueError, match="best_index must be the position"):
-        tuning_bias(as_results(table, **rounds), best_index=3)
     with pytest.raises(ValueError, match="no candidate whose 'score'"):
         tuning_bias(as_results([[np.nan], [1.0]]))
 
@@ -100,5 +96,3 @@ def test_refusals():
         refit_one_se(as_results([[0.5, 0.6]]))
     with pytest.raises(ValueError, match="complexity must be None or a function"):
         refit_one_se(as_results([[0.5], [0.6]]), complexity="n_neighbors")
-    with pytest.raises(ValueError, match="best_index must be an integer >= 0"):
-        tuning_bias(as_results([[0.5], [0.6]]), best_index=-1)

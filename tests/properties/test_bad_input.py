@@ -242,7 +242,7 @@ def test_what_is_no_table_of_a_search_or_no_scores():
             function(search)
     for given in ([0.5, 0.6], search):
         with pytest.raises(TypeError, match="results must be the dict of cross_validate"):
-            score_632(given)
+            score_632(given, X, Y)
 
 
 def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count():
