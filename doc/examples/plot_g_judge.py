@@ -12,7 +12,7 @@ judge is biased, but the interval that combines both covers the true rate and is
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skeval.model_selection import judge_assisted_interval, judge_sample_size
+from skeval.model_selection import judge_assisted_interval
 
 rng = np.random.default_rng(2)
 correct = rng.random(5000) < 0.8
@@ -22,10 +22,6 @@ print(f"right {correct.mean():.3f}, accepted by the judge {accepted.mean():.3f}"
 # %%
 # 100 of the answers are checked.
 print(judge_assisted_interval(correct[:100], accepted[:100], accepted[100:]))
-
-# %%
-# Number of labels for a half width of 4 percentage points:
-print(judge_sample_size(0.04, rate=0.8, sensitivity=0.97, specificity=0.7, n_judged=5000))
 
 # %%
 # Intervals for several numbers of labels, with and without the judge.

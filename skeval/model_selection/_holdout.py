@@ -1,7 +1,7 @@
-"""Error on a test set, an outcome with few labels and many judgments, and the required sizes.
+"""Error on a test set, its size, and an outcome with few labels and many judgments.
 
-In order: the error on a separate test set, sampled at random or by class; its size; the interval
-from human labels and judgments of a model; and the number of labels.
+In order: the error on a separate test set, sampled at random or by class; its size; and the
+interval from human labels and judgments of a model.
 """
 
 from __future__ import annotations
@@ -452,7 +452,6 @@ def judge_assisted_interval(
 
     See Also
     --------
-    judge_sample_size : Number of human labels for a required width.
     metric_interval : All samples have labels.
 
     Notes
@@ -590,84 +589,3 @@ def _stratify(
     """Return the limits by strata of a binary judgment."""
     result = designs.stratified_mean(labels, hits, total, normal_quantile(confidence_level))
     return float(result.low), float(result.high)
-
-
-def judge_sample_size(
-    half_width: float,
-    *,
-    rate: float,
-    sensitivity: float,
-    specificity: float,
-    n_judged: int,
-    confidence_level: float = 0.95,
-) -> HoldoutSize:
-    r"""Return the number of human labels for a judge-assisted interval of a required width.
-
-    It is the smallest number of labels that give `judge_assisted_interval`, at the expected counts,
-    at most this half-width.
-
-    Parameters
-    ----------
-    half_width : float
-        Half the width of the interval, between 0 and 0.5.
-    rate : float
-        Rate of the outcome to plan for, between 0 and 1.
-    sensitivity, specificity : float
-        Probability that the judge answers 1 if people answer 1, and 0 if people answer 0, between
-        0 and 1. Estimate them from a pilot sample.
-    n_judged : int
-        Number of samples with a judgment, including those that will have a label.
-    confidence_level : float, default=0.95
-        Nominal coverage, between 0 and 1.
-
-    Returns
-    -------
-    HoldoutSize
-        `n_samples` is the total, and `half_width` half the width of the interval at the assumed
-        error.
-
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range, or labels for half of the judged samples do not
-        suffice.
-
-    See Also
-    --------
-    judge_assisted_interval : The interval.
-    holdout_size : Number of labels without a judge.
-
-    Examples
-    --------
-    >>> from skeval.model_selection import holdout_size, judge_sample_size
-    >>> judge = {"sensitivity": 0.95, "specificity": 0.95}
-    >>> judge_sample_size(0.04, rate=0.8, n_judged=5000, **judge).n_samples
-    125
-    >>> holdout_size(0.2, 0.04).n_samples  # without the judge
-    383
-    """
-    rates = {"rate": rate, "sensitivity": sensitivity, "specificity": specificity}
-    for name, value in rates.items():
-        if not isinstance(value, Real) or not 0 <= value <= 1:
-            raise ValueError(f"{name} must lie in [0, 1], got {value!r}.")
-    if not isinstance(half_width, Real) or not 0 < half_width < 0.5:
-        raise ValueError(f"half_width must satisfy 0 < half_width < 0.5, got {half_width!r}.")
-    _checks.check_confidence_level(confidence_level)
-    _checks.check_count("n_judged", n_judged, 2 * MIN_LABELS)
-    # expected shares of the four cells of outcome and judgment
-    positive = np.array([rate * (1 - sensitivity), rate * sensitivity])  # judged 0, judged 1
-    total = positive + np.array([(1 - rate) * specificity, (1 - rate) * (1 - specificity)])
-
-    def half(n: int) -> float:
-        low, high = _stratify(n * total, n * positive, n_judged * total, confidence_level)
-        return (high - low) / 2
-
-    # smallest number whose interval is short enough, by bisection
-    sizes = range(MIN_LABELS, n_judged // 2 + 1)
-    at = bisect_left(sizes, -half_width, key=lambda n: -half(n))
-    if at == len(sizes):
-        raise ValueError(
-            f"half_width must be larger: labels of half of {n_judged} judged samples give "
-            f"{half(sizes[-1]):.3g}."
-        )
-    return HoldoutSize(sizes[at], None, half(sizes[at]), confidence_level, "strata")

@@ -27,7 +27,6 @@ from skeval._inference.estimate import ErrorExtra, Estimate
 from skeval._inference.intervals import (
     Limits,
     bounds_of,
-    corrected_error,
     normal_interval,
     normal_quantile,
     wilson_interval,
@@ -73,12 +72,10 @@ def pool_estimates(
 
     Parameters
     ----------
-    estimates : mapping, frame, or array-like of shape (n_sites,)
+    estimates : mapping or array-like of shape (n_sites,)
         Estimate of each site. The sites must be independent of each other, for example
         cross-validations within each site; for models trained on the other sites see
-        `new_site_error`. A mapping has for each name an `Estimate`, or the result of
-        `run_over_datasets` for one classifier: scores of splits, with the standard error of Nadeau
-        and Bengio. A frame has a site in each row, with the columns "value" and "standard_error".
+        `new_site_error`. A mapping has an `Estimate` for each name.
     standard_errors : array-like of shape (n_sites,), default=None
         Standard errors, above 0, if `estimates` are numbers.
     scale : {"auto", "binomial", "identity", "log"}, default="auto"
@@ -184,14 +181,10 @@ def pool_estimates(
 def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, Estimate]:
     """Return the estimate of each site by name."""
     # sites by name, all of one quantity
-    framed = hasattr(estimates, "columns")
-    if standard_errors is not None and (framed or isinstance(estimates, Mapping)):
-        raise ValueError("standard_errors must be None where estimates have their own.")
-    if isinstance(estimates, Mapping) and not framed:
-        sites = {
-            name: pool_splits(name, site, level) if isinstance(site, Mapping) else site
-            for name, site in estimates.items()
-        }
+    if isinstance(estimates, Mapping):
+        if standard_errors is not None:
+            raise ValueError("standard_errors must be None where estimates have their own.")
+        sites = dict(estimates)
         foreign = [site for site in sites.values() if not isinstance(site, Estimate)]
         if foreign or len({site.name for site in sites.values()}) > 1:
             raise ValueError(
@@ -199,14 +192,7 @@ def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, 
                 f"{foreign[0] if foreign else sorted({site.name for site in sites.values()})}."
             )
         return sites
-    names = None
-    # a frame, or numbers with their standard errors
-    if framed:
-        lacking = {"value", "standard_error"} - set(estimates.columns)
-        if lacking:
-            raise ValueError(f"estimates must have the columns {sorted(lacking)}.")
-        names = getattr(estimates, "index", None)
-        estimates, standard_errors = estimates["value"], estimates["standard_error"]
+    # numbers with their standard errors
     if standard_errors is None:
         raise ValueError("standard_errors must be passed if estimates are numbers.")
     values = check_data("estimates", estimates, ensure_2d=False, dtype=float)
@@ -216,32 +202,11 @@ def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, 
             f"estimates and standard_errors must be of one length, got shapes {values.shape} "
             f"and {errors.shape}."
         )
-    names = [f"site {number}" for number in range(1, 1 + len(values))] if names is None else names
-    if len(set(names)) < len(values):
-        raise ValueError("estimates must have each site once, got an index that repeats names.")
+    pairs = zip(values.tolist(), errors.tolist(), strict=True)
     return {
-        name: describe_site("value", value, error, level)
-        for name, value, error in zip(names, values.tolist(), errors.tolist(), strict=True)
+        f"site {number}": describe_site("value", *pair, level)
+        for number, pair in enumerate(pairs, 1)
     }
-
-
-def pool_splits(site: Any, result: Mapping[str, Any], level: float) -> Estimate:
-    """Return the mean score of splits, with the standard error of Nadeau and Bengio (2003)."""
-    if not {"test_score", "indices"} <= set(result):
-        raise ValueError(
-            "estimates must contain 'test_score' and 'indices' for each site, as one classifier of "
-            f"run_over_datasets has them; got {sorted(result)} of {site!r}."
-        )
-    # mean over splits, corrected for overlapping training sets
-    scores, parts = np.asarray(result["test_score"], dtype=float), result["indices"]
-    if len(scores) < 2 or not np.isfinite(scores).all():
-        raise ValueError(
-            f"estimates must have a score of at least two splits, none missing, got {scores} of "
-            f"{site!r}."
-        )
-    sizes = [len(b) / len(a) for a, b in zip(parts["train"], parts["test"], strict=True)]
-    error = corrected_error(scores, float(np.mean(sizes)))
-    return describe_site("test_score", float(scores.mean()), error, level)
 
 
 def describe_site(

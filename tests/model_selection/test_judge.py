@@ -9,7 +9,7 @@ from reference import judges as reference
 from statsmodels.stats.proportion import proportion_confint
 
 from skeval._inference.designs import stratified_mean
-from skeval.model_selection import holdout_size, judge_assisted_interval, judge_sample_size
+from skeval.model_selection import judge_assisted_interval
 
 
 def draw_binary(n=60, m=400, rate=0.8, accuracy=0.9, seed=0):
@@ -162,22 +162,6 @@ def test_a_useless_judge_makes_no_interval_wider(seed):
     if estimate.method == "labels":
         assert list(estimate.interval) == list(alone.interval)
         assert estimate.value == alone.value
-
-
-def test_sample_size():
-    judge = {"sensitivity": 0.95, "specificity": 0.9, "n_judged": 4000}
-    size = judge_sample_size(0.04, rate=0.8, **judge)
-    assert size.half_width <= 0.04
-    assert size.n_samples < holdout_size(0.2, 0.04).n_samples
-    # the interval of such data
-    rng = np.random.default_rng(0)
-    y = (rng.random(4000) < 0.8).astype(int)
-    answers = np.where(rng.random(4000) < np.where(y, 0.95, 0.9), y, 1 - y)
-    n = size.n_samples
-    estimate = judge_assisted_interval(y[:n], answers[:n], answers[n:])
-    assert_allclose(np.ptp([*estimate.interval]) / 2, 0.04, rtol=0.2)
-    worse = judge | {"sensitivity": 0.7}
-    assert judge_sample_size(0.04, rate=0.8, **worse).n_samples > n
 
 
 @pytest.mark.parametrize(

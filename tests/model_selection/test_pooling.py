@@ -1,10 +1,8 @@
 """Pooled estimates of sites, against R's metafor and statsmodels."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
@@ -19,7 +17,6 @@ from skeval.model_selection import (
     metric_interval,
     new_site_error,
     pool_estimates,
-    run_over_datasets,
 )
 from skeval.model_selection._pooling import count_errors, find_between, pool
 
@@ -168,38 +165,6 @@ def test_numbers_and_estimates_are_pooled_alike():
     assert one.details["between"] ** 2 == pytest.approx(0.3132, abs=5e-5)
 
 
-def test_a_frame_is_pooled_as_its_columns():
-    values, errors = [0.12, 0.18, 0.09], [0.02, 0.03, 0.02]
-    frame = pd.DataFrame({"value": values, "standard_error": errors}, index=["a", "b", "c"])
-    found, numbers = pool_estimates(frame), pool_estimates(values, errors)
-    assert found.to_dict() == numbers.to_dict()
-    assert list(found.details["sites"]) == ["a", "b", "c", "another site"]
-
-
-def test_scores_of_data_sets_are_pooled_with_the_error_of_nadeau_and_bengio():
-    rng, rules = np.random.default_rng(0), {"bayes": GaussianNB(), "dummy": DummyClassifier()}
-    data = {
-        name: (rng.normal(size=(60, 2)), rng.integers(2, size=60)) for name in ("one", "two", "six")
-    }
-    scores = run_over_datasets(rules, data, cv=5, random_state=0)
-    of_bayes = {name: each["bayes"] for name, each in scores.items()}
-    of_splits = [each["test_score"] for each in of_bayes.values()]
-    values = [np.mean(each) for each in of_splits]
-    folds = [each["indices"] for each in of_bayes.values()]
-    ratios = [np.mean([len(b) / len(a) for a, b in zip(*f.values(), strict=True)]) for f in folds]
-    pairs = zip(ratios, of_splits, strict=True)
-    errors = [np.sqrt((1 / 5 + ratio) * np.var(each, ddof=1)) for ratio, each in pairs]
-    found, expected = pool_estimates(of_bayes), pool_estimates(values, errors)
-    assert found.value == pytest.approx(expected.value)
-    assert found.standard_error == pytest.approx(expected.standard_error)
-    assert list(found.details["sites"]) == ["one", "two", "six", "another site"]
-    with pytest.raises(ValueError, match="must contain 'test_score' and 'indices'"):
-        pool_estimates(scores)
-    of_bayes["two"]["test_score"][0] = np.nan
-    with pytest.raises(ValueError, match="none missing"):
-        pool_estimates(of_bayes)
-
-
 def test_an_error_of_0_has_a_weight():
     found = new_site_error(
         LogisticRegression(), X, np.where(SITE == "town 0", X[:, 0] > 0, Y), SITE
@@ -257,17 +222,12 @@ def test_one_imprecise_site_does_not_widen_the_prediction():
         assert (one.low, one.high) == pytest.approx((ends[0].low, ends[0].high), abs=1e-3)
 
 
-TWICE = pd.DataFrame({"value": [0.1, 0.2], "standard_error": [0.1, 0.1]}, index=["a", "a"])
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: pool_estimates([0.1, 0.2]), "standard_errors must be passed"),
         (lambda: pool_estimates([0.1], [0.2]), "two sites"),
-        (lambda: pool_estimates(pd.DataFrame({"value": [0.1]})), "columns .'standard_error'"),
-        (lambda: pool_estimates(TWICE), "each site once"),
-        (lambda: pool_estimates(TWICE, [0.1, 0.1]), "standard_errors must be None"),
+        (lambda: pool_estimates({}, [0.1, 0.1]), "standard_errors must be None"),
         (lambda: pool_estimates([0.1, 0.2], [0.1, 0.0]), "above 0"),
         (lambda: pool_estimates([0.1, -0.2], [0.1, 0.1], scale="log"), "scale='log'"),
         (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1, 0.1]), "one length"),
