@@ -1,8 +1,7 @@
-"""Coverage of the interval of a metric averaged over random or fixed units (``within=``).
+"""Coverage of the interval of a metric averaged over units (``within=``).
 
 Each unit has 20 samples. Its areas under the ROC curve come from normal scores whose separation
-varies between units, its accuracies from beta(8, 2) or, if high, from beta(19, 1). Weights
-are log-normal and independent of the values.
+varies between units, its accuracies from beta(8, 2) or, if high, from beta(19, 1).
 
     python benchmarks/coverage_units.py --sets 400
 """
@@ -21,18 +20,15 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from skeval.model_selection import metric_interval
 
 RESULTS = Path(__file__).parent / "results" / "coverage_units.csv"
-METRICS, N_UNITS, SIZE = ("accuracy", "auc", "weighted auc", "high accuracy"), (5, 10, 30), 20
+SEEDS, N_UNITS, SIZE = {"accuracy": 0, "auc": 1, "high accuracy": 3}, (5, 10, 30), 20
 MEAN, SPREAD = 1.2, 0.4  # separation of the classes
 TRUTHS = {"accuracy": 0.8, "high accuracy": 0.95, "auc": norm.cdf(MEAN / np.sqrt(2 + SPREAD**2))}
-TRUTHS["weighted auc"] = TRUTHS["auc"]
 
 
-def draw_interval(
-    metric: str, n_units: int, kind: str, rng: np.random.Generator
-) -> tuple[float, float, float]:
-    """Return the interval of a data set, and the true value."""
+def draw_interval(metric: str, n_units: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the interval of a data set."""
     units = np.repeat(np.arange(n_units), SIZE)
-    y, options = np.tile([0, 1], len(units) // 2), {"within": units, "units": kind}
+    y = np.tile([0, 1], len(units) // 2)
     if metric.endswith("accuracy"):
         truths = rng.beta(*((8, 2) if metric == "accuracy" else (19, 1)), n_units)
         y_pred = np.where(rng.random(len(y)) < truths[units], y, 1 - y)
@@ -40,14 +36,8 @@ def draw_interval(
     else:
         distances = rng.normal(MEAN, SPREAD, n_units)
         y_pred, function = rng.normal(y * distances[units]), roc_auc_score
-        truths = norm.cdf(distances / np.sqrt(2))
-    weights = np.ones(n_units)
-    if metric == "weighted auc":
-        weights = rng.lognormal(size=n_units)
-        options["unit_weights"] = dict(enumerate(weights))
-    interval = metric_interval(function, y, y_pred, **options).interval
-    truth = TRUTHS[metric] if kind == "random" else np.average(truths, weights=weights)
-    return interval.low, interval.high, truth
+    interval = metric_interval(function, y, y_pred, within=units).interval
+    return interval.low, interval.high
 
 
 def main() -> None:
@@ -57,12 +47,12 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     rows = []
-    for kind, metric, n_units in product(("random", "fixed"), METRICS, N_UNITS):
-        rng = np.random.default_rng([METRICS.index(metric), n_units])
-        sets = [draw_interval(metric, n_units, kind, rng) for _ in range(arguments.sets)]
-        low, high, truth = np.array(sets).T
-        covered = (low <= truth) & (truth <= high)
-        row = {"kind": kind, "metric": metric, "units": n_units, "sets": arguments.sets}
+    for metric, n_units in product(SEEDS, N_UNITS):
+        rng = np.random.default_rng([SEEDS[metric], n_units])
+        sets = [draw_interval(metric, n_units, rng) for _ in range(arguments.sets)]
+        low, high = np.array(sets).T
+        covered = (low <= TRUTHS[metric]) & (TRUTHS[metric] <= high)
+        row = {"metric": metric, "units": n_units, "sets": arguments.sets}
         row |= {"covered": int(covered.sum()), "width": round(float(np.nanmean(high - low)), 4)}
         rows.append(row)
         print(row, flush=True)

@@ -26,11 +26,10 @@ print(corrected)
 
 # %%
 # The other methods pool one held-out prediction per sample: McNemar's test counts the samples that
-# only one classifier predicts correctly, the bootstrap resamples the samples, and DeLong's test
-# compares the areas under the ROC curves.
+# only one classifier predicts correctly, and the bootstrap resamples the samples.
 others = {
     method: compare_classifiers(two, X, y, method=method, random_state=0)
-    for method in ("mcnemar", "bootstrap", "delong")
+    for method in ("mcnemar", "bootstrap")
 }
 for comparison in others.values():
     print(comparison, end="\n\n")

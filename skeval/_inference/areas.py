@@ -25,8 +25,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
-from scipy.stats import rankdata
-from sklearn.metrics import roc_auc_score
 
 from skeval._inference import intervals
 from skeval._inference.intervals import Codes, Spread, Totals
@@ -98,37 +96,6 @@ def find_area(
     # value and influence
     value = float(wins.sum() / 2 / total)
     return Area(value, (wins - value * pairs) / total)
-
-
-def find_partial_area(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> Area:
-    """Return the standardized area up to a false positive rate u (McClish 1989).
-
-    The area is the mean of ``w(x) S(x)`` over the negatives x. S(x) is the fraction of positives
-    above x, and w(x) is 1 above the quantile c of the negatives that corresponds to u, or a
-    fraction if u falls within a step. Because c is estimated, the influence of a negative is
-    ``w(x) (S(x) - S(c))``. The influence of a positive is the mean of w over the negatives below
-    it. At u = 1 this is the whole area.
-    """
-    # weight of each negative at the false positive rates up to the limit
-    above, below = score[positive], score[~positive]
-    higher = rankdata(-below) - 0.5  # midrank among the negatives
-    place = np.unique(below, return_inverse=True)[1].reshape(-1)
-    step = np.bincount(place)[place]
-    weight = np.clip((max_fpr * len(below) - (higher - step / 2)) / step, 0.0, 1.0)
-    # fraction of positives above each negative, ties one half
-    wins = (above[:, None] > below) + 0.5 * (above[:, None] == below)
-    survival = wins.mean(axis=0)
-    cut = survival[weight > 0].max()
-    influence = np.empty(len(score))
-    influence[positive], influence[~positive] = (
-        wins @ weight / len(below),
-        weight * (survival - cut),
-    )
-    # standardize, and center the influence in each class
-    scale = 0.5 / (max_fpr - max_fpr**2 / 2)
-    for own in (positive, ~positive):
-        influence[own] = scale * (influence[own] - influence[own].mean()) / np.count_nonzero(own)
-    return Area(float(roc_auc_score(positive, score, max_fpr=max_fpr)), influence)
 
 
 def unbiased(influence: Floats, positive: NDArray[np.bool_], weight: Floats) -> Floats:

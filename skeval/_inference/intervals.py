@@ -109,6 +109,30 @@ def give_no_limits(confidence_level: float) -> Limits:
     return np.nan, np.nan
 
 
+SMALLEST_QUANTILE, LARGEST_QUANTILE = 0.01, 7.0
+"""Normal quantiles of one-sided P-values of 0.496, and of 1e-12 near the resolution of levels."""
+
+
+def invert_limit(limit: Callable[[float], float], bound: float) -> float:
+    """Return the P-value of a value of at most a bound, by inverting lower limits.
+
+    It is the smallest level `alpha` at which the lower limit of the interval at ``1 - 2 alpha``
+    exceeds the bound; 0.5 stands for larger levels. The search runs over quantiles of the normal
+    distribution, in which the limits are nearly linear.
+    """
+
+    def excess(quantile: float) -> float:
+        above = limit(float(1 - 2 * ndtr(-quantile))) - bound
+        return -np.inf if np.isnan(above) else above
+
+    if excess(SMALLEST_QUANTILE) <= 0:
+        return 0.5
+    quantile = LARGEST_QUANTILE
+    if excess(LARGEST_QUANTILE) < 0:
+        quantile = brentq(excess, SMALLEST_QUANTILE, LARGEST_QUANTILE, xtol=1e-6)
+    return float(ndtr(-quantile))
+
+
 def row_means(losses: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return the (weighted) mean of the tested entries of each row; nan if there are none."""
     tested = ~np.isnan(losses)
@@ -946,16 +970,9 @@ class Design(NamedTuple):
             high *= 2
         return least + bisect_left(range(least, high), True, key=suffices)
 
-    def describe(self, n_samples: int) -> str:
-        """Describe the number of groups and the design effect."""
-        return (
-            f"{np.ceil(n_samples / self.size):.0f} groups of {self.size:.3g} samples "
-            f"(intraclass correlation {self.correlation:.2g}, design effect {self.effect:.3g})"
-        )
-
 
 def read_design(group_size: float | None, intraclass_correlation: float | None) -> Design | None:
-    """Return the planned groups, None without groups; raise if one of the two values is missing."""
+    """Return the planned groups, None without groups; raise if one value is missing or invalid."""
     if group_size is None and intraclass_correlation is None:
         return None
     if group_size is None or intraclass_correlation is None:
@@ -963,11 +980,6 @@ def read_design(group_size: float | None, intraclass_correlation: float | None) 
             "group_size and intraclass_correlation must both be given, or none, got "
             f"{group_size!r} and {intraclass_correlation!r}."
         )
-    return make_design(group_size, intraclass_correlation)
-
-
-def make_design(group_size: float, intraclass_correlation: float) -> Design:
-    """Return the planned groups; raise if the values are invalid."""
     if not isinstance(group_size, Real) or not 1 <= group_size < np.inf:
         raise ValueError(f"group_size must be a finite number >= 1, got {group_size!r}.")
     if not isinstance(intraclass_correlation, Real) or not 0 <= intraclass_correlation <= 1:

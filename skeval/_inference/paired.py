@@ -79,18 +79,6 @@ def holm(pvalues: Floats) -> Floats:
     return np.minimum(adjusted, 1.0)
 
 
-CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
-    "holm": holm,
-    "bonferroni": lambda pvalues: np.minimum(np.asarray(pvalues) * len(pvalues), 1.0),
-    "none": lambda pvalues: np.asarray(pvalues, dtype=float),
-}
-
-
-def adjust_pvalues(pvalues: Floats, correction: str) -> Floats:
-    """Return P-values adjusted for multiple testing."""
-    return CORRECTIONS[correction](pvalues)
-
-
 def simultaneous_level(confidence_level: float, n_intervals: int) -> float:
     """Return the level of single intervals for simultaneous coverage, after Bonferroni."""
     if n_intervals == 1:

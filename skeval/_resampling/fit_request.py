@@ -479,14 +479,6 @@ class ReplayedEstimator(Responding):
     def _respond(self, method: str, X: Any) -> Any:
         return self.responses[method][X]
 
-    def positive_score(self) -> np.ndarray:
-        """Return the score of the second class for every sample."""
-        if "decision_function" in self.responses:
-            return self.responses["decision_function"]
-        if "predict_proba" in self.responses:
-            return self.responses["predict_proba"][:, 1]
-        raise ValueError("the estimators must have decision_function or predict_proba.")
-
     def __sklearn_tags__(self) -> Any:
         return self._tags
 

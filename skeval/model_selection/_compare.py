@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -18,8 +18,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
 from skeval._adapters.fits import fit_plan, score_plan
-from skeval._inference.estimate import Curve, Result
-from skeval._inference.intervals import Design, make_design, read_design
+from skeval._inference.estimate import Curve
 from skeval._inference.paired import Right, mcnemar, tail_probability
 from skeval._inference.ranks import signed_rank_pvalue
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs, resolve_loss
@@ -27,7 +26,6 @@ from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, know_c
 from skeval._resampling.inputs import Inputs, Params, check_takes_weights, validate_inputs
 from skeval._resampling.plans import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.sampling_units import drawing_units, values_or_nan
-from skeval.model_selection._compare_predictions import check_class_sizes, find_areas
 from skeval.model_selection._comparison import (
     Comparison,
     DatasetComparison,
@@ -55,20 +53,12 @@ from skeval.utils._checks import (
     root_seed,
 )
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._text import DataFrame, align_text, fill_text, make_frame, name_scoring
+from skeval.utils._text import name_scoring
 
 Named = Mapping[str, Any] | Sequence[Any]
 """Estimators by name, or a list of estimators."""
 Splits = list[tuple[np.ndarray, np.ndarray]]
-TESTS = (
-    "corrected_t",
-    "bootstrap",
-    "mcnemar",
-    "cochran_q",
-    "delong",
-    "time_blocks",
-    "diebold_mariano",
-)
+TESTS = ("corrected_t", "bootstrap", "mcnemar", "time_blocks")
 """Tests for fits."""
 N_REPEATS = 10
 """Number of repeats of the default folds of "corrected_t"."""
@@ -130,19 +120,15 @@ def compare_classifiers(
         on the scores of the splits, with the mean `n_test / n_train` of these splits; it has the
         most power with repeated K-fold (see Notes). The other methods pool the out-of-fold
         predictions, one per sample, and treat the trained classifiers as fixed: "mcnemar" for
-        accuracy (exact with fewer than 25 discordant samples), "cochran_q" the same after a test
-        that all are equal, "bootstrap" for any score, "delong" for the area under the ROC curve.
-        "delong" is conditional on the trained rules: with 40 to 60 samples without any signal, a
-        test at 5 % rejects in 12 to 15 % of data sets, and the result warns of this. "time_blocks"
-        and "diebold_mariano" are described in `compare_predictions`; they use the scores of the
-        tested samples, in their order.
+        accuracy (exact with fewer than 25 discordant samples), "bootstrap" for any score.
+        "time_blocks" is described in `compare_predictions`; it uses the scores of the tested
+        samples, in their order.
     scoring : str or callable, default=None
-        Name from `get_scorer_names`, or a scorer; larger is better. None is the accuracy, for
-        "delong" the area. A callable under "bootstrap" must use its samples only through the
-        methods of the estimator.
+        Name from `get_scorer_names`, or a scorer; larger is better. None is the accuracy. A
+        callable under "bootstrap" must use its samples only through the methods of the estimator.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. "bootstrap" draws whole
-        groups; "mcnemar", "cochran_q" and "delong" use the variance between groups.
+        groups; "mcnemar" uses the variance between groups.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. They
         are the same for all estimators.
@@ -184,8 +170,8 @@ def compare_classifiers(
     ------
     TypeError
         If there are fewer than two estimators, one lacks `fit`, `predict` or `get_params`,
-        classifiers are mixed with other estimators, or `method` is "mcnemar", "cochran_q" or
-        "delong" and they are regressors.
+        classifiers are mixed with other estimators, or `method` is "mcnemar" and they are
+        regressors.
     ValueError
         If `method` does not accept `scoring`, if more than two estimators are compared one-sided,
         or if out-of-fold predictions are pooled and `cv` does not test every sample exactly once.
@@ -311,21 +297,11 @@ def compare_classifiers(
         scores, ratio = score_splits(tasks, folds, resolve_scorer(score))
         values, tests = scores.mean(axis=0), test(scores, ratio, alternative)
         kind, fields = SplitComparison, {"split_scores": scores, "test_train_ratio": ratio}
-    elif method in ("mcnemar", "cochran_q"):
+    elif method == "mcnemar":
         replayed = [replay_out_of_fold(task, folds, ("predict",)) for task in tasks]
         right = np.array([each.predict(slice(None)) == target.y for each in replayed])
         counted = Right(right, _checks.number_groups(inputs.groups, len(target)))
         values, tests = counted.rates, test(counted, alternative)
-    elif method == "delong":
-        responses = ("decision_function", "predict_proba")
-        replayed = [replay_out_of_fold(task, folds, responses) for task in tasks]
-        n_classes = len(replayed[0].classes_)
-        if n_classes != 2:
-            raise ValueError(f"y must have two classes for method='delong', got {n_classes}.")
-        check_class_sizes("y", target.y)
-        group = _checks.number_groups(inputs.groups, len(target))
-        values, spread = find_areas(target.y, [each.positive_score() for each in replayed], group)
-        tests = test(values, spread, alternative)
     elif method == "bootstrap":
         root = _checks.root_seed(random_state)
         values, resampled = draw_scores(tasks, folds, resolve_scorer(score), n_resamples, root)
@@ -336,7 +312,7 @@ def compare_classifiers(
     return kind(
         names=tuple(named),
         values=values,
-        tests=correct(tests, "holm", confidence_level),
+        tests=correct(tests, method, confidence_level),
         method=method,
         scoring=label,
         n_samples=len(target),
@@ -459,7 +435,7 @@ def run_over_datasets(
     ----------
     estimators : dict of str to classifier
         The classifiers, or regressors.
-    datasets : dict of str to (X, y), (X, y, groups) or callable
+    datasets : dict of str to (X, y) or callable
         Data sets. A callable without arguments that returns a data set is called when needed, so
         that only one data set is in memory at a time.
     cv : int, splitter or iterable, default=None
@@ -470,7 +446,7 @@ def run_over_datasets(
         classifiers and "r2" for regressors.
     groups : dict of str to array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. One array for each data
-        set, by its name. Groups may also be part of `datasets`.
+        set, by its name.
     sample_weight : dict of str to array-like of shape (n_samples,), default=None
         Sample weights. One array for each data set, by its name; they are used in every fit, and
         scores are not weighted.
@@ -504,8 +480,8 @@ def run_over_datasets(
     TypeError
         If `estimators` or `datasets` is not a dict of names, or an estimator lacks a method.
     ValueError
-        If a data set has another form, groups, weights or parameters name an unknown data set,
-        groups are passed twice, or `memory` is used and the folds would be random.
+        If a data set has another form, groups, weights or parameters name an unknown data set, or
+        `memory` is used and the folds would be random.
 
     Notes
     -----
@@ -552,19 +528,15 @@ def run_over_datasets(
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for name, dataset in datasets.items():
         dataset = dataset() if callable(dataset) else dataset
-        if not isinstance(dataset, tuple | list) or len(dataset) not in (2, 3):
+        if not isinstance(dataset, tuple | list) or len(dataset) != 2:
             raise ValueError(
-                f"datasets[{name!r}] must be (X, y), (X, y, groups) or a function that returns "
-                f"one, got {type(dataset).__name__}."
+                f"datasets[{name!r}] must be (X, y) or a function that returns it, got "
+                f"{type(dataset).__name__}."
             )
         options = {option: values.get(name) for option, values in by_dataset.items()}
-        if len(dataset) == 3 and dataset[2] is not None:
-            if options["groups"] is not None:
-                raise ValueError(f"groups[{name!r}] and those of datasets must not both be given.")
-            options["groups"] = dataset[2]
         results[name], at = {}, f"on the data set {name!r}"
         try:
-            X, y = dataset[:2]
+            X, y = dataset
             inputs = validate_inputs(first, X, y, with_loss=False, **options, **run)
             folds = list(resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
             plan = fold_plan(len(inputs.target), folds)
@@ -586,115 +558,25 @@ def run_over_datasets(
 
 MAX_TIMES = 1000
 """Maximum size of a simulated study, relative to the available samples."""
-
-MAX_DATASETS = 2000
-"""Maximum number of data sets of a simulated study."""
-
+MIN_SIZE, MAX_DATASETS = 5, 2000
+"""Minimum size of a simulated study, and its maximum number of data sets."""
 CLOSE = 0.05
 """Relative distance of two sizes at which the bisection stops."""
-
-MIN_DATASETS = 5
-"""Minimum size of a simulated study."""
-
 ROUNDING = 1e-12
 """Tolerance for a difference of accuracies that equals the fraction of discordant samples."""
 
+DrawPvalue = Callable[[int, Generator], float]
+"""P-value of a simulated study of some size."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ComparisonPower(Result):
-    """Power of a comparison by the size of the study.
-
-    Attributes
-    ----------
-    value : int or None
-        Smallest size of at least 5 with the required power, to within 5 %. For scores of splits it
-        is not below the available size, because models trained on fewer samples are different
-        models. None if no simulated size has the power.
-    method : str
-        Test of each study, as in the comparison.
-    unit : {"data sets", "samples"}
-        Unit of the sizes.
-    difference : float
-        Assumed true difference.
-    level : float
-        Significance level of each study.
-    power : float
-        Required power.
-    sizes : ndarray of shape (n_sizes,)
-        Simulated sizes, in increasing order.
-    powers : ndarray of shape (n_sizes,)
-        Fraction of simulated studies of each size that detect the difference.
-    n_simulations : int
-        Number of simulated studies of each size.
-    design : Design or None
-        Groups of the samples: their `size`, and the within-group `correlation`.
-    """
+class RequiredSize:
+    """Size of a study with the required power; `comparison_power` describes the attributes."""
 
     value: int | None
-    method: str
-    unit: str
     difference: float
     level: float
     power: float
-    sizes: np.ndarray
-    powers: np.ndarray
-    n_simulations: int = 1000
-    design: Design | None = None
-
-    @property
-    def conclusion(self) -> str:
-        """The conclusion and its limitations, in words."""
-        if self.value is None:
-            return (
-                f"No study with up to {self.sizes[-1]} {self.unit} would detect a difference "
-                f"of {self.difference:.4g} with a power of {self.power:g}."
-            )
-        if self.value == self.sizes[0] and self.value > MIN_DATASETS:
-            return (
-                f"The available {self.value} {self.unit} detect a difference of "
-                f"{self.difference:.4g} with a power of {self.powers[0]:.2g}. Whether fewer "
-                "would suffice is unknown, because models trained on fewer samples are "
-                "different models. The true difference may be smaller: check the limits of its "
-                "interval."
-            )
-        groups = "" if self.design is None else f", in {self.design.describe(self.value)},"
-        return (
-            f"About {self.value} {self.unit} like these{groups} would detect a difference of "
-            f"{self.difference:.4g} with a power of {self.power:g}. The true difference may "
-            "be smaller: check the limits of its interval."
-        )
-
-    def to_frame(self) -> DataFrame:
-        """Return one row for each simulated size.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        return make_frame({"size": self.sizes, "power": self.powers})
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the power against the size; requires matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        display
-        """
-        name = f"power for a difference of {self.difference:.4g}"
-        axes = f"number of {self.unit}", "power"
-        return Curve(name=name, axes=axes, x=self.sizes, y=self.powers).plot(ax)
-
-    def __str__(self) -> str:
-        rows = [
-            (f"{s} {self.unit}", f"{p:.3f}") for s, p in zip(self.sizes, self.powers, strict=True)
-        ]
-        title = f"power for a difference of {self.difference:.4g} at level {self.level:.3g}"
-        return align_text(title, rows) + "\n" + fill_text(self.conclusion)
 
 
 @validate_params(
@@ -712,10 +594,8 @@ def comparison_power(
     difference: float | None = None,
     power: float = 0.8,
     n_simulations: int = 1000,
-    group_size: float | None = None,
-    intraclass_correlation: float | None = None,
     random_state: RandomStateLike = None,
-) -> ComparisonPower:
+) -> Curve:
     r"""Estimate the number of data sets, or samples, required to detect a difference.
 
     Studies of increasing size are simulated from an available result, and each is tested as the
@@ -739,21 +619,17 @@ def comparison_power(
         Required probability of detecting the difference.
     n_simulations : int, default=1000
         Simulated studies of each size; 1000 estimate a power of 0.8 with a margin of 0.025.
-    group_size : float, default=None
-        Number of samples per group of the study, if it differs from the available result or that
-        has no groups; for unequal sizes m the mean over samples, :math:`\sum m^2 / \sum m`.
-    intraclass_correlation : float, default=None
-        Within-group correlation of the differences; None with `group_size` uses the one of
-        the available result.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws; an int gives the same result in each call.
 
     Returns
     -------
-    result : ComparisonPower
-        `value` is the required size, None if no simulated size has the power; `sizes` and `powers`
-        are the simulated sizes and the share of studies that detect the `difference`, and
-        `conclusion` is a sentence.
+    curve : Curve
+        `x` has the simulated sizes and `y` the share of studies that detect the difference;
+        `answer` is a sentence. In `extra`, `value` is the required size, None if no simulated size
+        has the power, and `difference`, `level` and `power` are the assumptions. For scores of
+        splits it is not below the available size, because models trained on fewer samples are
+        different models.
 
     Raises
     ------
@@ -761,13 +637,10 @@ def comparison_power(
         If `comparison` is not a `Comparison`.
     ValueError
         If a name is not one of those compared, the number of samples or the standard error is
-        unknown, or groups are planned for a result without a variance between groups.
+        unknown, or the groups of the result are crossed.
 
     Notes
     -----
-    *Groups* of m samples with the within-group correlation :math:`\rho` multiply the variance of a
-    difference by the design effect :math:`1 + (m - 1) \rho`.
-
     Whether models trained on more samples would differ by more or less is not predicted: for
     samples, this is the power of a larger test set, or of larger folds with unchanged models. The
     power for the *observed* difference contains no more information than its P-value.
@@ -779,21 +652,9 @@ def comparison_power(
     >>> y = np.tile([0, 1], 50)
     >>> a, b = (np.where(np.arange(100) % n == 0, 1 - y, y) for n in (12, 8))
     >>> result = compare_predictions(y, [a, b], method="mcnemar")
-    >>> print(comparison_power(result, n_simulations=200, random_state=0))
-    power for a difference of 0.04 at level 0.05
-      12 samples   0.000
-      24 samples   0.005
-      48 samples   0.055
-      96 samples   0.160
-      192 samples  0.320
-      384 samples  0.590
-      480 samples  0.665
-      528 samples  0.725
-      552 samples  0.730
-      576 samples  0.825
-      768 samples  0.875
-      About 576 samples like these would detect a difference of 0.04 with a power of 0.8.
-      The true difference may be smaller: check the limits of its interval.
+    >>> curve = comparison_power(result, n_simulations=200, random_state=0)
+    >>> curve.extra.value
+    576
     """
     if difference is not None and not np.isfinite(difference):
         raise ValueError(f"difference must be finite, got {difference!r}.")
@@ -812,144 +673,117 @@ def comparison_power(
         if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
             raise ValueError(f"pair must contain two names, got {pair!r}.")
         a, b = (check_option("pair", name, comparison.names) for name in pair)
+    result = comparison[a, b]
+    assumed = result.value if difference is None else float(difference)
+
+    # studies of data sets have the observed differences, shifted to the assumed one
     if isinstance(comparison, DatasetComparison):
-        if group_size is not None or intraclass_correlation is not None:
-            raise ValueError("group_size must be None for data sets, which are independent.")
-        # draw the observed differences of data sets, shifted to the assumed difference
         first, second = (comparison.scores[:, comparison.names.index(name)] for name in (a, b))
-        observed, estimate = first - second, comparison[a, b].value
-        shifted = observed if difference is None else observed - estimate + difference
-        study = _Study(
-            "data sets",
-            estimate if difference is None else float(difference),
-            MIN_DATASETS,
-            MIN_DATASETS,
-            MAX_DATASETS,
-            lambda size, rng: signed_rank_pvalue(rng.choice(shifted, size))[0],
-        )
+        shifted = first - second
+        if difference is not None:
+            shifted = shifted - result.value + difference
+        unit, least, start, most = "data sets", MIN_SIZE, MIN_SIZE, MAX_DATASETS
+
+        def draw_pvalue(size: int, rng: Generator) -> float:
+            return signed_rank_pvalue(rng.choice(shifted, size))[0]
     else:
-        groups = group_size, intraclass_correlation
-        study = _plan_samples(comparison, comparison[a, b], difference, *groups)
+        unit, n = "samples", result.n_samples or 0
+        draw_pvalue, least = _plan_samples(comparison, result, assumed)
+        start, most = max(least, n // 8), max(MAX_TIMES * n, least)
+
     # power by size; the search simulates only the sizes that it needs
     level = comparison.level / len(comparison.differences)
     root, powers = root_seed(random_state), {}
 
     def simulate(size: int) -> float:
         rng = repetition_rng(root, size)
-        pvalues = [study.draw_pvalue(size, rng) for _ in range(n_simulations)]
+        pvalues = [draw_pvalue(size, rng) for _ in range(n_simulations)]
         # a missing P-value counts as no rejection
         powers[size] = float(np.mean(np.array(pvalues) <= level))
         return powers[size]
 
-    n_needed = _search(simulate, power, study)
+    n_needed = _search(simulate, power, start, least, most)
     sizes = sorted(powers)
-    return ComparisonPower(
-        value=n_needed,
+    answer = (
+        f"About {n_needed} {unit} like these would detect a difference of {assumed:.4g} with a "
+        f"power of {power:g}."
+    )
+    if n_needed is None:
+        answer = (
+            f"No study with up to {sizes[-1]} {unit} would detect a difference of {assumed:.4g} "
+            f"with a power of {power:g}."
+        )
+    elif isinstance(comparison, SplitComparison) and n_needed == least:
+        answer = (
+            f"The available {n_needed} {unit} detect a difference of {assumed:.4g} with a power "
+            f"of {powers[n_needed]:.2g}. Whether fewer would suffice is unknown."
+        )
+    return Curve(
+        name=f"power for a difference of {assumed:.4g} at level {level:.3g}",
+        axes=(f"n_{unit.replace(' ', '')}", "power"),
+        x=np.array(sizes),
+        y=np.array([powers[size] for size in sizes]),
         method=comparison.method,
-        unit=study.unit,
-        difference=study.difference,
-        level=level,
-        power=float(power),
-        sizes=np.array(sizes),
-        powers=np.array([powers[size] for size in sizes]),
-        n_simulations=n_simulations,
-        design=study.design,
+        answer=answer,
+        extra=RequiredSize(value=n_needed, difference=assumed, level=level, power=float(power)),
     )
 
 
-class _Study(NamedTuple):
-    """Simulated study: its P-value by size, and the first, smallest and largest size."""
-
-    unit: str
-    difference: float
-    first: int
-    least: int
-    most: int
-    draw_pvalue: Callable[[int, Generator], float]
-    design: Design | None = None
-
-
 def _plan_samples(
-    comparison: Comparison,
-    result: Difference,
-    difference: float | None,
-    group_size: float | None,
-    correlation: float | None,
-) -> _Study:
-    """Return studies with more or fewer samples or groups like the ones in the comparison."""
-    n, error = result.n_samples, result.standard_error
-    splits = comparison.split_scores if isinstance(comparison, SplitComparison) else None
+    comparison: Comparison, result: Difference, assumed: float
+) -> tuple[DrawPvalue, int]:
+    """Return the P-value of a study with more or fewer samples or groups, and its smallest size."""
+    n, error, extra = result.n_samples, result.standard_error, result.extra
     if n is None or not np.isfinite(error) or error == 0:
         raise ValueError(
             "comparison must have a number of samples and a standard error, got "
             f"n_samples={n!r} and standard_error={error!r}."
         )
-    wanted = result.value if difference is None else float(difference)
-
-    # the groups of the study, by default like those of the result, and the ratio of the variances
-    is_given = group_size is not None or correlation is not None
-    if is_given and (splits is not None or comparison.method in ("bootstrap", "permutation")):
-        raise ValueError(
-            f"group_size and intraclass_correlation must be None for method={comparison.method!r}, "
-            "whose result does not say how it varies by groups; 'max_t', 'mcnemar' and 'delong' do."
-        )
-    together, n_groups = result.extra.intraclass_correlation, result.extra.n_groups
-    if together is None or n_groups is None or splits is not None:
-        design = read_design(group_size, correlation)
-        times = 1.0 if design is None else design.effect
-    elif isinstance(together, tuple):
+    if isinstance(extra.intraclass_correlation, tuple):
         raise ValueError(
             "comparison must not be of crossed groups: a larger study may have more of either kind."
         )
-    else:
-        at_hand = Design(n / n_groups, float(together))
-        design = make_design(
-            at_hand.size if group_size is None else group_size,
-            at_hand.correlation if correlation is None else correlation,
-        )
-        times = design.effect / at_hand.effect
-
-    if result.extra.only_a is not None and design is None:
+    # groups like those of the result; models trained on fewer samples of splits are other models
+    splits = comparison.split_scores if isinstance(comparison, SplitComparison) else None
+    group_size = n / extra.n_groups if extra.n_groups and splits is None else None
+    least = max(MIN_SIZE, int(np.ceil(2 * group_size))) if group_size else MIN_SIZE
+    least = least if splits is None else n
+    if extra.only_a is not None and group_size is None:
         # draw discordant samples: their observed fraction, split by the assumed difference
-        discordant = ((result.extra.only_a or 0) + (result.extra.only_b or 0)) / n
-        if not abs(wanted) <= discordant + ROUNDING:
+        discordant = (extra.only_a + (extra.only_b or 0)) / n
+        if not abs(assumed) <= discordant + ROUNDING:
             raise ValueError(
                 f"difference must be <= {discordant:.4g} in size, the fraction of samples that one "
-                f"of the two alone gets right, got {wanted!r}."
+                f"of the two alone gets right, got {assumed!r}."
             )
-        of_each = [(discordant + wanted) / 2, (discordant - wanted) / 2]
+        of_each = [(discordant + assumed) / 2, (discordant - assumed) / 2]
         cells = np.clip([*of_each, 1 - sum(of_each)], 0.0, 1.0)
 
-        def draw_pvalue(size: int, rng: Generator) -> float:
+        def draw_discordant(size: int, rng: Generator) -> float:
             only_a, only_b, _ = rng.multinomial(size, cells).tolist()
             return mcnemar(only_a, only_b, size, result.alternative)[0].pvalue
-    else:
-        # draw the difference, and for splits or groups also its standard error
-        variance = times * n * error**2
-        freedom = np.inf if splits is None else len(splits) - 1.0
 
-        def draw_pvalue(size: int, rng: Generator) -> float:
-            degrees = freedom if design is None else size / design.size - 1
-            error = np.sqrt(variance / size)
-            spread = 1.0 if np.isinf(degrees) else np.sqrt(rng.chisquare(degrees) / degrees)
-            statistic = rng.normal(wanted / error) / spread
-            return tail_probability(statistic, result.alternative, degrees)
+        return draw_discordant, least
 
-    # models trained on fewer samples of splits are different models
-    least = MIN_DATASETS if design is None else max(MIN_DATASETS, int(np.ceil(2 * design.size)))
-    first = max(least, n // 8) if splits is None else n
-    smallest = least if splits is None else n
-    return _Study(
-        "samples", wanted, first, smallest, max(MAX_TIMES * n, least), draw_pvalue, design
-    )
+    # draw the difference, and for splits or groups also its standard error
+    def draw_difference(size: int, rng: Generator) -> float:
+        degrees = np.inf if splits is None else len(splits) - 1.0
+        if group_size is not None:
+            degrees = size / group_size - 1
+        spread = 1.0 if np.isinf(degrees) else np.sqrt(rng.chisquare(degrees) / degrees)
+        statistic = rng.normal(assumed / (error * np.sqrt(n / size))) / spread
+        return tail_probability(statistic, result.alternative, degrees)
+
+    return draw_difference, least
 
 
-def _search(simulate: Callable[[int], float], power: float, study: _Study) -> int | None:
+def _search(
+    simulate: Callable[[int], float], power: float, start: int, least: int, most: int
+) -> int | None:
     """Return the smallest size with the required power, by doubling or halving and bisection."""
-    first, least, most = study.first, study.least, study.most
     # double, or halve, until the power crosses the required one
-    low, high = first, first
-    if simulate(first) < power:
+    low, high = start, start
+    if simulate(start) < power:
         while low == high or simulate(high) < power:
             if high == most:
                 return None

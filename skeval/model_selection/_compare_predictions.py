@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -18,10 +18,10 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from skeval._inference.areas import find_partial_area, unbiased
 from skeval._inference.intervals import Codes, Spread, independent_size, spread_between
 from skeval._inference.paired import Right
 from skeval._resampling.sampling_units import (
+    DrawingUnits,
     ExchangedUnits,
     drawing_units,
     mean_held,
@@ -57,10 +57,10 @@ from skeval.model_selection._pair_tests import (
     list_pairs,
     max_t,
 )
-from skeval.model_selection._subgroups import UNITS, read_units
+from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
-from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike, UnitSampling
-from skeval.utils._compat import Interval, safe_indexing, validate_params
+from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike
+from skeval.utils._compat import Interval, validate_params
 from skeval.utils._text import name_scoring
 
 
@@ -68,7 +68,6 @@ from skeval.utils._text import name_scoring
 @validate_params(
     {
         "metric": [callable, str, None],
-        "max_fpr": [Interval(Real, 0, 1, closed="right"), None],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
         "n_jobs": [Integral, None],
@@ -80,13 +79,9 @@ def compare_predictions(
     *,
     metric: Callable[..., float] | str | None = None,
     method: ComparisonTest = "auto",
-    max_fpr: float | None = None,
     groups: ArrayLike | None = None,
-    seeds: ArrayLike | None = None,
     horizon: int | None = None,
     within: ArrayLike | None = None,
-    unit_weights: Mapping[Any, float] | None = None,
-    units: UnitSampling = "random",
     sample_weight: ArrayLike | None = None,
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
@@ -116,11 +111,11 @@ def compare_predictions(
         so each text is read only once.
     method : str, default="auto"
         "auto" is "permutation" for two systems ("delong" for the area under the ROC curve) and
-        otherwise "max_t", as well as for two systems with `groups` or `seeds` or without `y_true`.
+        otherwise "max_t", as well as for two systems with `groups` or without `y_true`.
         "max_t" compares the studentized difference of
         each pair with the distribution of the largest one of all pairs, so that intervals,
         P-values, the intervals of the `ranks` and the intervals of the scores (`lows`, `highs`;
-        also of the best one) hold simultaneously [8]_ [9]_, for any number of systems.
+        also of the best one) hold simultaneously [7]_ [8]_, for any number of systems.
         "permutation" exchanges the predictions of each sample at random; the P-value is exact if
         the two systems are exchangeable, and the interval is a bootstrap interval. "bootstrap"
         resamples the samples; with few groups its interval is too short (see below). "mcnemar"
@@ -130,31 +125,19 @@ def compare_predictions(
         "roc_auc_ovr" or "roc_auc_ovo". The other two are for samples
         in time order, whose errors may be correlated, and compare the accuracy or a `metric` that
         is a mean loss, such as `sklearn.metrics.mean_absolute_error`: "time_blocks" uses blocks of
-        consecutive samples that are as long as the correlation lasts; "diebold_mariano" [6]_ is for
-        forecasts `horizon` steps ahead, with the correction of [7]_.
-    max_fpr : float, default=None
-        Compare the areas over false positive rates up to this one, standardized by McClish as in
-        `sklearn.metrics.roc_auc_score` ("delong").
+        consecutive samples that are as long as the correlation lasts; "diebold_mariano" [5]_ is for
+        forecasts `horizon` steps ahead, with the correction of [6]_.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Several columns are nested or crossed groups; see
         :doc:`/user_guide/dependence`. Whole groups are exchanged or drawn ("permutation",
         "bootstrap"), or standard errors are computed between groups ("max_t", "mcnemar",
         "cochran_q", "delong"). Crossed groups cannot be exchanged.
-    seeds : array-like of shape (n_predictions,), default=None
-        The system of each prediction, if systems were run several times, for example with several
-        seeds. The means over runs are compared, and the variation between runs is part of the
-        standard error ("max_t").
     horizon : int, default=None
         Number of steps ahead of a forecast ("diebold_mariano"); None is 1.
     within : array-like of shape (n_samples,), default=None
         Unit of each sample, such as a task, subject, query or image. The metric is computed in
-        each unit, and the means over units are compared ("max_t"); see `metric_interval`.
-    unit_weights : dict of unit to float, default=None
-        Weight of each unit in the mean; None gives all units the same weight.
-    units : {"random", "fixed"}, default="random"
-        "random" uses the paired differences of units instead of samples. "fixed" is for
-        exactly these units: the covariance of the systems is estimated within each unit, and
-        `groups` may be passed.
+        each unit, and the paired differences of units are compared ("max_t"); see
+        `metric_interval`.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are passed to the metric ("max_t", "permutation", "bootstrap").
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
@@ -191,11 +174,11 @@ def compare_predictions(
     *"max_t".* If the metric is a mean over samples, the covariance of the scores is computed from
     one value per sample or group; for areas under ROC curves it is DeLong's, and for other metrics
     the bootstrap's. The distribution of the largest statistic comes from 10,000 normal draws with
-    this covariance [8]_; the quantile of a pair is Student's for the number of units. If scores are
+    this covariance [7]_; the quantile of a pair is Student's for the number of units. If scores are
     0 or 1, the interval is Agresti and Min's, which does not collapse with few samples. P-values
     step down: after a significant pair, the others are compared with the largest of the remaining
     pairs. The rank of a system lies between 1 plus the number of systems that are significantly
-    better and the number of systems that are not significantly worse [9]_. Percentiles of bootstrap
+    better and the number of systems that are not significantly worse [8]_. Percentiles of bootstrap
     ranks are not such an interval: with ten equal systems, whose true rank is 1, 99 % of them did
     not contain it (300 sets). False alarms of "max_t" among equal systems at a level of 5 %
     (``benchmarks/results/equal_systems.csv``):
@@ -223,11 +206,9 @@ def compare_predictions(
     .. math:: Q = \frac{k (k - 1) \sum_j (G_j - \bar G)^2}{\sum_i L_i (k - L_i)} ,
 
     which is the `omnibus` of the result, and has a chi-squared distribution with `k - 1` degrees of
-    freedom if there are about 24 or more discordant samples [3]_.
+    freedom if there are about 24 or more discordant samples [2]_.
 
-    The variance of a partial area includes the estimation of the cut between negatives.
-
-    *BLEU.* Resampled sentences [4]_ and exchanged translations [5]_ have the same scores as in
+    *BLEU.* Resampled sentences [3]_ and exchanged translations [4]_ have the same scores as in
     sacrebleu. The P-value of "permutation" counts exchanges that differ *at least* as much as
     observed, and sacrebleu only those that differ more. The P-value of "bootstrap" uses the
     distance of each replicate from the observed difference; sacrebleu uses the absolute value of
@@ -239,24 +220,22 @@ def compare_predictions(
     .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
        two or more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
        https://doi.org/10.2307/2531595
-    .. [2] McClish, D. K. (1989). Analyzing a portion of the ROC curve. Medical Decision Making 9,
-       190-195. https://doi.org/10.1177/0272989X8900900307
-    .. [3] Cochran, W. G. (1950). The comparison of percentages in matched samples. Biometrika 37,
+    .. [2] Cochran, W. G. (1950). The comparison of percentages in matched samples. Biometrika 37,
        256-266. https://doi.org/10.1093/biomet/37.3-4.256
-    .. [4] Koehn, P. (2004). Statistical significance tests for machine translation evaluation.
+    .. [3] Koehn, P. (2004). Statistical significance tests for machine translation evaluation.
        EMNLP 2004, 388-395.
-    .. [5] Riezler, S. and Maxwell, J. T. (2005). On some pitfalls in automatic evaluation and
+    .. [4] Riezler, S. and Maxwell, J. T. (2005). On some pitfalls in automatic evaluation and
        significance testing for MT. ACL Workshop on Intrinsic and Extrinsic Evaluation Measures,
        57-64.
-    .. [6] Diebold, F. X. and Mariano, R. S. (1995). Comparing predictive accuracy. Journal of
+    .. [5] Diebold, F. X. and Mariano, R. S. (1995). Comparing predictive accuracy. Journal of
        Business and Economic Statistics 13, 253-263.
        https://doi.org/10.1080/07350015.1995.10524599
-    .. [7] Harvey, D., Leybourne, S. and Newbold, P. (1997). Testing the equality of prediction
+    .. [6] Harvey, D., Leybourne, S. and Newbold, P. (1997). Testing the equality of prediction
        mean squared errors. International Journal of Forecasting 13, 281-291.
        https://doi.org/10.1016/S0169-2070(96)00719-4
-    .. [8] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general
+    .. [7] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general
        parametric models. Biometrical Journal 50, 346-363. https://doi.org/10.1002/bimj.200810425
-    .. [9] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
+    .. [8] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
        with applications to mobility across neighbourhoods and academic achievement across
        countries. Review of Economic Studies 91, 476-518. https://doi.org/10.1093/restud/rdad006
 
@@ -283,31 +262,27 @@ def compare_predictions(
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
     _checks.check_option("method", method, ("auto", *OPTIONS))
-    _checks.check_option("units", units, UNITS)
     metric = find_metric(metric) if isinstance(metric, str) else metric
-    # systems by name, and the system of each run
+    # systems by name
     if hasattr(predictions, "columns") and hasattr(predictions, "pivot"):  # a frame
         columns = list(predictions.columns)
         if len(set(map(str, columns))) < len(columns):
             raise ValueError(f"predictions must have columns of different names, got {columns}.")
         predictions = {str(name): predictions[name].to_numpy() for name in columns}
     named = name_listed("predictions", predictions, "prediction")
-    systems, runs = read_seeds(seeds, named)
 
     # the test, and the options that it takes
     if method == "auto":
-        alone = len(systems) == 2 == len(named) and y_true is not None and within is None
+        alone = len(named) == 2 and y_true is not None and within is None
         method = "permutation" if alone and groups is None else "max_t"
         if method == "permutation" and is_area(metric) and sample_weight is None:
             sizes = np.unique(_checks.check_y("y_true", y_true), return_counts=True)[1]
             method = "delong" if len(sizes) >= 2 and sizes.min() > 1 else method
-    check_method(method, alternative, len(systems))
-    if method != "max_t" and (seeds is not None or y_true is None):
-        what = "y_true must not be None" if seeds is None else "seeds must be None"
-        raise ValueError(f"{what} for method={method!r}; 'max_t' takes it.")
+    check_method(method, alternative, len(named))
+    if method != "max_t" and y_true is None:
+        raise ValueError(f"y_true must not be None for method={method!r}; 'max_t' takes it.")
     options = {
         "metric": None if method == "delong" and is_area(metric) else metric,
-        "max_fpr": max_fpr,
         "groups": groups,
         "horizon": horizon,
         "sample_weight": sample_weight,
@@ -319,8 +294,6 @@ def compare_predictions(
         _checks.check_count("horizon", horizon)
     if y_true is None:
         scoring = "score"
-    elif max_fpr not in (None, 1):
-        scoring = f"roc_auc up to a false positive rate of {max_fpr:g}"
     else:
         scoring = METHODS[method].scoring or (
             "accuracy" if metric is None else name_scoring(metric)
@@ -329,13 +302,11 @@ def compare_predictions(
     # validated arrays, or the metric in each unit
     places = named if isinstance(predictions, Mapping) else range(len(named))
     source = ComparedPredictions(
-        names=systems,
-        runs=runs,
+        names=tuple(named),
         words=[f"predictions[{place!r}]" for place in places],
         truth=y_true,
         vectors=list(named.values()),
         metric=metric,
-        max_fpr=1.0 if max_fpr is None else max_fpr,
         groups=groups,
         horizon=1 if horizon is None else horizon,
         weight=sample_weight,
@@ -344,10 +315,7 @@ def compare_predictions(
         root=_checks.root_seed(random_state),
         n_jobs=n_jobs,
     )
-    if within is not None or unit_weights is not None or units != "random":
-        source = average_units(source, method, within, unit_weights, units)
-    else:
-        source = read_predictions(source)
+    source = read_predictions(source) if within is None else average_units(source, method, within)
 
     # scores of the systems, and the tests of their differences
     kind: type[Comparison] = Comparison
@@ -362,16 +330,14 @@ def compare_predictions(
         values, tests = source.test(method, alternative)
     # the comparison; the test may correct for all pairs by itself
     row = None if metric is None else find_row(unwrap(metric)[0])
-    correction = "none" if METHODS[method].simultaneous else "holm"
     return kind(
-        names=systems,
+        names=source.names,
         values=values,
-        tests=correct(tests, correction, confidence_level),
+        tests=correct(tests, method, confidence_level),
         method=method,
         scoring=source.scoring,
         n_samples=source.n_samples,
         alternative=alternative,
-        correction=correction,
         confidence_level=confidence_level,
         greater_is_better=row is None or row.greater_is_better,
         margin=margin,
@@ -386,50 +352,26 @@ OPTIONS = {
     "max_t": RESAMPLING,
     "mcnemar": {"groups"},
     "cochran_q": {"groups"},
-    "delong": {"max_fpr", "groups"},
+    "delong": {"groups"},
     "time_blocks": {"metric", "horizon"},
     "diebold_mariano": {"metric", "horizon"},
 }
 """Options of each test."""
 
 
-def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of the systems, and the index of the system of each prediction."""
-    if seeds is None:
-        return tuple(named), np.arange(len(named))
-    owners = [str(owner) for owner in _checks.check_y("seeds", seeds).tolist()]
-    _checks.check_same_length(predictions=list(named), seeds=owners)
-    systems = tuple(dict.fromkeys(owners))
-    if len(systems) < 2:
-        raise ValueError(f"seeds must name at least two systems, got {list(systems)}.")
-    return systems, np.array([systems.index(owner) for owner in owners])
-
-
-def average_units(
-    source: ComparedPredictions, method: str, within: Any, unit_weights: Any, kind: str
-) -> ComparedPredictions:
-    """Return the values of the metric in each random unit, or the predictions in each fixed one."""
-    if method != "max_t" or (source.groups is not None and kind == "random"):
-        raise ValueError(
-            "within must be None unless method='max_t', and for random units without groups."
-        )
-    if kind == "fixed" and len(source.names) < len(source.vectors):
-        raise ValueError("seeds must be None with units='fixed'; average the runs.")
-    # values of the metric in each unit
+def average_units(source: ComparedPredictions, method: str, within: Any) -> ComparedPredictions:
+    """Return the values of the metric in each unit in place of the predictions."""
+    if method != "max_t" or source.groups is not None:
+        raise ValueError("within must be None unless method='max_t' and groups are None.")
     truth, metric = source.truth, source.metric or accuracy_score
     if truth is None:  # predictions are scores of the samples
         metric, truth = _mean_score, np.zeros(len(source.vectors[0]))
-    units = read_units(within, len(truth), unit_weights, kind)
+    units = read_units(within, len(truth))
     named = dict(zip(source.words, source.vectors, strict=True))
     values, kept = score_within(metric, truth, named, source.weight, units)
-    source = replace(source, scoring=f"{source.scoring}, {kept.text}")
-    if kept.fixed:
-        parts = tuple(source.select(rows) for rows in kept.rows)
-        return replace(source, parts=parts, shares=tuple(kept.shares.tolist()))
-    # with a group for each unit, the variance allows for unequal weights
-    groups = None if kept.weights is None else np.arange(len(kept.names))
-    scores = replace(source, truth=None, metric=None, vectors=[*values], groups=groups)
-    return read_predictions(replace(scores, weight=kept.weights))
+    scoring = f"{source.scoring}, {kept.text}"
+    scores = replace(source, truth=None, metric=None, vectors=[*values], weight=None)
+    return read_predictions(replace(scores, scoring=scoring))
 
 
 def _mean_score(_: Any, scores: Any, sample_weight: Any = None) -> float:
@@ -507,17 +449,14 @@ def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.n
 class ComparedPredictions:
     """Predictions of the same samples.
 
-    `words` are the names of the predictions in error messages. With fixed units, `parts` contains
-    the predictions of each unit, and `shares` their weights, which sum to 1.
+    `words` are the names of the predictions in error messages.
     """
 
     names: tuple[str, ...]
-    runs: np.ndarray
     words: list[str]
     truth: Any
     vectors: list[Any]
     metric: Callable[..., float] | None
-    max_fpr: float
     groups: Any
     horizon: int
     weight: Any
@@ -525,8 +464,6 @@ class ComparedPredictions:
     n_resamples: int
     root: SeedSequence
     n_jobs: int | None
-    parts: tuple[ComparedPredictions, ...] = ()
-    shares: tuple[float, ...] = ()
 
     @property
     def n_samples(self) -> int:
@@ -537,16 +474,6 @@ class ComparedPredictions:
     def group(self) -> Codes | None:
         """Group number of each sample; a column for each kind of crossed groups."""
         return _checks.number_groups(self.groups, self.n_samples)
-
-    def select(self, rows: np.ndarray) -> ComparedPredictions:
-        """Return the predictions of some samples."""
-        truth, groups, weight, *vectors = (
-            None if each is None else safe_indexing(each, rows)
-            for each in (self.truth, self.groups, self.weight, *self.vectors)
-        )
-        return read_predictions(
-            replace(self, truth=truth, vectors=vectors, groups=groups, weight=weight)
-        )
 
     def test(self, method: str, alternative: str) -> tuple[np.ndarray, PairTests]:
         """Return the scores of the systems for a test, and the tests of their differences."""
@@ -574,7 +501,7 @@ class ComparedPredictions:
         if len(np.unique(self.truth)) == 2:
             vectors = [as_scores(*pair) for pair in zip(self.words, self.vectors, strict=True)]
         arguments = {} if self.metric is None else unwrap(self.metric)[1]
-        return find_areas(self.truth, vectors, self.group, arguments, self.max_fpr)
+        return find_areas(self.truth, vectors, self.group, arguments)
 
     def find_right(self) -> np.ndarray:
         """Return whether each system predicts each sample correctly."""
@@ -684,89 +611,40 @@ class ComparedPredictions:
         return scores.T
 
     def join(self) -> Joint:
-        """Return the scores of all systems, the means of their runs, and their covariance."""
-        if self.parts:
-            return self._join_parts()
-        scores, k = self._score_samples(), len(self.names)
-        # means over the runs of each system
-        n_seeds = np.bincount(self.runs)
-        mean = np.equal.outer(np.arange(k), self.runs) / n_seeds[:, None]
+        """Return the scores of all systems, and their covariance."""
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
-        n_rates, noise, together = None, np.zeros(len(self.runs)), {}
-        degrees = np.inf if units.n_groups is None else units.n_groups - 1.0
-
-        # covariance of the scores of systems, due to the samples or groups
+        scores = self._score_samples()
         if scores is not None:
-            weight = np.ones(self.n_samples) if self.weight is None else self.weight
-            size, weight = independent_size(weight), weight / weight.sum()
-            of_runs = scores @ weight
-            values = mean @ of_runs
-            moved = (mean @ scores - values[:, None]) * weight
-            rates = np.isin(scores, (0.0, 1.0)).all() and self.weight is None
-            if rates and len(self.runs) == k:
-                n_rates = self.n_samples
-            if units.n_groups is None:
-                # a single sample with weight has no spread
-                degrees = np.inf if n_rates else max(size - 1.0, 1e-12)
-                factor = 1.0 if n_rates else size / degrees
-                covariance = factor * moved @ moved.T
-            else:
-                spread = spread_between(moved.T, units.codes, weight)
-                covariance, degrees = spread.covariance, spread.degrees_of_freedom
-                together = spread.groups
-            noise = ((scores - (mean @ scores)[self.runs]) ** 2) @ weight**2
-        elif is_area(self.metric) and self.weight is None and self.truth.ndim == 1:
-            of_runs, spread = self.find_areas()
-            values, covariance = mean @ of_runs, mean @ spread.covariance @ mean.T
-            degrees, together = spread.degrees_of_freedom, spread.groups
-        else:
-            of_runs, resampled = self.draw()
-            values = mean @ of_runs
-            warn_of_undefined(resampled.sum(axis=0))
-            drawn = resampled[:, np.isfinite(resampled).all(axis=0)]
-            if drawn.shape[1] < 2:
-                raise ValueError("metric must be defined on at least two resamples.")
-            covariance = np.atleast_2d(np.cov(mean @ drawn))
+            return self._join_means(scores, units)
+        if is_area(self.metric) and self.weight is None and self.truth.ndim == 1:
+            values, spread = self.find_areas()
+            degrees = spread.degrees_of_freedom
+            return Joint(values, spread.covariance, degrees, None, units.n_groups, spread.groups)
+        # any other metric: the covariance of its resamples
+        values, resampled = self.draw()
+        warn_of_undefined(resampled.sum(axis=0))
+        drawn = resampled[:, np.isfinite(resampled).all(axis=0)]
+        if drawn.shape[1] < 2:
+            raise ValueError("metric must be defined on at least two resamples.")
+        degrees = np.inf if units.n_groups is None else units.n_groups - 1.0
+        return Joint(values, np.atleast_2d(np.cov(drawn)), degrees, None, units.n_groups)
 
-        # variance between runs of a system, less the noise of its samples
-        between = (of_runs - values[self.runs]) ** 2 - noise
-        per_system = np.maximum(1, n_seeds - 1)
-        own = np.bincount(self.runs, between).clip(0.0) / per_system / n_seeds
-        if k > 2:
-            # pool the variance between seeds: few seeds of one system hardly determine it
-            seed_degrees = max(float(np.sum(n_seeds - 1)), 1.0)
-            own = np.where(
-                n_seeds > 1, max(float(between.sum()), 0.0) / seed_degrees / n_seeds, 0.0
-            )
-        else:  # Welch
-            parts = float(np.sum(own**2 / per_system))
-            seed_degrees = float(own.sum()) ** 2 / parts if parts > 0 else 1.0
-        n_groups = units.n_groups
-        return Joint(values, covariance, degrees, own, seed_degrees, n_rates, n_groups, together)
-
-    def _join_parts(self) -> Joint:
-        """Return the means of the scores over units, and the sum of the covariances within."""
-        # scores and covariance of each unit
-        joints = [part.join() for part in self.parts]
-        sizes = np.array([part.n_samples for part in self.parts])
-        # covariances of rates are divided by n, not n - 1
-        factors = [
-            1.0 if joint.n_rates is None else n / (n - 1)
-            for joint, n in zip(joints, sizes, strict=True)
-        ]
-        covariances = np.array(
-            [
-                share**2 * factor * joint.covariance
-                for share, factor, joint in zip(self.shares, factors, joints, strict=True)
-            ]
-        )
-        traces = np.trace(covariances, axis1=1, axis2=2)
-        degrees = np.minimum([joint.degrees_of_freedom for joint in joints], sizes - 1)
-        # Satterthwaite
-        parts = float(np.sum(traces**2 / degrees))
-        total = float(traces.sum()) ** 2 / parts if parts > 0 else np.inf
-        values = np.array(self.shares) @ np.array([joint.values for joint in joints])
-        return Joint(values, covariances.sum(axis=0), total, np.zeros(len(values)), 1.0)
+    def _join_means(self, scores: np.ndarray, units: DrawingUnits) -> Joint:
+        """Return the means of per-sample scores, and their covariance."""
+        weight = np.ones(self.n_samples) if self.weight is None else self.weight
+        size, weight = independent_size(weight), weight / weight.sum()
+        values = scores @ weight
+        moved = (scores - values[:, None]) * weight
+        rates = np.isin(scores, (0.0, 1.0)).all() and self.weight is None
+        n_rates = self.n_samples if rates else None
+        if units.n_groups is not None:
+            spread = spread_between(moved.T, units.codes, weight)
+            degrees, n_groups = spread.degrees_of_freedom, units.n_groups
+            return Joint(values, spread.covariance, degrees, n_rates, n_groups, spread.groups)
+        # a single sample with weight has no spread
+        degrees = np.inf if n_rates else max(size - 1.0, 1e-12)
+        factor = 1.0 if n_rates else size / degrees
+        return Joint(values, factor * moved @ moved.T, degrees, n_rates)
 
 
 def is_area(metric: Any) -> bool:
@@ -781,28 +659,19 @@ def find_areas(
     scores: Sequence[np.ndarray],
     group: Codes | None,
     arguments: Mapping[str, Any] = MappingProxyType({}),
-    max_fpr: float = 1.0,
 ) -> tuple[np.ndarray, Spread]:
     """Return areas under the ROC curve and their covariance.
 
-    The second of two classes is positive, and a partial area is standardized as in scikit-learn.
+    The second of two classes is positive.
     """
     # the row of the area has its influence function
     classes, codes = np.unique(y, return_inverse=True)
-    row, positive = find_row(roc_auc_score), codes == 1
-    if max_fpr < 1 and len(classes) > 2:
-        raise ValueError(f"max_fpr must be None or 1 for {len(classes)} classes, got {max_fpr}.")
+    row = find_row(roc_auc_score)
     assert row is not None
     assert row.influence is not None
     # area of each system, and the influence of each sample on it
     values, influence = np.empty(len(scores)), np.empty((len(y), len(scores)))
     for at, score in enumerate(scores):
-        if max_fpr < 1:
-            values[at], moved = find_partial_area(positive, score, max_fpr)
-            if group is None:
-                moved = unbiased(moved, positive, np.ones(len(y)))
-            influence[:, at] = moved
-            continue
         ranking = row.influence(arguments, Sample(y, score, np.nan, None, group))
         if ranking is None:
             raise ValueError(

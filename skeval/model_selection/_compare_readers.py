@@ -17,13 +17,12 @@ from skeval._inference.areas import find_area, unbiased
 from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Curve, Estimate
 from skeval._inference.intervals import Limits
-from skeval._inference.paired import CORRECTIONS
 from skeval.metrics._table import find_row, range_of_metric, unwrap
 from skeval.model_selection._comparison import Comparison, ReaderComparison, check_method
 from skeval.model_selection._metric_interval import find_metric, make_statistic, name_metric
 from skeval.model_selection._pair_tests import compare_study, correct
 from skeval.utils import _checks
-from skeval.utils._checks import Alternative, Correction, Covariance, UnitSampling
+from skeval.utils._checks import Alternative, ReaderSampling
 from skeval.utils._compat import read_arrays
 
 Floats = NDArray[np.float64]
@@ -49,12 +48,9 @@ def compare_readers(
     scores: Any,
     *,
     metric: Callable[..., float] | str = roc_auc_score,
-    readers: UnitSampling = "random",
-    covariance: Covariance = "auto",
+    readers: ReaderSampling = "random",
     alternative: Alternative = "two-sided",
-    correction: Correction = "holm",
     groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> Comparison:
     r"""Compare systems that several readers use on the same cases (MRMC studies).
@@ -77,23 +73,17 @@ def compare_readers(
           columns "system", "reader", "case", "score" and "truth". Missing rows are missing
           readings.
     metric : callable or str, default=roc_auc_score
-        Metric of each reader, ``metric(y_true, scores) -> float``, or the name of a scorer.
+        Metric of each reader, ``metric(y_true, scores) -> float``, or the name of a scorer. The
+        covariance of the readers' values due to the sample of cases is DeLong's for the area
+        under the ROC curve, and otherwise the jackknife's, which leaves out each case in turn.
     readers : {"random", "fixed"}, default="random"
         Whether readers are a sample of all readers, to whom the conclusion applies, or the only
         ones of interest.
-    covariance : {"auto", "delong", "jackknife"}, default="auto"
-        Estimate of the covariance of the readers' values due to the sample of cases. "delong"
-        requires the area under the ROC curve; "jackknife" leaves out each case in turn and fits
-        any metric. "auto" is "delong" for the area, and otherwise "jackknife".
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative hypothesis for the first minus the second of two systems.
-    correction : {"holm", "bonferroni", "none"}, default="holm"
-        Correction of the P-values for the number of pairs.
     groups : array-like of shape (n_cases,), default=None
         Patient of each case, if patients have several cases. Patients are then the sampling units.
         Requires a dict of arrays.
-    sample_weight : array-like of shape (n_cases,), default=None
-        Weights of the cases. Requires a dict of arrays.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, of the intervals of all differences together, and of the
         interval of each system.
@@ -101,9 +91,9 @@ def compare_readers(
     Returns
     -------
     comparison : Comparison
-        With the `differences` of all pairs, their intervals and P-values, the `estimates` of the
-        systems, and the `study`: values of single readers and components of the variance. Three or
-        more systems have the test of equality as `omnibus`.
+        With the `differences` of all pairs, their intervals and P-values (corrected by Holm's
+        method), the `estimates` of the systems, and the `study`: values of single readers and
+        components of the variance. Three or more systems have the test of equality as `omnibus`.
 
     Raises
     ------
@@ -175,17 +165,10 @@ def compare_readers(
       This applies to readers and cases like these.
     """
     _checks.check_option("readers", readers, ("random", "fixed"))
-    _checks.check_option("covariance", covariance, ("auto", "delong", "jackknife"))
-    _checks.check_option("correction", correction, CORRECTIONS)
     _checks.check_confidence_level(confidence_level)
     metric = find_metric(metric)
     function, arguments = unwrap(metric)
-    use_areas = covariance != "jackknife" and function is roc_auc_score and not arguments
-    if covariance == "delong" and not use_areas:
-        raise ValueError(
-            "covariance='delong' requires the area under the ROC curve without further arguments, "
-            f"got metric={name_metric(metric)}; 'jackknife' fits any metric."
-        )
+    use_areas = function is roc_auc_score and not arguments
     # one score of each case by each reader with each system
     columns = getattr(scores, "columns", scores if isinstance(scores, Mapping) else ())
     is_long = {"system", "reader"} <= set(map(str, columns))
@@ -197,15 +180,14 @@ def compare_readers(
             "scores must have at least two readers if readers='random', got one; "
             "readers='fixed' applies to this reader alone."
         )
-    # weights and groups of the cases
+    # groups of the cases
     n_cases = len(readings.y_true)
-    weight = _checks.check_weights("sample_weight", sample_weight, n_cases)
     unit = _checks.number_groups(groups, n_cases)
     if unit is not None and unit.ndim > 1:
         raise ValueError("groups must be of one kind, such as patients, got kinds that cross.")
     # value of each reader with each system, and the influence of each unit
     estimate_values = _place_cases if use_areas else partial(_leave_cases_out, metric)
-    values, influence = estimate_values(readings, weight, unit)
+    values, influence = estimate_values(readings, unit)
     undefined = ~np.isfinite(values + influence.sum(axis=1).reshape(values.shape))
     if undefined.any():
         system, reader = np.argwhere(undefined)[0]
@@ -229,12 +211,11 @@ def compare_readers(
     return ReaderComparison(
         names=readings.names,
         values=values.mean(axis=1),
-        tests=correct(compare_study(study, alternative), correction, confidence_level),
+        tests=correct(compare_study(study, alternative), method, confidence_level),
         method=method,
         scoring=scoring,
         n_samples=n_cases,
         alternative=alternative,
-        correction=correction,
         confidence_level=confidence_level,
         greater_is_better=row is None or row.greater_is_better,
         study=study,
@@ -358,9 +339,7 @@ def _check_readings(
     return Readings(y_true, names, readers, scores, missing)
 
 
-def _place_cases(
-    readings: Readings, weight: Floats, unit: NDArray[np.intp] | None
-) -> tuple[Floats, Floats]:
+def _place_cases(readings: Readings, unit: NDArray[np.intp] | None) -> tuple[Floats, Floats]:
     """Return the areas, (n_systems, n_readers), and the influence of each unit on them, by DeLong.
 
     The influence has shape (n_systems * n_readers, n_units); it is 0 for units that are not read.
@@ -378,10 +357,10 @@ def _place_cases(
     values, influence = np.empty(scores.shape[:2]), np.zeros(scores.shape)
     for at in np.ndindex(values.shape):
         row = np.flatnonzero(read[at])
-        positive, own = readings.y_true[row] == classes[1], weight[row]
+        positive, own = readings.y_true[row] == classes[1], np.ones(len(row))
         values[at], moved = find_area(positive, scores[at][row], own)
         influence[at][row] = unbiased(moved, positive, own)
-    flat = influence.reshape(-1, len(weight))
+    flat = influence.reshape(-1, len(readings.y_true))
     if unit is None:
         return values, flat
     # sums over groups, corrected for their number
@@ -391,22 +370,21 @@ def _place_cases(
 
 
 def _leave_cases_out(
-    metric: Callable[..., float], readings: Readings, weight: Floats, unit: NDArray[np.intp] | None
+    metric: Callable[..., float], readings: Readings, unit: NDArray[np.intp] | None
 ) -> tuple[Floats, Floats]:
     """Return the values of a metric and the influence of each unit on them, by the jackknife.
 
     The shapes are the same as for `_place_cases`.
     """
-    units = np.arange(len(weight)) if unit is None else unit
+    units = np.arange(len(readings.y_true)) if unit is None else unit
     n_systems, n_readers, _ = readings.scores.shape
     values = np.empty((n_systems, n_readers))
     influence = np.zeros((n_systems, n_readers, int(units.max()) + 1))
     for at in np.ndindex(values.shape):
         read = np.flatnonzero(~readings.missing[at])
         score = np.array(readings.scores[at][read].tolist())  # numbers or text, no objects
-        own = None if (weight == weight[0]).all() else weight[read]
         # the metric on all read cases, and without each unit
-        statistic = make_statistic(metric, readings.y_true[read], score, own)
+        statistic = make_statistic(metric, readings.y_true[read], score, None)
         present = np.unique(units[read])
         with _checks.naming("metric", "scores"):
             values[at] = statistic(np.arange(len(read)))
@@ -423,7 +401,6 @@ def reader_study_size(
     difference: float | None = None,
     power: float = 0.8,
     n_readers: Sequence[int] = tuple(range(3, 15)),
-    n_cases: int | None = None,
 ) -> Curve:
     r"""Return the number of cases for a required power, by the number of readers.
 
@@ -439,15 +416,13 @@ def reader_study_size(
         Required probability of detecting the difference.
     n_readers : sequence of int, default=3 to 14
         Numbers of readers to consider.
-    n_cases : int, default=None
-        Number of cases at which the power is listed; None uses the number of the study.
 
     Returns
     -------
     curve : Curve
         `x` is the number of readers and `y` the number of cases with the same fraction of each
-        class as in the study; nan if no 1,000-fold study of this many readers has the power. The
-        column "power" is the power with `n_cases` cases.
+        class as in the study; nan if no 1,000-fold study of this many readers has the power. A
+        column is the power with the number of cases of the study.
 
     Raises
     ------
@@ -468,8 +443,8 @@ def reader_study_size(
     The errors of the cases are inversely proportional to the number of cases, the number of readers
     divides the rest, and the power follows from the noncentral F distribution on Hillis' degrees of
     freedom [1]_, or from the noncentral t distribution for a one-sided `alternative` of the
-    comparison. The level is divided by the number of pairs unless its `correction` is "none"; the
-    power under Holm's correction is at least this. The components of a small study are uncertain,
+    comparison. The level is divided by the number of pairs (Bonferroni); the power under Holm's
+    correction is at least this. The components of a small study are uncertain,
     and so is the size. With two readers, the test had a size of .092 at the level .05.
 
     References
@@ -514,14 +489,11 @@ def reader_study_size(
             f"got {difference!r}."
         )
     # Bonferroni's level for all pairs
-    level = comparison.level
-    if comparison.correction != "none":
-        level /= len(comparison.differences)
+    level = comparison.level / len(comparison.differences)
     if not isinstance(power, Real) or not level < power < 1:
         raise ValueError(f"power must satisfy {level:.3g} < power < 1, got {power!r}.")
     least = 2 if study.random_readers else 1
     counts = sorted({_checks.check_count("n_readers", n, least) for n in np.atleast_1d(n_readers)})
-    n_cases = study.n_cases if n_cases is None else _checks.check_count("n_cases", n_cases)
     # smallest number of cases for each number of readers, by bisection
     sizes = range(1, 1 + MAX_TIMES * study.n_cases)
     needed = []
@@ -535,8 +507,8 @@ def reader_study_size(
         x=np.array(counts, dtype=float),
         y=np.array(needed, dtype=float),
         columns={
-            f"power with {n_cases} cases": np.array(
-                [study.power(difference, level, n, n_cases, alternative) for n in counts]
+            f"power with {study.n_cases} cases": np.array(
+                [study.power(difference, level, n, study.n_cases, alternative) for n in counts]
             )
         },
         method=comparison.method,

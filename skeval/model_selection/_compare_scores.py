@@ -5,7 +5,6 @@ The public function, and the reading of the tables of each kind.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from skeval._inference.paired import CORRECTIONS
 from skeval._inference.ranks import smallest_pvalue
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._comparison import (
@@ -27,14 +25,7 @@ from skeval.model_selection._comparison import (
 )
 from skeval.model_selection._pair_tests import METHODS, correct, corrected_t
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    Alternative,
-    ComparisonTest,
-    Correction,
-    Missing,
-    Over,
-    RandomStateLike,
-)
+from skeval.utils._checks import Alternative, ComparisonTest, Missing, Over, RandomStateLike
 from skeval.utils._compat import validate_params
 
 TESTS = {
@@ -43,14 +34,10 @@ TESTS = {
     "items": ("max_t",),
 }
 """Tests by what the scores are of."""
-MIN_ITEMS, MAX_ITEM_VALUES = 20, 5
-"""Minimum number of rows, and maximum number of distinct integers, of a table of items."""
-ID_WORDS = {"id", "item", "index", "idx", "question", "sample", "instance", "example", "doc"}
-"""Parts of a column name that suggest an identifier."""
 FORMS = (
-    "accepted are a table or array with a row for each data set and a column for each classifier, "
-    "a table with the columns dataset, classifier and score (and split), and a dict of data sets, "
-    "each a dict of classifiers"
+    "accepted are a table with a row for each data set and a column for each classifier, a table "
+    "with the columns dataset, classifier and score (and split), and a dict of data sets, each a "
+    "dict of classifiers"
 )
 """Forms of scores on data sets."""
 
@@ -64,12 +51,10 @@ def compare_scores(
     method: ComparisonTest = "auto",
     test_train_ratio: float | None = None,
     alternative: Alternative = "two-sided",
-    correction: Correction = "holm",
     confidence_level: float = 0.95,
     margin: float | None = None,
     missing: Missing = "raise",
     groups: str | ArrayLike | None = None,
-    seeds: ArrayLike | None = None,
     random_state: RandomStateLike = None,
 ) -> Comparison:
     r"""Compare systems by existing scores on splits of one data set, on data sets, or on items.
@@ -88,10 +73,10 @@ def compare_scores(
         - a frame in long form with the columns ``dataset``, ``classifier`` and ``score``, and
           ``split`` if there are scores of splits, which are paired by it; the order of the rows
           does not matter, and names are sorted;
-        - a dict or list of data sets, each a dict of classifiers: a result of `cross_validate`,
-          scores of splits, or a single score;
+        - a dict of data sets, each a dict of classifiers: a result of `cross_validate`, scores of
+          splits, or a single score;
         - a result of `run_over_datasets`;
-        - an array of shape (n_datasets, n_classifiers) or (n_datasets, n_classifiers, n_splits).
+        - an array of shape (n_datasets, n_classifiers).
 
         Scores of splits are averaged.
 
@@ -101,17 +86,17 @@ def compare_scores(
         - a data frame with a row for each item and a column for each system, a dict of systems, or
           an array of shape (n_items, n_systems);
         - a data frame or a dict of columns in long form with the columns ``item``, ``system`` and
-          ``score``, and ``seed`` if systems were run several times.
+          ``score``.
     over : {"splits", "datasets", "items"}, default="splits"
         Whether the scores are of splits, of data sets or of items.
     method : str, default="auto"
         Over splits "auto" is "corrected_t": the corrected resampled t-test of Nadeau and Bengio,
         as in `compare_classifiers`.
 
-        Over data sets "wilcoxon" is the signed-rank test of each pair, with `correction`. It
-        assumes symmetric differences and does not depend on other classifiers. "nemenyi" compares
-        mean ranks by the studentized range, without `correction`; "mean_ranks" compares them by the
-        normal distribution, with `correction`. Both fail if the scores of the classifiers have
+        Over data sets "wilcoxon" is the signed-rank test of each pair, with Holm's correction.
+        It assumes symmetric differences and does not depend on other classifiers. "nemenyi"
+        compares mean ranks by the studentized range; "mean_ranks" compares them by the normal
+        distribution, with Holm's correction. Both fail if the scores of the classifiers have
         different variances: they reject up to twice as often as the nominal level, see Notes.
         "auto" is "wilcoxon", but "nemenyi" if there are three or more classifiers and too few data
         sets for Wilcoxon's test ever to reject; the result contains the reason.
@@ -126,8 +111,6 @@ def compare_scores(
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative hypothesis for the difference of two systems, first minus second, over splits
         or items.
-    correction : {"holm", "bonferroni", "none"}, default="holm"
-        Correction of the P-values for the number of pairs, over splits or data sets.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, of the intervals of all differences together. Tests over
         data sets have the level one minus it; tests over splits have a level of at most 5 %.
@@ -142,10 +125,6 @@ def compare_scores(
         then computed between groups. Names of columns of `scores`, or values in the order of the
         items (not in long form). Several columns are nested or crossed groups. In long form, an
         item is identified by its groups and its name, so tasks may number their items alike.
-    seeds : array-like of shape (n_columns,), default=None
-        The system of each column of scores of items, if systems were run several times, for example
-        with several seeds. The means over runs are compared, and the variation between runs is part
-        of the standard error.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws; an int gives the same result in each call. Only "max_t" uses it.
 
@@ -265,7 +244,6 @@ def compare_scores(
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
     _checks.check_option("over", over, TESTS)
-    _checks.check_option("correction", correction, CORRECTIONS)
     _checks.check_option("missing", missing, ("raise", "drop"))
     _checks.check_option("method", method, ("auto", *TESTS[over]))
     if over != "splits" and test_train_ratio is not None:
@@ -273,23 +251,21 @@ def compare_scores(
             f"test_train_ratio must be None for over={over!r}, got {test_train_ratio}."
         )
     if over == "items":
-        columns, groups, owners = read_items(scores, groups)
+        columns, groups = read_items(scores, groups)
         check_items(columns)
         comparison: Any = compare_predictions(
             None,
             columns,
             method="max_t",
             groups=groups,
-            seeds=owners if seeds is None else seeds,
             alternative=alternative,
             confidence_level=confidence_level,
             margin=margin,
             random_state=random_state,
         )
         return replace(comparison, n_items=len(next(iter(columns.values()))))
-    for argument, value in {"groups": groups, "seeds": seeds}.items():
-        if value is not None:
-            raise ValueError(f"{argument} must be None unless over='items', got {value!r}.")
+    if groups is not None:
+        raise ValueError(f"groups must be None unless over='items', got {groups!r}.")
 
     # the table of scores, and the test of all pairs of its columns
     kind: type[Comparison] = SplitComparison
@@ -303,25 +279,16 @@ def compare_scores(
         kind, reason = DatasetComparison, "The test was chosen by the user."
         names, values, datasets, dropped = read_score_table(scores, missing)
         if method == "auto":
-            method, reason = choose_test(values.shape, 1 - confidence_level, correction)
-        n_kinds, whole = len(np.unique(values)), bool((values == np.round(values)).all())
-        if whole and len(values) >= MIN_ITEMS and n_kinds <= MAX_ITEM_VALUES:
-            _checks.warn_user(
-                f"The scores are {n_kinds} whole numbers on {len(values)} rows: they look like "
-                "scores of items rather than data sets. over='items' ranks systems by their mean "
-                "score on items."
-            )
+            method, reason = choose_test(values.shape, 1 - confidence_level)
         check_method(method, alternative, len(names))
-        correction = "none" if METHODS[method].simultaneous else correction
         tests = METHODS[method].test(values, confidence_level)
         fields = {"scores": values, "datasets": datasets, "dropped": dropped, "reason": reason}
     return kind(
         names=names,
         values=values.mean(axis=0),
-        tests=correct(tests, correction, confidence_level),
+        tests=correct(tests, method, confidence_level),
         method=method,
         alternative=alternative,
-        correction=correction,
         confidence_level=confidence_level,
         margin=margin,
         **fields,
@@ -399,14 +366,11 @@ def check_same_indices(results: Mapping[str, Any]) -> None:
             )
 
 
-def choose_test(
-    shape: tuple[int, ...], alpha: float, correction: str
-) -> tuple[ComparisonTest, str]:
+def choose_test(shape: tuple[int, ...], alpha: float) -> tuple[ComparisonTest, str]:
     """Return the test for a table of data sets and classifiers, and the reason."""
     # smallest corrected P-value that the signed-rank test can reach
     n, k = shape
-    n_pairs = 1 if correction == "none" else k * (k - 1) // 2
-    least = min(smallest_pvalue(n) * n_pairs, 1.0)
+    least = min(smallest_pvalue(n) * k * (k - 1) / 2, 1.0)
     if least <= alpha:
         return "wilcoxon", "Default: it compares two systems by their own scores only."
     few = f"On {n} data sets the smallest P-value of Wilcoxon's test is {least:.2g}"
@@ -418,57 +382,21 @@ def choose_test(
 def read_score_table(
     scores: Any, missing: str
 ) -> tuple[tuple[str, ...], np.ndarray, tuple[str, ...], tuple[str, ...]]:
-    """Return names, mean scores over splits, data sets, and those dropped for missing scores.
-
-    The scores are a frame, an array, or data sets by name or in a list.
-    """
-    several = isinstance(scores, list | tuple) and any(isinstance(s, Mapping) for s in scores)
-    if hasattr(scores, "columns"):
-        # a frame, in long or wide form
-        names = [str(name) for name in scores.columns]
-        if {"dataset", "classifier", "score"} <= set(names):
-            datasets, names, means = _read_long(scores, "split" in names)
-        else:
-            datasets = [str(row) for row in getattr(scores, "index", range(len(scores)))]
-            for what, listed in (("data sets", datasets), ("classifiers", names)):
-                twice = next((name for name in listed if listed.count(name) > 1), None)
-                if twice is not None:
-                    raise ValueError(f"scores must name its {what} once each, got {twice!r} twice.")
-            try:
-                means = _checks.check_data("scores", scores, dtype=float, ensure_all_finite=NAN)
-            except ValueError as error:
-                raise ValueError(f"{str(error).rstrip('.')}; {FORMS}.") from error
-    elif isinstance(scores, Mapping) or several:
-        # data sets by name, each with scores of splits by classifier
-        if not isinstance(scores, Mapping):
-            scores = {f"data set {place}": item for place, item in enumerate(scores, 1)}
-        datasets = list(_name("data sets", scores).values())
-        cells: dict[tuple[str, str], float] = {}
-        keys: dict[Any, None] = {}
-        for dataset, results in zip(datasets, scores.values(), strict=True):
-            if not isinstance(results, Mapping):
-                raise TypeError(
-                    "scores must have a dict of classifiers for each data set, got "
-                    f"{type(results).__name__} for {dataset!r}; {FORMS}."
-                )
-            check_same_indices({f"scores[{dataset!r}][{key!r}]": results[key] for key in results})
-            for name, result in results.items():
-                keys[name] = None
-                cells[dataset, str(name)] = float(read_splits_scores("scores", result).mean())
-        names = list(_name("classifiers", keys).values())
-        means = np.array([[cells.get((row, name), np.nan) for name in names] for row in datasets])
+    """Return names, mean scores over splits, data sets, and those dropped for missing scores."""
+    if {"dataset", "classifier", "score"} <= set(map(str, getattr(scores, "columns", ()))):
+        datasets, names, means = _read_long(scores)
+    elif isinstance(scores, Mapping):
+        datasets, names, means = _read_nested(scores)
     else:
-        values = _checks.check_data(
-            "scores", scores, dtype=float, allow_nd=True, ensure_all_finite=NAN
-        )
-        if values.ndim > 3:
-            raise ValueError(
-                "scores must have the shape (n_datasets, n_classifiers) or (n_datasets, "
-                f"n_classifiers, n_splits), got {values.shape}."
-            )
-        means = values if values.ndim == 2 else values.mean(axis=2)
+        try:
+            means = _checks.check_data("scores", scores, dtype=float, ensure_all_finite=NAN)
+        except ValueError as error:
+            raise ValueError(f"{str(error).rstrip('.')}; {FORMS}.") from error
         datasets = [f"data set {row}" for row in range(1, 1 + means.shape[0])]
         names = [f"classifier {column}" for column in range(1, 1 + means.shape[1])]
+        if hasattr(scores, "columns"):
+            names = list(_name("classifiers", scores.columns))
+            datasets = list(_name("data sets", getattr(scores, "index", range(len(scores)))))
 
     # data sets without all scores are dropped, or raise an error
     if len(names) < 2:
@@ -494,54 +422,65 @@ def read_score_table(
 
 
 NAN: Any = "allow-nan"
+Table = tuple[list[str], list[str], np.ndarray]
+"""Names of the data sets and of the classifiers, and the mean scores."""
 
 
-def _read_long(frame: Any, with_splits: bool) -> tuple[list[str], list[str], np.ndarray]:
+def _read_nested(scores: Mapping[Any, Any]) -> Table:
+    """Read a dict of data sets, each a dict of classifiers with scores of splits."""
+    cells: dict[tuple[Any, Any], float] = {}
+    for dataset, results in scores.items():
+        if not isinstance(results, Mapping):
+            raise TypeError(
+                "scores must have a dict of classifiers for each data set, got "
+                f"{type(results).__name__} for {dataset!r}; {FORMS}."
+            )
+        check_same_indices({f"scores[{dataset!r}][{key!r}]": results[key] for key in results})
+        for name, result in results.items():
+            cells[dataset, name] = float(read_splits_scores("scores", result).mean())
+    names = dict.fromkeys(name for _, name in cells)
+    means = np.array([[cells.get((row, name), np.nan) for name in names] for row in scores])
+    return _name("data sets", scores), _name("classifiers", names), means
+
+
+def _read_long(table: Any) -> Table:
     """Read rows in arbitrary order: names are sorted, and splits are paired by name."""
-    columns = ["dataset", "classifier", *["split"] * with_splits]
-    for column in columns:
-        lacking = [one for one in frame[column] if _checks.is_missing(one)]
+    columns = {name: list(table[name]) for name in ("dataset", "classifier", "score")}
+    columns["split"] = list(table["split"]) if "split" in table.columns else [0] * len(table)
+    for column in ("dataset", "classifier", "split"):
+        lacking = [one for one in columns[column] if _checks.is_missing(one)]
         if lacking:
             raise ValueError(f"scores must have a {column} in each row, got {lacking[0]!r}.")
     values = _checks.check_data(
-        "scores", list(frame["score"]), ensure_2d=False, dtype=float, ensure_all_finite=NAN
+        "scores", columns["score"], ensure_2d=False, dtype=float, ensure_all_finite=NAN
     )
-    names = list(frame["classifier"])
-    splits = list(frame["split"]) if with_splits else [None] * len(names)
-    rows = list(zip(frame["dataset"], splits, strict=True))
-    keys, listed, table, counts = _pivot(rows, names, values)
-    of_dataset = _name("data sets", _sort(dataset for dataset, _ in keys))
-    texts = list(_name("classifiers", listed).values())
-    means = np.empty((len(of_dataset), len(texts)))
-    for at, (dataset, text) in enumerate(of_dataset.items()):
-        own = [place for place, (other, _) in enumerate(keys) if other == dataset]
-        means[at] = np.ascontiguousarray(table[own].T).mean(axis=1)
-
-        # each classifier has one score of each split, or none at all
-        read, several = counts[own], np.argwhere(counts[own] > 1)
-        if len(several):
-            row, column = several[0]
-            where = f" at split {keys[own[row]][1]!r}" if with_splits else ""
+    rows = list(zip(columns["dataset"], columns["split"], strict=True))
+    keys, names, cells, counts = _pivot(rows, columns["classifier"], values)
+    if counts.max() > 1:
+        row, column = np.argwhere(counts > 1)[0]
+        raise ValueError(
+            "scores must have one row for each data set and classifier, or a column 'split', got "
+            f"several of {keys[row][0]!r} and {names[column]!r}."
+        )
+    # mean over the splits, which all classifiers of a data set share
+    datasets = _sort(dataset for dataset, _ in keys)
+    means = np.empty((len(datasets), len(names)))
+    for at, dataset in enumerate(datasets):
+        own = [other == dataset for other, _ in keys]
+        read = counts[own] > 0
+        if (read.any(axis=0) != read.all(axis=0)).any():
             raise ValueError(
-                "scores must have one row for each data set and classifier, or a column 'split', "
-                f"got several of {text!r} and {texts[column]!r}{where}."
+                "scores must be of the same splits for all classifiers, got different splits on "
+                f"{dataset!r}."
             )
-        known = np.flatnonzero(read.any(axis=0))
-        apart = np.argwhere(read[:, known] != read[:, known[:1]])
-        if len(apart):
-            split, other = keys[own[apart[0][0]]][1], texts[known[apart[0][1]]]
-            raise ValueError(
-                f"scores must be of the same splits for all classifiers, got split {split!r} of "
-                f"{text!r} for only one of {texts[known[0]]!r} and {other!r}."
-            )
-    return list(of_dataset.values()), texts, means
+        means[at] = np.ascontiguousarray(cells[own].T).mean(axis=1)
+    return _name("data sets", datasets), _name("classifiers", names), means
 
 
 def _pivot(
     rows: Sequence[Any], columns: Sequence[Any], values: Any
 ) -> tuple[list[Any], list[Any], np.ndarray, np.ndarray]:
     """Return the distinct rows and columns, the last value of each cell, and their number."""
-    # number the distinct labels, and fill the cells
     labels = _sort(rows), _sort(columns)
     places = [{label: at for at, label in enumerate(listed)} for listed in labels]
     cell = [places[0][row] for row in rows], [places[1][column] for column in columns]
@@ -561,36 +500,28 @@ def _sort(ids: Iterable[Any]) -> list[Any]:
         return sorted(different, key=lambda value: (type(value).__name__, str(value)))
 
 
-def _name(what: str, ids: Iterable[Any]) -> dict[Any, str]:
-    """Return the text of each name; raise if different names have the same text."""
+def _name(what: str, ids: Iterable[Any]) -> list[str]:
+    """Return names as text; raise if two names have the same text."""
     named: dict[str, Any] = {}
     for identifier in ids:
-        other = named.setdefault(str(identifier), identifier)
-        if other != identifier:
+        if str(identifier) in named:
             raise ValueError(
-                f"scores must have distinct names, got the {what} {other!r} and {identifier!r}."
+                f"scores must have distinct names, got the {what} {named[str(identifier)]!r} and "
+                f"{identifier!r}."
             )
-    return {identifier: text for text, identifier in named.items()}
+        named[str(identifier)] = identifier
+    return list(named)
 
 
-def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any, list[str] | None]:
-    """Return one column of scores for each run, the groups of items, and the system of each run.
-
-    The systems are None unless a table in long form contains several runs of a system.
-    """
+def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
+    """Return one column of scores for each system, and the groups of items."""
     if hasattr(scores, "columns") or isinstance(scores, Mapping):
         keys = list(scores if isinstance(scores, Mapping) else scores.columns)
         columns = {str(key): np.asarray(scores[key]) for key in keys}
         if len(columns) < len(keys):
             raise ValueError(f"scores must have columns of different names, got {keys}.")
     else:
-        with _checks.naming("scores"):
-            values = np.asarray(scores, dtype=float)
-        if values.ndim != 2 or values.shape[1] < 2:
-            raise ValueError(
-                "scores must have the shape (n_items, n_systems) with at least two systems, got "
-                f"{values.shape}."
-            )
+        values = _checks.check_data("scores", scores, dtype=float, ensure_all_finite=NAN)
         columns = {f"system {number}": column for number, column in enumerate(values.T, 1)}
     _checks.check_same_length(**{f"scores[{name!r}]": column for name, column in columns.items()})
     is_long = {"item", "system", "score"} <= set(columns)
@@ -604,55 +535,47 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any, li
     elif isinstance(groups, str) or (is_long and groups is not None):
         raise ValueError(f"groups must name columns of scores, {list(columns)}, got {groups!r}.")
     if not is_long:
-        return columns, groups, None
+        return columns, groups
 
-    # in long form, items are identified by their groups and name, and runs by system and seed
-    for name in {"item", "system", "seed"} & set(columns):
+    # in long form, items are identified by their groups and name
+    for name in ("item", "system"):
         _checks.check_complete(f"scores[{name!r}]", columns[name])
     own = columns["item"].tolist()
     parts = [own] if groups is None else [*groups.T.tolist(), own]
     items = [" / ".join(map(str, part)) for part in zip(*parts, strict=True)]
-    systems = columns["system"].tolist()
-    seeds = columns["seed"].tolist() if "seed" in columns else [0] * len(items)
     with _checks.naming("scores"):
         values = columns["score"].astype(float)
-    listed, runs, table, counts = _pivot(items, list(zip(systems, seeds, strict=True)), values)
-    owners = [str(system) for system, _ in runs]
+    listed, systems, table, counts = _pivot(items, columns["system"].tolist(), values)
     if (counts != 1).any():
-        item, run = np.argwhere(counts != 1)[0]
+        item, column = np.argwhere(counts != 1)[0]
         raise ValueError(
-            f"scores must have one score of each item by {owners[run]!r}, got {counts[item, run]} "
-            f"of item {listed[item]}."
+            f"scores must have one score of each item by {systems[column]!r}, got "
+            f"{counts[item, column]} of item {listed[item]}."
         )
     if groups is not None:
         first = dict(zip(reversed(items), reversed(range(len(items))), strict=True))
         groups = groups[[first[item] for item in listed]]
-    if len(set(owners)) == len(owners):
-        return dict(zip(owners, table.T, strict=True)), groups, None
-    return {f"{a} {b}": run for (a, b), run in zip(runs, table.T, strict=True)}, groups, owners
+    return dict(zip(_name("systems", systems), table.T, strict=True)), groups
 
 
 def check_items(columns: Mapping[str, np.ndarray]) -> None:
     """Raise unless each system has a finite score of each item, and no column is an identifier."""
     for name, column in columns.items():
-        if column.dtype.kind in "OUS" and any(isinstance(value, str) for value in column.tolist()):
-            is_id = True
-        else:
+        values, is_id = np.empty(0), column.dtype.kind in "OUS"
+        if is_id and not any(isinstance(value, str | bytes) for value in column.tolist()):
+            is_id = False
+        if not is_id:
             with _checks.naming(f"scores[{name!r}]"):
                 values = np.asarray(column, dtype=float)
-            if values.ndim != 1:
-                raise ValueError(f"scores[{name!r}] must have one dimension, got {values.shape}.")
             if not np.isfinite(values).all():
                 row = int(np.argmin(np.isfinite(values)))
                 raise ValueError(
                     f"scores[{name!r}] must be finite, got {values[row]} in row {row}. Leave out "
                     "the item for all systems, or score a missing answer as wrong."
                 )
-            # distinct whole numbers, without gaps or in a column with such a name
-            named = not ID_WORDS.isdisjoint(re.split(r"[^a-z]+", name.lower()))
-            distinct = len(np.unique(values)) == len(values) > 2
-            whole = bool((values == np.round(values)).all())
-            is_id = distinct and whole and (named or np.ptp(values) == len(values) - 1)
+            # consecutive whole numbers
+            ordered = np.sort(values)
+            is_id = len(values) > 2 and bool((np.diff(ordered) == 1).all())
         if is_id:
             raise ValueError(
                 f"scores must contain numbers only, but the column {name!r} looks like an "

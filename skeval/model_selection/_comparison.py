@@ -6,7 +6,7 @@ then the comparison with its forms for splits, many systems, data sets and reade
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import combinations
@@ -18,7 +18,7 @@ from sklearn.base import is_classifier
 
 from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
-from skeval._inference.intervals import Limits, mirrored
+from skeval._inference.intervals import Limits, invert_limit, mirrored
 from skeval._inference.paired import ALTERNATIVES
 from skeval._inference.ranks import critical_difference, find_equal, find_groups, rank_rows
 from skeval._version import __version__
@@ -31,8 +31,6 @@ MAX_LISTED = 10
 """Maximum number of systems whose pairs are printed; with more, the ranks are printed."""
 MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 """The alternative for b - a that equals an alternative for a - b."""
-MIN_ALPHA, MAX_ALPHA, N_HALVINGS = 1e-9, 0.45, 40
-"""Smallest and largest P-value of a margin, and number of steps to compute one."""
 ORDERS = {
     "estimators": "compare_classifiers(estimators, X, y)",
     "predictions": "compare_predictions(y_true, predictions)",
@@ -303,23 +301,6 @@ class Difference(ResultWithValue):
         return f"{super().__str__()}\n{_text.fill_text(self.conclusion)}"
 
 
-def invert_limit(limit: Callable[[float], float], bound: float) -> float:
-    """Return the P-value of a value of at most a bound, by inverting lower limits.
-
-    It is the smallest level `alpha` at which the lower limit of the interval at ``1 - 2 alpha``
-    exceeds the bound; 0.5 stands for all levels above `MAX_ALPHA`.
-    """
-    low, high = np.log(MIN_ALPHA), np.log(MAX_ALPHA)
-    if not limit(float(1 - 2 * np.exp(high))) > bound:
-        return 0.5
-    for _ in range(N_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (
-            (low, middle) if limit(float(1 - 2 * np.exp(middle))) > bound else (middle, high)
-        )
-    return float(np.exp(high))
-
-
 class LazyDifferences(Mapping[tuple[str, str], Difference]):
     """Differences of all pairs of names of a comparison, each made when it is read.
 
@@ -365,8 +346,6 @@ class Comparison(Result):
         Number of samples, if known.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis for the difference of two systems.
-    correction : str
-        Correction of the P-values; "none" if the test itself accounts for all pairs.
     confidence_level : float
         Simultaneous coverage of the intervals of differences and ranks.
     greater_is_better : bool
@@ -391,7 +370,6 @@ class Comparison(Result):
     scoring: str = "score"
     n_samples: int | None = None
     alternative: str = "two-sided"
-    correction: str = "holm"
     confidence_level: float = 0.95
     greater_is_better: bool = True
     margin: float | None = None
@@ -418,6 +396,11 @@ class Comparison(Result):
     def level(self) -> float:
         """Significance level: a difference with at most this P-value is called significant."""
         return METHODS[self.method].level(self.confidence_level)
+
+    @property
+    def correction(self) -> str:
+        """Correction of the P-values; "none" if the test itself accounts for all pairs."""
+        return "none" if METHODS[self.method].simultaneous else "holm"
 
     @property
     def omnibus(self) -> Test | None:
@@ -547,8 +530,6 @@ class Comparison(Result):
             text += f" The {level} intervals of all differences and ranks are simultaneous."
             if self.correction != "none":
                 text += f" P-values are corrected for multiple comparisons ({self.correction})."
-            elif not METHODS[self.method].simultaneous:
-                text += " P-values are not corrected for the number of pairs."
         text += f" {self.scope}" * bool(self.scope)
         return f"{text} Computed with skeval {__version__}." + f"\n\n[1] {work}" * bool(work)
 
@@ -624,11 +605,7 @@ class Comparison(Result):
     def _describe_level(self) -> str:
         """Return the level of the tests, and whether it is for all pairs together."""
         level, n_pairs = f"level {100 * self.level:.3g} %", len(self.differences)
-        if n_pairs == 1:
-            return level
-        if METHODS[self.method].simultaneous or self.correction != "none":
-            return f"{level} for all of {n_pairs} pairs"
-        return f"{level} for each of {n_pairs} pairs, not corrected for their number"
+        return level if n_pairs == 1 else f"{level} for all of {n_pairs} pairs"
 
     @property
     def _superlative(self) -> str:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
     average_precision_score,
     explained_variance_score,
@@ -43,19 +42,13 @@ from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import find_sums
 from skeval.model_selection._subgroups import (
     Units,
-    combine_units,
     compare_subgroups,
     estimate_mean,
     read_units,
     score_units,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    MetricIntervalMethod,
-    RandomStateLike,
-    UnitSampling,
-    ignored_warnings,
-)
+from skeval.utils._checks import MetricIntervalMethod, RandomStateLike
 from skeval.utils._compat import (
     Interval,
     metric_of_scorer,
@@ -84,8 +77,6 @@ class Options(TypedDict, total=False):
     random_state: RandomStateLike
     n_jobs: int | None
     within: ArrayLike | None
-    unit_weights: Mapping[Any, float] | None
-    units: UnitSampling
 
 
 Metric = Callable[..., float] | str
@@ -130,8 +121,6 @@ def metric_interval(
     groups: ArrayLike | None = None,
     by: ArrayLike | None = None,
     within: ArrayLike | None = None,
-    unit_weights: Mapping[Any, float] | None = None,
-    units: UnitSampling = "random",
     stratify: bool = False,
     sample_weight: ArrayLike | None = None,
     random_state: RandomStateLike = None,
@@ -186,15 +175,9 @@ def metric_interval(
         largest difference between two of them an interval that is corrected for all pairs.
     within : array-like of shape (n_samples,), default=None
         Unit of each sample, such as a task, subject, query or image. The metric is computed in
-        each unit, and the estimate is the mean of these values. `by` is then not accepted; with
-        random units `groups` and `stratify` are not, either, and `method` is "auto" or "t".
-    unit_weights : dict of unit to float, default=None
-        Weight of each unit in the mean; None gives all units the same weight.
-    units : {"random", "fixed"}, default="random"
-        Target of the interval with `within`: "random" is the mean over a population of units, with
-        these as a random sample; "fixed" is the mean over exactly these units, such as the tasks of
-        a benchmark, on new samples of each. The variance is computed between units, or is the sum
-        of the variances within units, from the interval of each unit by `method`.
+        each unit, and the estimate is the mean of these values over a population of
+        units, with these as a random sample. `by`, `groups` and `stratify` are then not accepted,
+        and `method` is "auto" or "t".
     stratify : bool, default=False
         Resample within each class of `y_true`, keeping its size. With ``method="auto"`` this is
         also done if the metric is undefined on some resamples, for example because a class is
@@ -242,8 +225,8 @@ def metric_interval(
     "hall" is Hall's transformation of a skewed mean [4]_. The bootstrap ("percentile", "bca" [5]_)
     uses Hesterberg's wider level [6]_. If nothing varies, the limits are nan.
 
-    With `within` and ``units="random"``, the quantile is Student's with one degree of freedom less
-    than the number of units, and Satterthwaite's with weights.
+    With `within`, the quantile is Student's with one degree of freedom less than the number of
+    units.
 
     :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage. No
     interval of the mean squared error is reliable if errors have heavy tails.
@@ -290,7 +273,7 @@ def metric_interval(
     >>> y = rng.integers(0, 2, 240)
     >>> score = y + rng.normal(size=240) + rng.normal(size=12)[subject]
     >>> print(metric_interval(roc_auc_score, y, score, within=subject))
-    roc_auc_score, mean over 12 units (random)
+    roc_auc_score, mean over 12 units
       value           0.8528
       standard error  0.0273
       95 % interval   [0.7827, 0.9030] (score)
@@ -304,21 +287,20 @@ def metric_interval(
     settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
     groups_of_rows = _checks.check_groups(groups, n, crossed=True)
     data = Data(make_plain(y_true), make_plain(y_pred), groups_of_rows, sample_weight)
-    averaged = None
-    if within is not None or unit_weights is not None or units != "random":
-        averaged = read_units(within, n, unit_weights, units)
-        if not averaged.fixed and method not in ("auto", "t"):
-            raise ValueError(f"method must be 'auto' or 't' with random units, got {method!r}.")
-        if not averaged.fixed and stratify:
-            raise ValueError("stratify must be False with random units, got True.")
-        for name, value in {"groups": None if averaged.fixed else groups, "by": by}.items():
+    units = None if within is None else read_units(within, n)
+    if units is not None:
+        if method not in ("auto", "t"):
+            raise ValueError(f"method must be 'auto' or 't' if within is passed, got {method!r}.")
+        for name, value in {"groups": groups, "by": by, "stratify": stratify or None}.items():
             if value is not None:
-                raise ValueError(f"{name} must be None if within is passed.")
+                raise ValueError(f"{name} must not be passed together with within.")
 
     def measure(one: Metric) -> Any:
         function = find_metric(one)
         check_columns(function, make_column(data.y_true), "y_pred", make_column(data.y_pred))
-        if averaged is None and by is None:
+        if units is not None:
+            return _average_metric(function, data, units, settings)
+        if by is None:
             return _estimate_metric(function, data, settings, random_state)
         root = _checks.root_seed(random_state)
 
@@ -326,8 +308,6 @@ def metric_interval(
             seed = Generator(PCG64(_checks.child_seed(root, int(rows[0]))))
             return _estimate_metric(function, data.select(rows), settings, seed)
 
-        if averaged is not None:
-            return _average_metric(function, data, averaged, measure_some, settings)
         return compare_subgroups(
             by, n, lambda mask: measure_some(np.flatnonzero(mask)), confidence_level
         )
@@ -386,28 +366,15 @@ def score_within(
 
 
 def _average_metric(
-    metric: Callable[..., float],
-    data: Data,
-    units: Units,
-    measure: Callable[[NDArray[np.intp]], Estimate],
-    settings: Settings,
+    metric: Callable[..., float], data: Data, units: Units, settings: Settings
 ) -> Estimate:
-    """Return the mean of a metric over units; `measure` returns the estimate of one unit."""
-    named, level = {"y_pred": data.y_pred}, settings.confidence_level
+    """Return the mean of a metric over units."""
+    named = {"y_pred": data.y_pred}
     values, kept = score_within(metric, data.y_true, named, data.weight, units)
-    shape, name = np.shape(make_column(data.y_pred)), name_metric(metric)
+    shape = np.shape(make_column(data.y_pred))
     bounds = _table.range_of_metric(metric, max(2, *shape[1:]) if len(shape) == 2 else 2)
-    if not units.fixed:
-        return estimate_mean(name, values[0], kept, level, bounds, settings.method)
-    # fixed units: an interval in each unit
-    small = [unit for unit, rows in zip(kept.names, kept.rows, strict=True) if len(rows) < 2]
-    if small:
-        raise ValueError(
-            f"units='fixed' requires at least two samples in each unit, got 1 in {small[0]!r}."
-        )
-    with ignored_warnings(UndefinedMetricWarning):  # a missing interval raises an error below
-        estimates = [measure(rows) for rows in kept.rows]
-    return combine_units(name, estimates, kept, level, bounds=bounds)
+    level, method = settings.confidence_level, settings.method
+    return estimate_mean(name_metric(metric), values[0], kept, level, bounds, method)
 
 
 def _estimate_metric(
@@ -694,21 +661,15 @@ def naming_cause(
         yield
     except (TypeError, ValueError) as error:
         hint, row = "", _table.find_row(_table.unwrap(metric)[0])
-        for word, values in (("y_true", true), (name, pred)):
-            if values.dtype.kind == "f" and np.isinf(values).any():
-                place = int(np.argmax(np.isinf(values).reshape(len(values), -1).any(axis=1)))
-                hint = (
-                    f"; {word} contains infinity, first at position {place}: leave out such samples"
-                )
         few_values = pred.ndim == 1 and len(np.unique(pred)) <= len(pred) // 2
-        if not hint and true.ndim == 1 and pred.shape[1:] == (2,):
+        if true.ndim == 1 and pred.shape[1:] == (2,):
             wanted = f"that of the second, {name}[:, 1]"
             if row is not None and row.from_table is not None:
                 wanted = f"the labels, classes[{name}.argmax(axis=1)]"
             hint = f"; if {name} has a column for each class, pass {wanted}"
-        elif not hint and true.dtype.kind == "f" and np.any(true % 1) and few_values:
+        elif true.dtype.kind == "f" and np.any(true % 1) and few_values:
             hint = f"; y_true and {name} look swapped: the order is (y_true, {name})"
-        elif not hint and "pos_label" in str(error):
+        elif "pos_label" in str(error):
             positive = np.unique(true).tolist()[-1]
             also = "" if pred.dtype.kind in "biuf" else f" and {name} == {positive!r}"
             hint = f"; pass y_true == {positive!r}{also} if this is the positive class"

@@ -155,7 +155,7 @@ class PairTests:
         return np.where(has_width, low, np.nan), np.where(has_width, high, np.nan)
 
 
-def correct(tests: PairTests, correction: str, confidence_level: float) -> PairTests:
+def correct(tests: PairTests, method: str, confidence_level: float) -> PairTests:
     """Return the tests with corrected P-values and the limits of the simultaneous intervals."""
     # limits that hold for all pairs together
     ends = tests.bound(confidence_level)
@@ -168,7 +168,7 @@ def correct(tests: PairTests, correction: str, confidence_level: float) -> PairT
         )
     fields = {"pvalue_alone": tests.pvalue, **tests.fields}
     # the uncorrected P-values stay as further results
-    pvalue = paired.adjust_pvalues(tests.pvalue, correction)
+    pvalue = tests.pvalue if METHODS[method].simultaneous else paired.holm(tests.pvalue)
     return replace(tests, pvalue=pvalue, fields=fields, low=low, high=high)
 
 
@@ -322,11 +322,6 @@ class Joint(NamedTuple):
         Covariance due to the samples or groups, which all systems share.
     degrees_of_freedom : float
         Degrees of freedom of the covariance; infinity for a normal quantile.
-    own : ndarray of shape (n_names,)
-        Variance of the mean over seeds of each system; with more than two systems, the variance
-        of a run is pooled.
-    seed_degrees : float
-        Degrees of freedom of the variance of a difference due to seeds.
     n_rates : int or None
         Number of samples if all scores are 0 or 1.
     n_groups : int or None
@@ -338,8 +333,6 @@ class Joint(NamedTuple):
     values: Floats
     covariance: Floats
     degrees_of_freedom: float
-    own: Floats
-    seed_degrees: float
     n_rates: int | None = None
     n_groups: int | None = None
     groups: Mapping[str, Any] = MappingProxyType({})
@@ -354,20 +347,16 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
     values, n, k = joint.values, joint.n_rates, len(joint.values)
     pairs = list_pairs(k)
     first, second = pairs.T
-    # variance of each difference: of samples, and of runs
-    own = joint.own[first] + joint.own[second]
-    shared = paired.variance_of_pairs(joint.covariance, pairs)
+    # variance of each difference
+    variances = shared = paired.variance_of_pairs(joint.covariance, pairs)
     differences = values[first] - values[second]
     differences[np.abs(differences) <= EQUAL * np.abs(values).max()] = 0.0  # of rounding
     # Agresti and Min add half a sample to each cell
-    centers, variances, bounds = differences, shared + own, (-np.inf, np.inf)
+    centers, bounds = differences, (-np.inf, np.inf)
     if n is not None:
         variances = (n**2 * variances + 1 + 2 * n * centers**2 / (n + 2)) / (n + 2) ** 2
         centers, bounds = centers * n / (n + 2), paired.BOUNDS
     degrees = np.full(len(pairs), joint.degrees_of_freedom)
-    if own.any():  # Satterthwaite
-        parts = own**2 / joint.seed_degrees + shared**2 / degrees
-        degrees = np.divide(variances**2, parts, out=degrees, where=parts > 0)
     # t statistics of the pairs
     errors = np.sqrt(variances)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -386,7 +375,7 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
     pvalues, level_of_each = alone, None
     if k > 2:
         rng = np.random.default_rng(root)
-        drawn = paired.draw_contrasts(joint.covariance + np.diag(joint.own), pairs, rng)
+        drawn = paired.draw_contrasts(joint.covariance, pairs, rng)
         pvalues, largest = paired.step_down(stats.norm.isf(alone / 2), drawn)
         pvalues[np.isnan(alone)] = np.nan
         level_of_each = paired.SimultaneousLevel(largest)
@@ -429,12 +418,12 @@ def describe_each(
     """
     k = len(joint.values)
     if k > 2:
-        against_truth = np.pad(joint.covariance + np.diag(joint.own), (0, 1))  # which is fixed
+        against_truth = np.pad(joint.covariance, (0, 1))  # which is fixed
         pairs = np.array([(at, k) for at in range(k)])
         drawn = paired.draw_contrasts(against_truth, pairs, np.random.default_rng(root))
         confidence_level = paired.level_of_largest(drawn.largest, confidence_level)
     # Wilson's limits for rates, and Student's for other scores
-    errors, n = np.sqrt(np.diag(joint.covariance) + joint.own), joint.n_rates
+    errors, n = np.sqrt(np.diag(joint.covariance)), joint.n_rates
     ends = []
     student: Any = {"degrees_of_freedom": joint.degrees_of_freedom}
     for value, error in zip(joint.values.tolist(), errors.tolist(), strict=True):

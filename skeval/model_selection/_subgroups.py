@@ -1,28 +1,12 @@
-r"""Subgroups of the samples, compared with each other, and metrics averaged over units.
+"""Subgroups of the samples, compared with each other, and metrics averaged over units.
 
 Units are tasks, subjects, readers, queries or images. The metric is computed in each unit, and the
-estimate is the mean of these values, weighted if units have weights.
+estimate is the mean of these values.
 
-*Random units* are a sample of all units: with K values :math:`m_k` and weights :math:`w_k` that sum
-to 1, the variance of the mean :math:`\bar m` is
-
-.. math:: \sum_k c_k w_k^2 (m_k - \bar m)^2, \quad c_k = 1 / (1 - 2 w_k + \sum_j w_j^2),
-
-which is unbiased if all values have the same variance. With equal weights it is the variance of the
-values divided by K. It includes the variation within units, because the values do. If the metric
-has two bounds, the interval is Wilson's for the proportion with this variance, with Student's
-quantile. Without any variation, it is a proportion of K units if all values are on a bound, and of
-all samples otherwise.
-
-*Fixed units* are all units of interest. The variances :math:`v_k` within units add up to
-:math:`\sum_k w_k^2 v_k`, and the third cumulants to :math:`\sum_k w_k^3 \kappa_k`. The interval of
-unit k has the half-width :math:`h_k`, about proportional to :math:`\sqrt{v_k}` and at least
-:math:`z \sqrt{v_k}`, and its center lies :math:`s_k` above :math:`m_k`, proportional to
-:math:`\kappa_k / v_k`. The interval of the mean is
-
-.. math:: \bar m + \frac{\sum_k w_k^3 h_k^2 s_k}{\sum_k w_k^2 h_k^2} \mp \sqrt{\sum_k w_k^2 h_k^2} ,
-
-which is symmetric if there are many units.
+Units are a sample of all units: the variance of the mean is the variance of the K values divided by
+K, which includes the variation within units. If the metric has two bounds, the interval is Wilson's
+for the proportion with this variance, with Student's quantile. Without any variation, it is a
+proportion of K units if all values are on a bound, and of all samples otherwise.
 """
 
 from __future__ import annotations
@@ -36,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.optimize import brentq
 
 from skeval._inference import intervals
 from skeval._inference.estimate import Estimate, Results
@@ -48,11 +31,8 @@ from skeval.utils._text import write_estimate
 Floats = NDArray[np.float64]
 FALSE_DISCOVERIES = 0.05
 """False discovery rate of the differences between subgroups and the rest."""
-SMALLEST_QUANTILE, LARGEST_QUANTILE = 0.01, 7.0
-"""Normal quantiles for P-values of .99, and of 3e-12 near the resolution of levels."""
 MAX_NAMED = 5
 """Number of subgroups, or of undefined units, that a sentence names."""
-UNITS = ("random", "fixed")
 ROUNDING = 1e-12
 
 
@@ -147,28 +127,18 @@ def compare_with_rest(
 
 
 def invert_interval(difference: Estimate) -> float:
-    """Return the P-value of no difference; nan where the difference has no interval.
-
-    It is one minus the largest confidence level at which the interval excludes 0. The search runs
-    over quantiles of the normal distribution, in which the limits are nearly linear.
-    """
+    """Return the P-value of no difference, by inverting its interval; nan without an interval."""
     if not difference.limits:
         return np.nan
     if difference.value == 0:
         return 1.0
 
-    def nearest_end(quantile: float) -> float:
+    def nearest_end(confidence_level: float) -> float:
         """Return the distance from 0 to the nearer limit, positive if the interval excludes 0."""
-        interval = difference.confidence_interval(1 - float(2 * stats.norm.sf(quantile)))
+        interval = difference.confidence_interval(confidence_level)
         return interval.low if difference.value > 0 else -interval.high
 
-    if nearest_end(SMALLEST_QUANTILE) <= 0:
-        return 1.0
-    # the quantile at which the interval touches 0
-    quantile = LARGEST_QUANTILE
-    if nearest_end(LARGEST_QUANTILE) < 0:
-        quantile = brentq(nearest_end, SMALLEST_QUANTILE, LARGEST_QUANTILE, xtol=1e-3)
-    return float(2 * stats.norm.sf(quantile))
+    return 2 * intervals.invert_limit(nearest_end, 0.0)
 
 
 def subtract(a: Estimate, b: Estimate, n_pairs: int, confidence_level: float) -> Estimate:
@@ -253,50 +223,19 @@ def describe_difference(found: Estimate | None, scale: float = 1.0) -> str:
 
 
 class Units(NamedTuple):
-    """Units of the samples, in sorted order.
-
-    Attributes
-    ----------
-    names : list
-    rows : list of ndarray
-        Positions of the samples of each unit.
-    weights : ndarray of shape (n_units,), or None
-    fixed : bool
-        Whether these are all units of interest, not a sample of them.
-    """
+    """Names of the units of the samples, in sorted order, and the positions of their samples."""
 
     names: list[Any]
     rows: list[NDArray[np.intp]]
-    weights: Floats | None
-    fixed: bool = False
 
     @property
     def text(self) -> str:
         """Description of the mean, for names of results."""
-        weighted = "" if self.weights is None else "weighted "
-        kind = "fixed" if self.fixed else "random"
-        return f"{weighted}mean over {len(self.names)} units ({kind})"
-
-    @property
-    def shares(self) -> Floats:
-        """Weights that sum to 1."""
-        weights = np.ones(len(self.names)) if self.weights is None else self.weights
-        return weights / weights.sum()
-
-    def select(self, kept: NDArray[np.bool_]) -> Units:
-        """Return some of the units."""
-        places = np.flatnonzero(kept).tolist()
-        weights = None if self.weights is None else self.weights[kept]
-        names, rows = [self.names[k] for k in places], [self.rows[k] for k in places]
-        return Units(names, rows, weights, self.fixed)
+        return f"mean over {len(self.names)} units"
 
 
-def read_units(within: Any, n_samples: int, unit_weights: Any, units: str = "random") -> Units:
-    """Return the units of samples; raise unless there are two, each with a weight."""
-    _checks.check_option("units", units, UNITS)
-    if within is None:
-        given = "unit_weights" if units == "random" else f"units={units!r}"
-        raise ValueError(f"{given} requires within, got None.")
+def read_units(within: Any, n_samples: int) -> Units:
+    """Return the units of samples; raise unless there are at least two."""
     shape = np.shape(within) if not isinstance(within, str | bytes) else repr(within)
     if shape != (n_samples,):
         raise ValueError(f"within must have a unit for each of {n_samples} samples, got {shape}.")
@@ -315,22 +254,7 @@ def read_units(within: Any, n_samples: int, unit_weights: Any, units: str = "ran
             "out for the metric on all samples."
         )
     order = np.argsort(codes, kind="stable")
-    rows = np.split(order, np.cumsum(np.bincount(codes))[:-1])
-    weights = None
-    if unit_weights is not None:
-        if not hasattr(unit_weights, "items"):
-            raise TypeError(f"unit_weights must be a dict of unit to weight, got {unit_weights!r}.")
-        listed, expected = dict(unit_weights.items()), set(names.tolist())
-        apart = sorted(listed.keys() ^ expected, key=str)
-        if apart:
-            lacks = f"it lacks {apart[0]!r}"
-            problem = lacks if apart[0] in expected else f"{apart[0]!r} is not in within"
-            raise ValueError(
-                f"unit_weights must have a weight for each of {len(names)} units, {problem}."
-            )
-        weights = np.array([listed[name] for name in names.tolist()])
-        weights = _checks.check_weights("unit_weights", weights, len(names))
-    return Units(names.tolist(), rows, weights, units == "fixed")
+    return Units(names.tolist(), np.split(order, np.cumsum(np.bincount(codes))[:-1]))
 
 
 def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, Units]:
@@ -353,10 +277,6 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
             f"within must contain at least two units in which the metric is defined, got "
             f"{defined.sum()} of {len(defined)}{reason}; use larger units, or leave within out."
         )
-    if units.weights is not None and np.count_nonzero(units.weights[defined]) < 2:
-        raise ValueError(
-            "unit_weights must be > 0 for at least two units in which the metric is defined."
-        )
     if not defined.all():
         names = [units.names[k] for k in np.flatnonzero(~defined)]
         more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
@@ -365,7 +285,8 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
             f"{', '.join(map(str, names[:MAX_NAMED]))}{more}. The mean is that of the other units; "
             "merge units, or choose a metric that is defined in all."
         )
-    return values[:, defined], units.select(defined)
+    kept = np.flatnonzero(defined).tolist()
+    return values[:, defined], Units([units.names[k] for k in kept], [units.rows[k] for k in kept])
 
 
 def estimate_mean(
@@ -376,15 +297,13 @@ def estimate_mean(
     bounds: Limits,
     method: str = "auto",
 ) -> Estimate:
-    """Return the mean of the values of random units.
+    """Return the mean of the values of the units.
 
     The interval is Wilson's if the metric has two `bounds`, and otherwise Student's.
     """
-    # weighted mean, and the variance between units
-    shares = units.shares
-    mean = float(shares @ values)
-    spread = intervals.spread_between(shares * (values - mean), np.arange(len(values)), shares)
-    error, degrees = spread.error, spread.degrees_of_freedom
+    # mean, and the variance between units
+    n_units, mean = len(values), float(values.mean())
+    error, degrees = float(np.std(values, ddof=1) / np.sqrt(n_units)), n_units - 1.0
     limits = {"t": partial(intervals.normal_interval, mean, error, degrees_of_freedom=degrees)}
     # Wilson's interval for a metric with two bounds
     low, span = bounds[0], bounds[1] - bounds[0]
@@ -395,63 +314,24 @@ def estimate_mean(
         if not constant:
             n = max(1.0, share * (1 - share) * (span / error) ** 2)
         elif share in (0, 1):
-            n = float(1 / np.sum(shares**2))
+            n = float(n_units)
         else:
-            n = float(1 / np.sum(shares**2 / list(map(len, units.rows))))
+            n = float(n_units**2 / np.sum(1 / np.array(list(map(len, units.rows)))))
         unit = partial(intervals.wilson_interval, share * n, n, degrees_of_freedom=degrees)
         limits = {"score": partial(intervals.stretch, low, span, unit), **limits}
-    parts = {"standard_error": error, "limits": intervals.put_first(method, limits)}
-    return _describe_mean(name, values, units, confidence_level, bounds=bounds, **parts)
-
-
-def combine_units(
-    name: str, estimates: Sequence[Estimate], units: Units, confidence_level: float, **fields: Any
-) -> Estimate:
-    """Return the mean of the estimates of fixed units with the interval of their sum."""
-    for unit, estimate in zip(units.names, estimates, strict=True):
-        if not np.isfinite([estimate.interval.low, estimate.interval.high]).all():
-            raise ValueError(
-                f"units='fixed' requires an interval in each unit, there is none in {unit!r}; "
-                "merge small units, or use another method."
-            )
-    values = np.array([estimate.value for estimate in estimates])
-    errors = np.array([estimate.standard_error for estimate in estimates])
-    parts = {
-        "standard_error": float(np.sqrt(np.sum((units.shares * errors) ** 2))),
-        "limits": {estimates[0].interval.method: partial(add_intervals, estimates, units.shares)},
-    }
-    return _describe_mean(name, values, units, confidence_level, **parts, **fields)
-
-
-def add_intervals(estimates: Sequence[Estimate], shares: Floats, confidence_level: float) -> Limits:
-    """Return the interval of a weighted mean of independent estimates."""
-    values = np.array([estimate.value for estimate in estimates])
-    ends = np.array([list(each.confidence_interval(confidence_level)) for each in estimates])
-    # half-widths and centers of the intervals of the units
-    half, shift = np.ptp(ends, axis=1) / 2, ends.mean(axis=1) - values
-    # score intervals are narrower than their standard errors suggest, because their centers move
-    errors = np.array([estimate.standard_error for estimate in estimates])
-    half = np.fmax(half, intervals.normal_quantile(confidence_level) * errors)
-    variances = (shares * half) ** 2
-    center = float(shares @ values)
-    if variances.any():
-        center += float(np.average(shares * shift, weights=variances))
-    width = float(np.sqrt(variances.sum()))
-    return center - width, center + width
-
-
-def _describe_mean(
-    name: str, values: Floats, units: Units, confidence_level: float, **fields: Any
-) -> Estimate:
-    """Return the mean over units."""
-    by_name = dict(zip(units.names, values.tolist(), strict=True))
+    limits = intervals.put_first(method, limits)
     return Estimate(
         name=f"{name}, {units.text}",
-        value=float(np.clip(units.shares @ values, *fields["bounds"])),  # rounding may exceed 1
-        method=next(iter(fields["limits"])),
+        value=float(np.clip(mean, *bounds)),  # rounding may exceed 1
+        standard_error=error,
+        method=next(iter(limits)),
+        limits=limits,
         n_samples=sum(map(len, units.rows)),
         replicates=values,
-        details={"n_units": len(values), "unit_values": by_name},
+        details={
+            "n_units": n_units,
+            "unit_values": dict(zip(units.names, values.tolist(), strict=True)),
+        },
         confidence_level=confidence_level,
-        **fields,
+        bounds=bounds,
     )

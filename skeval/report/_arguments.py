@@ -242,11 +242,11 @@ class ParsedPredictions(NamedTuple):
 
     def average(self, arguments: Mapping[str, Any]) -> Results | None:
         """Return the main metrics and those in `scoring` as means over units, if there are any."""
-        if arguments["within"] is None and arguments["unit_weights"] is None:
+        if arguments["within"] is None:
             return None
         # the main metrics of this kind of predictions
-        names = ("within", "unit_weights", "units", "sample_weight", "confidence_level")
-        options = {name: arguments[name] for name in (*names, "random_state")}
+        names = ("within", "sample_weight", "confidence_level", "random_state")
+        options = {name: arguments[name] for name in names}
         y_true, binary = self.target.codes, self.positive is not None
         metrics: dict[str, Any] = {"accuracy": accuracy_score}
         if self.kind == "numbers":

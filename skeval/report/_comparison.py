@@ -456,7 +456,7 @@ def _compare_in_time(reports: Mapping[str, Report], scoring: str) -> Comparison 
         return Comparison(
             names=tuple(reports),
             values=scores.mean(axis=0),
-            tests=correct(time_blocks(scores), "holm", level),
+            tests=correct(time_blocks(scores), "time_blocks", level),
             method="time_blocks",
             confidence_level=level,
             scoring=scoring,

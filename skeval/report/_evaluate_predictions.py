@@ -20,7 +20,6 @@ from skeval._inference.intervals import describe_groups
 from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._error_interval import measure_metrics
-from skeval.model_selection._subgroups import UNITS
 from skeval.model_selection._threshold import check_prevalence, measure_at, read_rule
 from skeval.report import _arguments, _findings, _sections, _sentences
 from skeval.report._comparison import join_reports
@@ -29,7 +28,7 @@ from skeval.report._page import Figure, Section, Table
 from skeval.report._report import Layout, Report, describe_run
 from skeval.report._warnings import warn_of_predictions
 from skeval.utils import _checks
-from skeval.utils._checks import PredictionKind, RandomStateLike, UnitSampling
+from skeval.utils._checks import PredictionKind, RandomStateLike
 from skeval.utils._compat import read_arrays
 from skeval.utils._text import name_label, write_ends, write_number
 
@@ -49,8 +48,6 @@ def evaluate_predictions(
     labels: Any = None,
     prevalence: float | None = None,
     within: Any = None,
-    unit_weights: Mapping[Any, float] | None = None,
-    units: UnitSampling = "random",
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
 ) -> Report:
@@ -109,10 +106,6 @@ def evaluate_predictions(
         Unit of each sample, such as a task, subject or query: ``report.within`` has the main metric
         and those in `scoring` as means over the units, see `metric_interval`. Several systems are
         compared by these means.
-    unit_weights : dict of unit to float, default=None
-        Weight of each unit in the means.
-    units : {"random", "fixed"}, default="random"
-        Whether the units are a random sample, or all units of interest.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
@@ -160,7 +153,6 @@ def evaluate_predictions(
     # validate, and pass several systems or labels on
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("kind", kind, _arguments.KINDS)
-    _checks.check_option("units", units, UNITS)
     prevalence = check_prevalence(prevalence)
     if (systems := _arguments.list_systems(y_true, predictions)) is not None:
         return _evaluate_each(y_true, predictions, systems, options)
@@ -214,7 +206,6 @@ def evaluate_predictions(
         "at_threshold": at_threshold,
         "prevalence": prevalence,
         "within": means,
-        "units": units,
         "confusion": _findings.measure_confusion(scored, confidence_level),
         "hard_samples": _findings.find_hard_samples(scored, _arguments.name_rows(y_true)),
         "subgroups": subgroups,
@@ -233,9 +224,7 @@ def evaluate_predictions(
     return Report(PREDICTIONS, results, warned, **run)
 
 
-SHARED = (
-    "sample_weight", "confidence_level", "random_state", "within", "unit_weights", "units"
-)  # fmt: skip
+SHARED = ("sample_weight", "confidence_level", "random_state", "within")
 """Options that `compare_predictions` has too."""
 COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
 
@@ -279,7 +268,7 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
         columns = {name: 1 - system.loss for name, system in by_name.items()}
     # the comparison, between groups or over units
     shared = {name: options[name] for name in SHARED}
-    if options["within"] is None or options["units"] == "fixed":
+    if options["within"] is None:
         shared["groups"] = options["groups"]
     with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         comparison = compare_predictions(truth, columns, metric=metric, method="max_t", **shared)
@@ -418,8 +407,6 @@ def show_units(report: Any) -> Section | None:
         rows.append((_sentences.name_metric(name), mean.value, mean.interval, span))
     head = ["mean over units", "estimate", _sections.write_level(report), "range of the units"]
     target = "over all units of which these are a random sample"
-    if report.units == "fixed":
-        target = "on new samples of these units"
     return Section(
         f"Means over {len(next(iter(means.values())).replicates)} units",
         sentences=[f"Intervals of means over units are for the mean {target}."],

@@ -540,7 +540,7 @@ def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -
             "scoring must be None for several labels per sample; "
             "skeval.model_selection.metric_interval takes any metric of them."
         )
-    for name in ("prevalence", "within", "unit_weights"):
+    for name in ("prevalence", "within"):
         if options[name] is not None:
             raise ValueError(f"{name} must be None for several labels.")
     # validate the arguments

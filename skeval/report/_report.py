@@ -167,8 +167,8 @@ class Report(Mapping[str, Any]):
     calibration, at_threshold, within : dict of Estimate, or None
         Of predictions: results of `calibration_measures` and `threshold_measures`, and means over
         units.
-    prevalence, units : float or None, str
-        Of predictions: prevalence in the population of `at_threshold`, and target of `within`.
+    prevalence : float or None
+        Of predictions: prevalence in the population of `at_threshold`.
     labels : tuple of str
         Of several labels per sample: their names.
     outputs : dict of JudgedOutput

@@ -47,7 +47,7 @@ def test_weights_are_those_among_the_arguments_of_fit():
         assert not np.array_equal(read(one), read(plain))
 
 
-@pytest.mark.parametrize("method", ["corrected_t", "mcnemar", "bootstrap", "delong"])
+@pytest.mark.parametrize("method", ["corrected_t", "mcnemar", "bootstrap"])
 def test_weights_of_compared_estimators(method):
     pair = GaussianNB(), DecisionTreeClassifier(max_depth=2, random_state=0)
     options = {"cv": StratifiedKFold(5), "method": method, "n_resamples": 20, "random_state": 0}

@@ -37,7 +37,7 @@ def check_types() -> None:
     evaluate(object(), X, y, n_bootstraps="many")  # type: ignore[arg-type]
     # misspelled options
     error_interval(object(), X, y, method="repeated-cv")  # type: ignore[arg-type]
-    metric_interval("accuracy", y, y, units="randm")  # type: ignore[call-overload]
+    metric_interval("accuracy", y, y, method="wilsn")  # type: ignore[call-overload]
     compare_classifiers([object()], X, y, alternative="larger")  # type: ignore[arg-type]
     bootstrap_error(object(), X, y, method="632")  # type: ignore[arg-type]
     permutation_test(object(), X, y, exchange="sample")  # type: ignore[call-overload]

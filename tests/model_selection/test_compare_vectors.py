@@ -12,7 +12,7 @@ from sacrebleu import significance
 from sacrebleu.metrics import BLEU
 from sklearn.datasets import make_classification
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
+from sklearn.metrics import accuracy_score, f1_score, log_loss
 from sklearn.model_selection import (
     RepeatedKFold,
     StratifiedKFold,
@@ -26,7 +26,6 @@ from statsmodels.stats.contingency_tables import cochrans_q
 from skeval.metrics import bleu_score
 from skeval.metrics._text import find_sums
 from skeval.model_selection import compare_classifiers, compare_predictions, compare_scores
-from skeval.model_selection._compare_predictions import find_areas
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
@@ -116,33 +115,6 @@ def test_an_exchange_keeps_every_value_whatever_the_types(y_true, pred_a, pred_b
     assert_allclose(found.extra.replicates, expected.extra.replicates, rtol=1e-12)
     assert_allclose(back.extra.replicates, -found.extra.replicates, rtol=1e-12)
     assert found.pvalue == expected.pvalue == back.pvalue
-
-
-def test_partial_areas():
-    found = compare_predictions(Y, [SCORES_A, SCORES_B], method="delong", max_fpr=0.3)
-    assert_allclose(found.values[1], roc_auc_score(Y, SCORES_B, max_fpr=0.3))
-    assert "up to a false positive rate of 0.3" in found.scoring
-    both = [SCORES_A, SCORES_B]
-    whole, nearly = (find_areas(Y, both, None, max_fpr=u)[1] for u in (1.0, 1 - 1e-12))
-    assert_allclose(nearly.covariance, whole.covariance, rtol=1e-9)
-
-
-@pytest.mark.simulated
-def test_variance_of_a_partial_area_is_that_of_the_population():
-    """The spread of estimates over many samples against the mean of the variances."""
-    rng = np.random.default_rng(0)
-    y = np.repeat([False, True], [120, 100])
-    found = []
-    for _ in range(400):
-        shared = rng.normal(size=220)
-        scores = np.array([shared + rng.normal(size=220) + 2 * y for _ in range(2)])
-        areas, spread = find_areas(y, scores, None, max_fpr=0.2)
-        covariance = spread.covariance
-        variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
-        found.append((areas[0] - areas[1], areas[0], variance, covariance[0, 0]))
-    difference, area, variance, single = np.array(found).T
-    assert_allclose(variance.mean(), difference.var(), rtol=0.2)
-    assert_allclose(single.mean(), area.var(), rtol=0.2)
 
 
 def test_corrected_t_of_results_of_cross_validate():
@@ -329,7 +301,6 @@ def test_what_weighs_nothing_is_not_compared():
     [
         (lambda: compare_predictions(Y, [A[:-1], B]), r"y_true and predictions\[0\] must have the"),
         (lambda: compare_predictions(Y, [A, B[:-1]]), r"y_true and predictions\[1\] must have the"),
-        (lambda: compare_predictions(Y, [A, B], max_fpr=0.5), "max_fpr must be None for method"),
         (
             lambda: compare_predictions(Y, [A, B], method="mcnemar", metric=accuracy_score),
             "metric must be None for",

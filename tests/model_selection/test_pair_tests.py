@@ -12,7 +12,6 @@ from skeval.model_selection import compare_scores
 RNG = np.random.default_rng(0)
 EFFECT = np.linspace(0, 1.5, 12)
 SCORES = RNG.normal(size=(30, 1)) + EFFECT + RNG.normal(size=(30, 12))
-NOISE = RNG.normal(scale=0.3, size=(30, 24))
 RIGHT = (SCORES > 1).astype(float)
 
 
@@ -27,11 +26,6 @@ def over_datasets(method):
 COMPARISONS = {
     "items": lambda: compare_items(SCORES, random_state=0),
     "right or wrong": lambda: compare_items(RIGHT, random_state=0),
-    "seeds": lambda: compare_items(
-        np.repeat(SCORES, 2, axis=1) + NOISE,
-        seeds=np.repeat([f"s{k}" for k in range(12)], 2),
-        random_state=0,
-    ),
     "wilcoxon": over_datasets("wilcoxon"),
     "nemenyi": over_datasets("nemenyi"),
 }

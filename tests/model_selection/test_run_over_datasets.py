@@ -38,28 +38,15 @@ def test_scores_are_those_of_scikit_learn():
 def test_groups_and_regressors():
     X, y = load_iris(return_X_y=True)
     groups = np.arange(150) % 6
-    found = run_over_datasets({"one": GaussianNB()}, {"iris": (X, y, groups)}, cv=GroupKFold(3))
+    found = run_over_datasets(
+        {"one": GaussianNB()}, {"iris": (X, y)}, groups={"iris": groups}, cv=GroupKFold(3)
+    )
     expected = cross_val_score(GaussianNB(), X, y, groups=groups, cv=GroupKFold(3))
     assert_allclose(found["iris"]["one"]["test_score"], expected)
     models = {"ridge": Ridge(), "least squares": LinearRegression()}
     petal = run_over_datasets(models, {"petal": (X[:, :3], X[:, 3])}, cv=FOLDS_OF_ALL)
     expected = cross_val_score(Ridge(), X[:, :3], X[:, 3], cv=FOLDS_OF_ALL, scoring="r2")
     assert_allclose(petal["petal"]["ridge"]["test_score"], expected)
-
-
-def test_groups_by_data_set():
-    """Groups come with a data set or by its name, and not both."""
-    groups = np.arange(150) // 3
-    options = {"cv": GroupKFold(5), "random_state": 0}
-    one = {"bayes": GaussianNB()}
-    by_name = run_over_datasets(one, {"iris": DATA["iris"]}, groups={"iris": groups}, **options)
-    grouped = {"iris": (*DATA["iris"], groups)}
-    with_data = run_over_datasets(one, grouped, **options)
-    assert_allclose(*(each["iris"]["bayes"]["test_score"] for each in (by_name, with_data)))
-    with pytest.raises(ValueError, match=r"groups\['iris'\] and those of datasets must not both"):
-        run_over_datasets(one, grouped, groups={"iris": groups}, **options)
-    with pytest.raises(ValueError, match="groups must be one of 'iris'; got 'other'"):
-        run_over_datasets(one, grouped, groups={"other": groups}, **options)
 
 
 def test_weights_and_failures():
@@ -75,6 +62,8 @@ def test_weights_and_failures():
         assert_allclose(*found)
         assert_allclose(*(each["wine"][name]["test_score"] for each in (weighed, plain)))
     assert (weighed["iris"]["tree"]["test_score"] != plain["iris"]["tree"]["test_score"]).any()
+    with pytest.raises(ValueError, match="groups must be one of 'iris', 'wine'; got 'other'"):
+        run_over_datasets(TWO, DATA, groups={"other": weights})
     with pytest.raises(ValueError, match="sample_weight must be one of"):
         run_over_datasets(TWO, DATA, sample_weight={"other": weights})
     with pytest.raises(TypeError, match="params must be a dict of data sets, got False"):

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers.crossed import each_value
 from numpy.testing import assert_allclose
-from reference.within_units import mean_over_fixed_units, mean_over_units
+from reference.within_units import mean_over_units
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
@@ -27,13 +26,11 @@ SUBJECT = np.repeat([f"s{k}" for k in range(8)], 12)
 Y = np.tile([0, 1], 48)
 SCORE = RNG.normal(Y * np.repeat(RNG.normal(1, 0.5, 8), 12))
 OTHER = SCORE + RNG.normal(size=96)
-WEIGHTS = {f"s{k}": 1.0 + k for k in range(8)}
 
 
-@pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_interval_is_that_of_the_reference(weights):
-    found = metric_interval(roc_auc_score, Y, SCORE, within=SUBJECT, unit_weights=weights)
-    mean, error, df = mean_over_units(roc_auc_score, Y, SCORE, SUBJECT, weights)
+def test_interval_is_that_of_the_reference():
+    found = metric_interval(roc_auc_score, Y, SCORE, within=SUBJECT)
+    mean, error, df = mean_over_units(roc_auc_score, Y, SCORE, SUBJECT)
     assert_allclose([found.value, found.standard_error], [mean, error])
     half = stats.t.ppf(0.975, df) * error
     student = found.confidence_interval(method="t")
@@ -42,9 +39,8 @@ def test_interval_is_that_of_the_reference(weights):
     for limit in found.interval:
         scale = limit * (1 - limit) / (mean * (1 - mean))
         assert_allclose(abs(limit - mean), half * scale**0.5, rtol=1e-6)
-    if weights is None:
-        values = list(found.details["unit_values"].values())
-        assert_allclose([error, df], [stats.sem(values), 7])
+    values = list(found.details["unit_values"].values())
+    assert_allclose([error, df], [stats.sem(values), 7])
 
 
 def test_units_may_come_in_any_order_and_by_any_name():
@@ -54,10 +50,7 @@ def test_units_may_come_in_any_order_and_by_any_name():
     renamed = metric_interval(
         roc_auc_score, Y, SCORE, within=np.repeat([5, 3, 8, 1, 9, 2, 7, 0], 12)
     )
-    equal = metric_interval(
-        roc_auc_score, Y, SCORE, within=SUBJECT, unit_weights=dict.fromkeys(WEIGHTS, 3.0)
-    )
-    for other in (shuffled, renamed, equal):
+    for other in (shuffled, renamed):
         assert_allclose(list(other.interval), list(found.interval))
     assert found.details["unit_values"]["s2"] == roc_auc_score(Y[24:36], SCORE[24:36])
 
@@ -77,7 +70,7 @@ def test_sample_weights_count_within_units():
 
 def test_result_names_the_mean():
     text = str(metric_interval("roc_auc", Y, SCORE, within=SUBJECT))
-    assert "mean over 8 units (random)" in text
+    assert "mean over 8 units" in text
     several = metric_interval(["roc_auc", "average_precision"], Y, SCORE, within=SUBJECT)
     assert list(several) == ["roc_auc", "average_precision"]
 
@@ -86,20 +79,16 @@ def test_undefined_units_are_named_and_left_out():
     y = Y.copy()
     y[12:24] = 1
     with pytest.warns(UndefinedMetricWarning, match="1 of 8 units, which are left out: s1"):
-        found = metric_interval(roc_auc_score, y, SCORE, within=SUBJECT, unit_weights=WEIGHTS)
+        found = metric_interval(roc_auc_score, y, SCORE, within=SUBJECT)
     rest = SUBJECT != "s1"
-    weights = {name: weight for name, weight in WEIGHTS.items() if name != "s1"}
-    expected = metric_interval(
-        roc_auc_score, y[rest], SCORE[rest], within=SUBJECT[rest], unit_weights=weights
-    )
+    expected = metric_interval(roc_auc_score, y[rest], SCORE[rest], within=SUBJECT[rest])
     assert_allclose(list(found.interval), list(expected.interval))
     with pytest.raises(ValueError, match="at least two units in which the metric is defined"):
         metric_interval(roc_auc_score, np.ones(96), SCORE, within=SUBJECT)
 
 
-@pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_comparison_is_that_of_the_differences_of_units(weights):
-    options = {"within": SUBJECT, "unit_weights": weights}
+def test_comparison_is_that_of_the_differences_of_units():
+    options = {"within": SUBJECT}
     two = {"a": SCORE, "b": OTHER}
     found = compare_predictions(Y, two, metric=roc_auc_score, **options)
     each = [metric_interval(roc_auc_score, Y, s, **options) for s in (SCORE, OTHER)]
@@ -111,10 +100,10 @@ def test_comparison_is_that_of_the_differences_of_units(weights):
         return roc_auc_score(y, a) - roc_auc_score(y, b)
 
     pairs = np.column_stack([SCORE, OTHER])
-    mean, error, df = mean_over_units(difference, Y, pairs, SUBJECT, weights)
+    mean, error, df = mean_over_units(difference, Y, pairs, SUBJECT)
     half = stats.t.ppf(0.975, df) * error
     assert_allclose(list(found.difference.interval), [mean - half, mean + half], rtol=1e-6)
-    assert "mean over 8 units (random)" in str(found)
+    assert "mean over 8 units" in str(found)
 
 
 BAD = {
@@ -122,17 +111,6 @@ BAD = {
     "text": ({"within": "subject"}, "within must have a unit for each of 96"),
     "nan": ({"within": np.r_[np.nan, np.zeros(95)]}, "within must name the unit"),
     "one": ({"within": np.zeros(96)}, "within must contain at least two units"),
-    "alone": ({"unit_weights": WEIGHTS}, "unit_weights requires within, got None"),
-    "negative": (
-        {"within": SUBJECT, "unit_weights": WEIGHTS | {"s0": -1}},
-        "unit_weights must be >= 0",
-    ),
-    "lacking": ({"within": SUBJECT, "unit_weights": {"s0": 1}}, "lacks 's1'"),
-    "unknown": ({"within": SUBJECT, "unit_weights": WEIGHTS | {"x": 1}}, "'x' is not in within"),
-    "only one": (
-        {"within": SUBJECT, "unit_weights": dict.fromkeys(WEIGHTS, 0) | {"s0": 1}},
-        "unit_weights must be > 0 for at least two units",
-    ),
 }
 
 
@@ -198,12 +176,11 @@ def test_comparisons_that_do_not_average_are_refused(options):
         compare_predictions(Y, two, metric=roc_auc_score, within=SUBJECT, **options)
 
 
-@pytest.mark.parametrize("units", ["random", "fixed"])
-def test_scores_of_samples_are_averaged_within_units(units):
+def test_scores_of_samples_are_averaged_within_units():
     right = {name: (s > 0.5) == Y for name, s in {"a": SCORE, "b": OTHER}.items()}
-    scores = compare_predictions(None, right, within=SUBJECT, units=units)
+    scores = compare_predictions(None, right, within=SUBJECT)
     labels = {name: np.where(one, Y, 1 - Y) for name, one in right.items()}
-    known = compare_predictions(Y, labels, within=SUBJECT, units=units)
+    known = compare_predictions(Y, labels, within=SUBJECT)
     assert_allclose(list(scores.difference.interval), list(known.difference.interval))
 
 
@@ -212,7 +189,7 @@ def test_report_has_the_means(kind):
     predictions = {"labels": (SCORE > 0.5).astype(int), "scores": SCORE, "numbers": SCORE}
     predictions["probabilities"] = 1 / (1 + np.exp(-SCORE))
     y = OTHER if kind == "numbers" else Y
-    options = {"within": SUBJECT, "units": "fixed", "unit_weights": WEIGHTS, "kind": kind}
+    options = {"within": SUBJECT, "kind": kind}
     options["random_state"] = 0
     report = evaluate_predictions(y, predictions[kind], **options)
     name, metric = {
@@ -225,11 +202,11 @@ def test_report_has_the_means(kind):
     alone = metric_interval(metric, y, predictions[kind], **options)
     assert report.within[name].interval == alone.interval
     text = " ".join(str(report).split())
-    assert "means over units are for the mean on new samples of these units" in text
+    assert "means over units are for the mean over all units" in text
     if kind == "labels":
         two = {"a": predictions[kind], "b": predictions[kind][::-1]}
         several = evaluate_predictions(y, two, **options, kind=kind)
-        assert "8 units (fixed)" in several.comparison.scoring
+        assert "8 units" in several.comparison.scoring
 
 
 def test_report_averages_requested_metrics():
@@ -241,94 +218,6 @@ def test_report_averages_requested_metrics():
     assert evaluate_predictions(Y, p).within is None
     with pytest.raises(ValueError, match="within must be None for several labels"):
         evaluate_predictions(np.c_[Y, Y], np.c_[Y, Y], within=SUBJECT)
-
-
-@each_value
-@pytest.mark.parametrize("weights", [None, WEIGHTS])
-@pytest.mark.parametrize("metric", [accuracy_score, roc_auc_score])
-def test_fixed_units_add_their_cumulants(metric, weights):
-    y_pred = SCORE if metric is roc_auc_score else (SCORE > 0.5).astype(int)
-    found = metric_interval(metric, Y, y_pred, within=SUBJECT, unit_weights=weights, units="fixed")
-    alone = [
-        metric_interval(metric, Y[rows], y_pred[rows])
-        for rows in (np.flatnonzero(name == SUBJECT) for name in WEIGHTS)
-    ]
-    mean, low, high = mean_over_fixed_units(
-        [one.value for one in alone],
-        [one.interval.low for one in alone],
-        [one.interval.high for one in alone],
-        [one.standard_error for one in alone],
-        stats.norm.ppf(0.975),
-        None if weights is None else list(weights.values()),
-    )
-    assert_allclose([found.value, *found.interval], [mean, low, min(high, 1)])
-    assert "8 units (fixed)" in str(found)
-    random = metric_interval(metric, Y, y_pred, within=SUBJECT, unit_weights=weights)
-    assert found.value == random.value
-
-
-def test_fixed_units_take_groups_methods_and_a_bootstrap():
-    y_pred = (SCORE > 0.5).astype(int)
-    groups = np.arange(96) - (np.arange(96) % 12 == 1)  # one pair in each unit
-    options = {"within": SUBJECT, "units": "fixed"}
-    grouped = metric_interval(accuracy_score, Y, y_pred, groups=groups, **options)
-    assert grouped.interval != metric_interval(accuracy_score, Y, y_pred, **options).interval
-    drawn = {"method": "percentile", "n_resamples": 50, "random_state": 0}
-    first, again = (
-        metric_interval(mean_squared_error, Y, SCORE, **options, **drawn) for _ in range(2)
-    )
-    assert first.method == "percentile"
-    assert first.interval == again.interval
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-def test_fixed_units_compare_within():
-    a, b = (SCORE > 0.5).astype(int), (OTHER > 0.5).astype(int)
-    two, options = {"a": a, "b": b}, {"within": SUBJECT, "method": "max_t"}
-    found = compare_predictions(Y, two, units="fixed", **options)
-    variance = (
-        np.mean(
-            [
-                np.var((a == Y)[rows] * 1.0 - (b == Y)[rows], ddof=1) / 12
-                for rows in np.arange(96).reshape(8, 12)
-            ]
-        )
-        / 8
-    )
-    assert_allclose(found.difference.standard_error, np.sqrt(variance))
-    random = compare_predictions(Y, two, **options)
-    assert_allclose(found.difference.value, random.difference.value, atol=1e-15)
-    areas = {"a": SCORE, "b": OTHER}
-    found = compare_predictions(Y, areas, metric=roc_auc_score, units="fixed", **options)
-    alone = [
-        compare_predictions(
-            Y[:12], {name: values[rows] for name, values in areas.items()}, method="delong"
-        ).difference.standard_error
-        for rows in np.arange(96).reshape(8, 12)
-    ]
-    assert_allclose(found.difference.standard_error, np.sqrt(np.sum(np.square(alone))) / 8)
-    three = compare_predictions(
-        Y, areas | {"c": -OTHER}, metric=roc_auc_score, units="fixed", **options
-    )
-    assert three["a", "c"].pvalue < 0.01
-
-
-def test_fixed_units_are_checked():
-    options = {"units": "fixed"}
-    with pytest.raises(ValueError, match="units='fixed' requires within"):
-        metric_interval(accuracy_score, Y, Y, **options)
-    with pytest.raises(ValueError, match="units must be one of"):
-        metric_interval(accuracy_score, Y, Y, within=SUBJECT, units="some")
-    with pytest.raises(ValueError, match="at least two samples in each unit, got 1 in 0"):
-        metric_interval(accuracy_score, Y, Y, within=np.arange(96), **options)
-    with pytest.raises(ValueError, match="seeds must be None with units='fixed'"):
-        compare_predictions(
-            Y, {"a": Y, "b": Y, "c": 1 - Y}, seeds=["m", "m", "n"], within=SUBJECT, **options
-        )
-    with pytest.raises(ValueError, match="requires an interval in each unit"):
-        metric_interval(
-            lambda y, p: float(p[0] * 0), Y, SCORE, within=SUBJECT, n_resamples=20, **options
-        )
 
 
 def test_metrics_of_queries_masks_and_tasks():
@@ -362,20 +251,6 @@ def test_metrics_of_queries_masks_and_tasks():
     tasks = np.where(np.arange(96) < 40, "sentiment", "topic")
     labels = np.where(tasks == "topic", relevance + 10, Y)
     predicted = np.where(RNG.random(96) < 0.3, labels[RNG.permutation(96)], labels)
-    found = metric_interval(accuracy_score, labels, predicted, within=tasks, units="fixed")
+    found = metric_interval(accuracy_score, labels, predicted, within=tasks)
     values = [np.mean((labels == predicted)[tasks == name]) for name in ("sentiment", "topic")]
     assert_allclose(found.value, np.mean(values))
-
-
-@pytest.mark.parametrize("n_units", [2, 5])
-def test_intervals_cover_the_mean_over_fixed_units(n_units):
-    rng, covered = np.random.default_rng(n_units), 0
-    units = np.repeat(np.arange(n_units), 15)
-    rates = rng.beta(8, 2, n_units)
-    for _ in range(200):
-        right = rng.random(len(units)) < rates[units]
-        found = metric_interval(
-            accuracy_score, np.ones(len(units)), right * 1.0, within=units, units="fixed"
-        )
-        covered += rates.mean() in found.interval
-    assert stats.binomtest(covered, 200, 0.95).pvalue > 0.01

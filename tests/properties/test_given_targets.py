@@ -51,7 +51,7 @@ FUNCTIONS = {
     "permutation_test": joint,
     "compare_classifiers": lambda model, X, y, **o: [
         compare_classifiers([model, NEIGHBOURS], X, y, method=method, n_resamples=5, **o).values[0]
-        for method in ("corrected_t", "mcnemar", "bootstrap", "delong")
+        for method in ("corrected_t", "mcnemar", "bootstrap")
     ],
 }
 
