@@ -6,7 +6,7 @@ shuffled among the samples of a test set. `score_interval` therefore estimates i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -33,7 +33,6 @@ def feature_importance(
     y: Any,
     *,
     scoring: Any = None,
-    features: Iterable[Any] | None = None,
     max_correlation: float = 0.8,
     n_permutations: int = 5,
     n_folds: int | None = None,
@@ -75,8 +74,6 @@ def feature_importance(
     scoring : str or callable, default=None
         Name from `get_scorer_names`, or a scorer; larger is better. None is the accuracy for
         classifiers and R2 for regressors.
-    features : iterable of str or int, default=None
-        Names or positions of columns whose groups are shuffled; None shuffles all columns.
     max_correlation : float, default=0.8
         Numeric columns are shuffled together if a chain of absolute Spearman correlations above
         this value connects them. 1 shuffles each column alone.
@@ -114,8 +111,7 @@ def feature_importance(
     Raises
     ------
     ValueError
-        If `X` has no columns to shuffle, such as texts or a precomputed kernel, or if `features`
-        are not columns of `X`.
+        If `X` has no columns to shuffle, such as texts or a precomputed kernel.
 
     See Also
     --------
@@ -143,9 +139,6 @@ def feature_importance(
     validate_inputs(estimator, X, y, groups, with_loss=False, several=True)
     names = name_columns(estimator, X)
     together = group_columns(X, max_correlation)
-    if features is not None:
-        chosen = find_columns(features, names)
-        together = [columns for columns in together if chosen & set(columns)]
     seed = int(_checks.root_seed(random_state).generate_state(1)[0])
     scorer = read_scoring(estimator, scoring)
     scores = score_interval(
@@ -200,20 +193,6 @@ def name_columns(estimator: Any, X: Any) -> list[Any]:
         )
     names = getattr(X, "columns", None)
     return list(range(np.shape(X)[1])) if names is None else list(names)
-
-
-def find_columns(features: Iterable[Any], names: list[Any]) -> set[int]:
-    """Return the positions of columns given by name or position."""
-    if isinstance(features, str) or not isinstance(features, Iterable):
-        features = [features]
-    chosen = list(features)
-    positions = {name: place for place, name in reversed(list(enumerate(names)))}
-    if unknown := [feature for feature in chosen if feature not in positions]:
-        raise ValueError(
-            f"features must be columns of X, got {unknown[0]!r}; X has {len(names)} columns, such "
-            f"as {names[0]!r}."
-        )
-    return {positions[feature] for feature in chosen}
 
 
 def group_columns(X: Any, max_correlation: float) -> list[list[int]]:
