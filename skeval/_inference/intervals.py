@@ -109,8 +109,8 @@ def give_no_limits(confidence_level: float) -> Limits:
     return np.nan, np.nan
 
 
-SMALLEST_QUANTILE, LARGEST_QUANTILE = 0.01, 7.0
-"""Normal quantiles of one-sided P-values of 0.496, and of 1e-12 near the resolution of levels."""
+SMALLEST_QUANTILE, LARGEST_QUANTILE = 0.1257, 7.0
+"""Normal quantiles of one-sided P-values of 0.45, and of 1e-12 near the resolution of levels."""
 
 
 def invert_limit(limit: Callable[[float], float], bound: float) -> float:

@@ -387,21 +387,22 @@ def read_score_table(
     elif isinstance(scores, Mapping):
         datasets, names, means = _read_nested(scores)
     else:
+        names = datasets = []
+        if hasattr(scores, "columns"):
+            names = _name("classifiers", scores.columns)
+            datasets = _name("data sets", getattr(scores, "index", range(len(scores))))
         try:
             means = _checks.check_data("scores", scores, dtype=float, ensure_all_finite=NAN)
         except ValueError as error:
             raise ValueError(f"{str(error).rstrip('.')}; {FORMS}.") from error
-        datasets = [f"data set {row}" for row in range(1, 1 + means.shape[0])]
-        names = [f"classifier {column}" for column in range(1, 1 + means.shape[1])]
-        if hasattr(scores, "columns"):
-            names = list(_name("classifiers", scores.columns))
-            datasets = list(_name("data sets", getattr(scores, "index", range(len(scores)))))
+        datasets = datasets or [f"data set {row}" for row in range(1, 1 + means.shape[0])]
+        names = names or [f"classifier {column}" for column in range(1, 1 + means.shape[1])]
 
     # data sets without all scores are dropped, or raise an error
     if len(names) < 2:
         raise ValueError(f"scores must be of at least two classifiers, got {len(names)}.")
     lacks = np.isnan(means)
-    kept = ~lacks.any(axis=1)
+    kept = np.logical_not(lacks.any(axis=1))
     if missing == "raise" and not kept.all():
         row, column = np.argwhere(lacks)[0]
         raise ValueError(

@@ -231,6 +231,8 @@ def score_632(
         raise TypeError(
             f"results must be the dict of cross_validate, got {type(results).__name__}."
         )
+    if not isinstance(params, Mapping | None):
+        raise TypeError(f"params must be a dict of arguments of `fit`, got {params!r}.")
     # out-of-bag scores
     name = f"test_{metric}"
     for part, remedy in {name: "metric= names another", "estimator": RETURNED}.items():

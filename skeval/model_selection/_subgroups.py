@@ -304,7 +304,8 @@ def estimate_mean(
     # mean, and the variance between units
     n_units, mean = len(values), float(values.mean())
     error, degrees = float(np.std(values, ddof=1) / np.sqrt(n_units)), n_units - 1.0
-    limits = {"t": partial(intervals.normal_interval, mean, error, degrees_of_freedom=degrees)}
+    t = partial(intervals.normal_interval, mean, error, degrees_of_freedom=degrees)
+    limits: LimitsByMethod = {"t": t}
     # Wilson's interval for a metric with two bounds
     low, span = bounds[0], bounds[1] - bounds[0]
     if np.isfinite(span):

@@ -95,11 +95,7 @@ class CategoriesToCodes:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_permutations": 0}, "n_permutations"),
-        ({"n_folds": 1}, "n_folds"),
-    ],
+    ("options", "message"), [({"n_permutations": 0}, "n_permutations"), ({"n_folds": 1}, "n_folds")]
 )
 def test_bad_options(options, message):
     with pytest.raises(ValueError, match=message):
