@@ -568,17 +568,10 @@ class Results(dict[Any, Any], Result):
 
     Attributes
     ----------
-    largest_difference : Estimate or None
-        For a metric in subgroups: the largest difference between two subgroups. Its `details`
-        contain the `first` subgroup, which has the larger value, the `second`, and the number of
-        pairs, `n_pairs`. Its interval has simultaneous coverage over all pairs. None if no two
-        subgroups have an interval, and for other results.
     less_the_rest : dict of Estimate
-        For a metric in subgroups that are compared with all other samples: the differences;
-        otherwise empty.
+        For a metric in subgroups: the difference of each from all other samples; otherwise empty.
     """
 
-    largest_difference: Estimate | None = None
     less_the_rest: Mapping[Any, Estimate] = MappingProxyType({})
 
     def __repr__(self) -> str:

@@ -171,13 +171,12 @@ def metric_interval(
         Group of each sample, such as the patient. Whole groups are resampled, or the variance is
         computed between groups ("score"), with Student's t quantile.
     by : array-like of shape (n_samples,), default=None
-        Subgroup of each sample. Each subgroup gets an interval from its own samples, and the
-        largest difference between two of them an interval that is corrected for all pairs.
+        Subgroup of each sample. Each subgroup gets an interval from its own samples, and is
+        compared with all other samples.
     within : array-like of shape (n_samples,), default=None
         Unit of each sample, such as a task, subject, query or image. The metric is computed in
-        each unit, and the estimate is the mean of these values over a population of
-        units, with these as a random sample. `by`, `groups` and `stratify` are then not accepted,
-        and `method` is "auto" or "t".
+        each unit, and the estimate is the mean of these values; the units are a random sample.
+        `by`, `groups` and `stratify` are then not accepted, and `method` is "auto" or "t".
     stratify : bool, default=False
         Resample within each class of `y_true`, keeping its size. With ``method="auto"`` this is
         also done if the metric is undefined on some resamples, for example because a class is
@@ -196,10 +195,11 @@ def metric_interval(
         With `value`, `interval`, the `method` used and the `replicates` (nan where the metric is
         undefined; none for a formula); its `confidence_interval` computes the interval at another
         level from the same numbers. With `by`, a dict of the estimate in each subgroup, by its
-        name, with an attribute `largest_difference`: an `Estimate` whose `details` name the
-        `first`, which has the larger value, and the `second`, and whose interval accounts for all
-        pairs. With several metrics, a dict of these results by metric. With `within`, `replicates`
-        are the values in the units, and ``details["unit_values"]`` has them by unit.
+        name. Its attribute `less_the_rest` has the difference of each subgroup from all other
+        samples, with the P-values `pvalue` and `pvalue_adjusted` (for the false discovery rate of
+        all subgroups) in its `details`. With several metrics, a dict of these results by metric.
+        With `within`, `replicates` are the values in the units, and ``details["unit_values"]`` has
+        them by unit.
 
     Raises
     ------

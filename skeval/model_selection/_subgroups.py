@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,46 +38,7 @@ ROUNDING = 1e-12
 def compare_subgroups(
     by: Any, n_samples: int, measure: Callable[[np.ndarray], Estimate], confidence_level: float
 ) -> Results:
-    """Return the estimate of each subgroup, ``measure(chosen)``, and the largest difference.
-
-    The interval of the largest difference combines the intervals of the two subgroups (method of
-    variance estimates recovery [1]_) at Bonferroni's level for all pairs, because the pair was
-    chosen among them. It assumes independent subgroups: if groups of samples lie in several of
-    them, it is too wide.
-
-    References
-    ----------
-    .. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
-       measures: a general approach. Statistics in Medicine 27, 1693-1702.
-       :doi:`10.1002/sim.3095`
-    """
-    # the estimate of each subgroup
-    names, chosen = read_subgroups(by, n_samples)
-    estimates = {name: measure(each) for name, each in zip(names, chosen, strict=True)}
-    results = Results(estimates)
-    known = [
-        name
-        for name, each in estimates.items()
-        if np.isfinite([each.value, each.interval.low, each.interval.high]).all()
-    ]
-    # the largest difference, at Bonferroni's level for all pairs
-    pairs = list(combinations(known, 2))
-    if pairs:
-        pair = max(pairs, key=lambda two: abs(estimates[two[0]].value - estimates[two[1]].value))
-        first, second = sorted(pair, key=lambda name: -estimates[name].value)
-        difference = subtract(estimates[first], estimates[second], len(pairs), confidence_level)
-        results.largest_difference = replace(
-            difference,
-            name=f"{difference.name}, {first} less {second}",
-            details={"first": first, "second": second, "n_pairs": len(pairs)},
-        )
-    return results
-
-
-def compare_with_rest(
-    by: Any, n_samples: int, measure: Callable[[np.ndarray], Estimate], confidence_level: float
-) -> Results:
-    """Return the estimate of each subgroup, from one column or several.
+    """Return the estimate of each subgroup, ``measure(chosen)``, from one column or several.
 
     For each subgroup, `less_the_rest` is the difference from all other samples, which are assumed
     to be independent of it. The P-value is one minus the largest confidence level at which the
@@ -107,7 +67,7 @@ def compare_with_rest(
         rest = replace(estimates[name], value=np.nan, standard_error=np.nan, limits={})
         if not mask.all():
             rest = measure(~mask)
-        each = subtract(estimates[name], rest, 1, confidence_level)
+        each = subtract(estimates[name], rest, confidence_level)
         less[name] = replace(
             each, name=f"{each.name} less the rest", n_samples=estimates[name].n_samples
         )
@@ -141,10 +101,10 @@ def invert_interval(difference: Estimate) -> float:
     return 2 * intervals.invert_limit(nearest_end, 0.0)
 
 
-def subtract(a: Estimate, b: Estimate, n_pairs: int, confidence_level: float) -> Estimate:
-    """Return the difference of two independent estimates, simultaneous for `n_pairs` pairs."""
+def subtract(a: Estimate, b: Estimate, confidence_level: float) -> Estimate:
+    """Return the difference of two independent estimates."""
     ends = [a.interval.low, a.interval.high, b.interval.low, b.interval.high]
-    limits: LimitsByMethod = {"recovery": partial(subtract_limits, a, b, n_pairs)}
+    limits: LimitsByMethod = {"recovery": partial(subtract_limits, a, b)}
     return Estimate(
         name=a.name,
         value=a.value - b.value,
@@ -155,8 +115,8 @@ def subtract(a: Estimate, b: Estimate, n_pairs: int, confidence_level: float) ->
     )
 
 
-def describe_slices(found: Results) -> str:
-    """Describe which subgroups differ from the rest."""
+def describe_slices(found: Results, scales: Mapping[Any, float]) -> str:
+    """Describe which subgroups differ from the rest; differences are divided by `scales`."""
     less = found.less_the_rest
     adjusted = {name: each.details["pvalue_adjusted"] for name, each in less.items()}
     differ = [name for name in less if adjusted[name] <= FALSE_DISCOVERIES]
@@ -166,9 +126,9 @@ def describe_slices(found: Results) -> str:
         return f"No subgroup differs significantly from the rest ({rate})."
     named = []
     for name in differ[:MAX_NAMED]:
-        low, high = less[name].interval.low, less[name].interval.high
-        value = write_estimate(less[name].value, (high - low) / 4)
-        named.append(f"{name} ({value} compared with the rest)")
+        value, low, high = np.array([less[name].value, *less[name].interval]) / scales[name]
+        named_value = write_estimate(float(value), (high - low) / 4)
+        named.append(f"{name} ({named_value} compared with the rest)")
     more = f" and {len(differ) - MAX_NAMED} more" if len(differ) > MAX_NAMED else ""
     verb = "differs" if len(differ) == 1 else "differ"
     return f"{', '.join(named)}{more} {verb} significantly from the rest ({rate})."
@@ -189,37 +149,17 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
     return names.tolist(), [codes == code for code in range(len(names))]
 
 
-def subtract_limits(a: Estimate, b: Estimate, n_pairs: int, confidence_level: float) -> Limits:
-    r"""Return the interval of ``a - b`` from the intervals of both, for `n_pairs` pairs.
+def subtract_limits(a: Estimate, b: Estimate, confidence_level: float) -> Limits:
+    r"""Return the interval of ``a - b`` from the intervals of both.
 
     The method of variance estimates recovery (Zou and Donner 2008; Newcombe 1998 for Wilson's):
     :math:`a - b - \sqrt{(a - l_a)^2 + (u_b - b)^2}` and its mirror image.
     """
-    # limits of both at the level of one pair, combined
-    level = 1 - (1 - confidence_level) / n_pairs
-    of_a, of_b = a.confidence_interval(level), b.confidence_interval(level)
+    of_a, of_b = (each.confidence_interval(confidence_level) for each in (a, b))
     difference = a.value - b.value
     low = difference - np.hypot(a.value - of_a.low, of_b.high - b.value)
     high = difference + np.hypot(of_a.high - a.value, b.value - of_b.low)
     return float(low), float(high)
-
-
-def describe_difference(found: Estimate | None, scale: float = 1.0) -> str:
-    """Describe the largest difference between subgroups and its interval, divided by `scale`."""
-    if found is None:
-        return "No two subgroups have enough samples to be compared."
-    value, low, high = np.array([found.value, *found.interval]) / scale
-    n_pairs = found.details["n_pairs"]
-    difference, low_end, high_end = (
-        write_estimate(number, (high - low) / 4) for number in (value, low, high)
-    )
-    level = f"{100 * found.confidence_level:g} % CI"
-    pairs = f", corrected for {n_pairs} pairs of subgroups" if n_pairs > 1 else ""
-    return (
-        f"The largest difference between subgroups is {difference}, {found.details['first']} minus "
-        f"{found.details['second']} ({level} {low_end} to {high_end}{pairs}); it is "
-        f"{'' if low > 0 else 'not '}significant."
-    )
 
 
 class Units(NamedTuple):

@@ -17,13 +17,11 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
-from skeval._adapters.fits import fit_plan
 from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.fit_outputs import LossLike
-from skeval._resampling.fit_request import FitRequest, check_scorers
+from skeval._resampling.fit_request import check_scorers
 from skeval._resampling.inputs import Params, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
-from skeval._resampling.plans import whole_plan
 from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import Target, UnitKind, has_outputs
 from skeval.feature_selection import SelectionFrequencyDisplay
@@ -358,7 +356,7 @@ def _run_all(
     """Return the results of a report that are computed from fits, and the warnings."""
     inputs, target, predictions = evaluation.inputs, evaluation.target, evaluation.predictions
     loss, cautions = inputs.loss.name, [*evaluation.notes]
-    summary = clock.finish(_summarize, evaluation, clock)
+    summary = clock.finish(_summarize, evaluation)
     metrics = summary["metrics"]
 
     # the baseline; for a rare class, the metric that replaces the error
@@ -427,7 +425,7 @@ def _run_all(
 NOTHING_SELECTED = dict.fromkeys(("selection_bias", "selection_stability", "candidate_names"))
 
 
-def _summarize(evaluation: Evaluation, clock: Clock) -> dict[str, Any]:
+def _summarize(evaluation: Evaluation) -> dict[str, Any]:
     """Return the results that are computed from the predictions of the main estimate."""
     answer, predictions = evaluation.estimate, evaluation.predictions
     level, subgroups, tuning = evaluation.inputs.confidence_level, None, None
@@ -439,7 +437,7 @@ def _summarize(evaluation: Evaluation, clock: Clock) -> dict[str, Any]:
     if evaluation.by is not None:
         measure = partial(error_of_some, counted, predictions, answer)
         subgroups = compare_subgroups(evaluation.by, len(evaluation.target), measure, level)
-    if evaluation.request.note and not clock.stopped:  # noting a search result takes another fit
+    if evaluation.request.note:
         tuning = _summarize_searches(evaluation)
     return {
         "out_of_fold": predictions,
@@ -449,7 +447,7 @@ def _summarize(evaluation: Evaluation, clock: Clock) -> dict[str, Any]:
             predictions, _arguments.name_rows(evaluation.inputs.X)
         ),
         "subgroups": subgroups,
-        "largest_difference": subgroups and subgroups.largest_difference,
+        "less_the_rest": subgroups and subgroups.less_the_rest,
         "tuning": tuning,
     }
 
@@ -463,18 +461,14 @@ def note_search(model: Any, X: Any, y: Any) -> Any:
 
 
 def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
-    """Return the results of the searches in the training parts and on all samples."""
-    predictions, inputs = evaluation.predictions, evaluation.design.inputs
-    request = FitRequest((), note=note_search)
-    _, output = next(fit_plan(inputs, whole_plan(len(inputs.target)), request))
-    (whole,) = output.notes or [None]
-    if whole is None or any(search is None for search in predictions.noted):
+    """Return the optimism from the searches in the training parts."""
+    predictions, level = evaluation.predictions, evaluation.inputs.confidence_level
+    searches, ratio = list(predictions.noted), predictions.test_train_ratio
+    if any(search is None for search in searches):
         return None
-    # the search on all samples, and those in the training parts
-    searches, ratio = [whole, *predictions.noted], predictions.test_train_ratio
     with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined values
         try:
-            return summarize_searches(searches, ratio, inputs.confidence_level)
+            return summarize_searches(searches, ratio, level)
         except ValueError:  # fewer than two folds have a score
             return None
 
@@ -809,7 +803,7 @@ ESTIMATOR = Layout(
         "feature_names", "rare_class", "never_predicted", "positive",
     ),
     records=(
-        "metrics", "confusion", "subgroups", "largest_difference", "estimates", "baseline",
+        "metrics", "confusion", "subgroups", "less_the_rest", "estimates", "baseline",
         "omitted", "perturbation", "permutation", "selection_bias", "selection_stability",
         "candidate_names", "tuning", "hard_samples",
     ),

@@ -25,7 +25,7 @@ from skeval.metrics import (
     calibration_measures,
 )
 from skeval.model_selection import EstimatesDisplay
-from skeval.model_selection._subgroups import describe_difference, describe_slices
+from skeval.model_selection._subgroups import describe_slices
 from skeval.report import _sentences
 from skeval.report._findings import name_columns
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
@@ -521,42 +521,40 @@ def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None
 
 
 def show_subgroups(report: Any) -> Section | None:
-    """Return the section of the main estimate in each subgroup; squared errors by their root.
+    """Return the section of the main estimate in each subgroup, and its difference from the rest.
 
-    Existing predictions are compared with the rest, an estimator by its largest difference. The
-    difference of mean squared errors is divided by the sum of their roots, which makes it a
-    difference of the roots.
+    Squared errors are shown by their root. The difference of mean squared errors is divided by the
+    sum of their roots, which makes it a difference of the roots.
     """
     estimates, level = report.subgroups, write_level(report)
     if estimates is None:
         return None
     # value and interval of each subgroup, in the unit of the target
-    less, largest = estimates.less_the_rest, estimates.largest_difference
+    less, scales = estimates.less_the_rest, dict.fromkeys(estimates, 1.0)
+    if report.answer.loss == "squared":
+        for name, estimate in estimates.items():
+            roots = np.sqrt([estimate.value, estimate.value - less[name].value])
+            scales[name] = float(roots.sum()) or 1.0
     quantity = next(iter(estimates.values())).name
     quantity = SQUARES[1] if quantity == SQUARES[0] else quantity
-    head, left = ["subgroup", "samples", quantity, level], [0, 3]
     rows: list[Any] = []
     for name, estimate in estimates.items():
         value, _, interval = in_target_unit(estimate)
         row = [str(name), f"{estimate.n_samples}", value, interval]
-        if less:
-            adjusted = write_number(less[name].details["pvalue_adjusted"])
-            row += [less[name].value, less[name].interval, adjusted]
+        of_rest, scale = less[name].interval, scales[name]
+        shown = replace(of_rest, low=of_rest.low / scale, high=of_rest.high / scale)
+        row += [
+            less[name].value / scale,
+            shown,
+            write_number(less[name].details["pvalue_adjusted"]),
+        ]
         rows.append(row)
-    if less:
-        head, left = [*head, "less the rest", level, "adjusted P"], [0, 3, 5]
-        sentence = describe_slices(estimates)
-        heading = sentence.partition(" (")[0].rstrip(".")
-    else:
-        # the difference of roots, for squared errors
-        pair = (largest.details["first"], largest.details["second"]) if largest else ()
-        squared = report.answer.loss == "squared"
-        scale = sum(in_target_unit(estimates[name])[0] for name in pair) if squared else 1.0
-        sentence = describe_difference(largest, scale or 1.0)
-        differ = largest and (largest.interval.low > 0 or largest.interval.high < 0)
-        shown = "differs between" if differ else "may be the same in all"
-        heading = f"The {quantity} {shown} subgroups"
-    table = Table("Error by subgroup.", head, rows, left=left)
+    head = ["subgroup", "samples", quantity, level, "less the rest", level, "adjusted P"]
+    sentence = describe_slices(estimates, scales)
+    heading = "Subgroups differ from the rest"
+    if sentence.startswith("No subgroup"):
+        heading = sentence.partition(" (")[0]
+    table = Table("Error by subgroup.", head, rows, left=[0, 3, 5])
     return Section(heading, sentences=[sentence], tables=[table], in_summary=True)
 
 

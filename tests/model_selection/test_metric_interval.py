@@ -411,7 +411,7 @@ def test_several_metrics_give_one_estimate_for_each():
     assert parts[1].value == metric_interval("f1_macro", y, p, by=by)[1].value
     again = pickle.loads(pickle.dumps(parts))
     assert str(again) == str(parts)
-    assert again.largest_difference.value == abs(parts[0].value - parts[1].value)
+    assert again.less_the_rest[0].value == parts[0].value - parts[1].value
     assert list(parts.to_frame()["value"]) == [each["value"] for each in parts.to_dict().values()]
 
 

@@ -25,22 +25,3 @@ def wilson(rate, n, level):
     z2 = norm.ppf((1 + level) / 2) ** 2
     roots = np.roots([1 + z2 / n, -2 * rate - z2 / n, rate**2])
     return tuple(np.sort(roots.real))
-
-
-def largest_difference(estimates, limits, level):
-    """Largest difference of two estimates, its interval by variance estimates recovery.
-
-    ``limits(k, level)`` is the interval of estimate `k`; the level is Bonferroni's.
-    """
-    k = len(estimates)
-    n_pairs = k * (k - 1) // 2
-    best = None
-    for a in range(k):
-        for b in range(k):
-            d = estimates[a] - estimates[b]
-            if a != b and (best is None or d > best[0]):
-                (la, ua), (lb, ub) = (limits(j, 1 - (1 - level) / n_pairs) for j in (a, b))
-                low = d - np.sqrt((estimates[a] - la) ** 2 + (ub - estimates[b]) ** 2)
-                high = d + np.sqrt((ua - estimates[a]) ** 2 + (estimates[b] - lb) ** 2)
-                best = d, low, high
-    return best
