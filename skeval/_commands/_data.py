@@ -207,17 +207,7 @@ def _read_features(
     left_out = []
     for name, column in columns.items():
         values, reason = _read_feature(source, name, column, options)
-        # dates become numbers on demand
-        dates = read_times(column) if reason and options.date_features else []
-        if len(dates) == 1:
-            parts = _split_dates(name, dates[0])
-            if taken := [part for part in parts if part in columns]:
-                raise ValueError(
-                    f"--date-features makes a column {taken[0]!r} of {name!r}, but {source} has "
-                    "a column of this name; rename or drop it."
-                )
-            features |= parts
-        elif reason:
+        if reason:
             left_out.append(name)
             notes.append(f"column {name!r} {reason}.")
         else:
@@ -576,22 +566,21 @@ def find_missing(column: np.ndarray) -> np.ndarray:
 def _read_labels(
     source: str, target: str, y: np.ndarray, options: argparse.Namespace, notes: list[str]
 ) -> np.ndarray:
-    """Return the labels; with `--merge-labels`, spellings of a label become the most common one."""
+    """Return the labels, with a note on spellings that differ by case or spaces."""
     start, advice = f"{source}: the target column {target!r}", ""
     if y.dtype == object:
         # spellings of a label, the most common first
         folded: dict[str, list[str]] = {}
         for text, _ in Counter(y.tolist()).most_common():
             folded.setdefault(" ".join(text.split()).casefold(), []).append(text)
-        several = [spellings for word, spellings in folded.items() if word and len(spellings) > 1]
-        listed = _shorten([text for spellings in several for text in spellings])
-        if several and options.merge_labels:
-            names = {text: group[0].strip() for group in several for text in group}
-            y = np.array([names.get(text, text) for text in y.tolist()], dtype=object)
-            into = _shorten([*dict.fromkeys(names.values())])
-            notes.append(f"{listed} of the target differ by case or spaces and become {into}.")
-        elif several:
-            advice = f"{listed} of the target differ by case or spaces; --merge-labels merges them."
+        several = [
+            text
+            for word, spellings in folded.items()
+            if word and len(spellings) > 1
+            for text in spellings
+        ]
+        if several:
+            advice = f"{_shorten(several)} of the target differ by case or spaces."
             notes.append(advice)
     # missing labels
     missing = find_missing(y)
@@ -636,8 +625,7 @@ def _read_feature(
     if read_times(column):
         return texts, (
             f"contains dates or times ({len(different)} {many}) and is left out; "
-            f"{_write_option('--time', name)} predicts later rows from earlier ones, "
-            "--date-features converts dates to numbers"
+            f"{_write_option('--time', name)} predicts later rows from earlier ones"
         )
     _check_numbers(name, column, options)
     if len(different) <= max(MAX_TEXTS, len(texts) / 2):
@@ -645,27 +633,6 @@ def _read_feature(
     is_free = np.mean([len(text.split()) for text in different]) >= MIN_WORDS
     ways = FREE_TEXT if is_free else f"{_write_option('--id', name)} names the rows by it"
     return texts, f"contains {len(different)} {many} and is left out; {ways}"
-
-
-def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the varying parts of dates as numbers by name, nan for missing dates."""
-    # the parts of each date, whatever its time zone
-    is_date = ~np.isnan(seconds)
-    moments = np.where(is_date, seconds, 0).astype(np.int64).astype("datetime64[s]")
-    days, months = moments.astype("datetime64[D]"), moments.astype("datetime64[M]")
-    parts = {
-        "days since 1970": seconds / 86400,
-        "year": moments.astype("datetime64[Y]").astype(int) + 1970,
-        "month": months.astype(int) % 12 + 1,
-        "day": (days - months).astype(int) + 1,
-        "weekday": (days.astype(int) + 3) % 7,
-        "hour": (moments - days).astype(int) // 3600,
-    }
-    parts = {f"{name}: {part}": np.where(is_date, values, np.nan) for part, values in parts.items()}
-    # parts that are the same for all rows are left out
-    first, *others = parts
-    varying = [part for part in others if len(np.unique(parts[part][is_date])) > 1]
-    return {part: parts[part] for part in (first, *varying)}
 
 
 def _find_order(source: str, name: str, column: np.ndarray) -> np.ndarray:

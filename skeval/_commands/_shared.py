@@ -78,11 +78,7 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
         help="whether the first line of a CSV file has the column names; without names they are "
         "x0, x1, ... (default: names, unless a value is among them, which is an error)",
     )
-    # how its values are changed
     options.flag("--drop-missing-target", "drop rows without a target")
-    options.flag("--merge-labels", "merge target values that differ only by case or spaces")
-    parts = "days since 1970, and year, month, day, weekday, hour"
-    options.flag("--date-features", f"convert dates to numbers: {parts}")
     # the run and its output
     options.number("--seed", 0, "random seed (default: 0)", default=0)
     add("--jobs", type=_parse_workers, help="number of joblib workers")
@@ -200,7 +196,7 @@ def deliver(
     else:
         start = [*fill_lines(headline), *fill_lines(procedure), ""]
         filled = [line for note in notes for line in fill_lines(note)]
-        summarized = summarize(report, N_LINES - len(start), scored=bool(options.scoring))
+        summarized = summarize(report, scored=bool(options.scoring))
         lines = [*start, *summarized, *filled]
     try:
         if options.json is not None:
@@ -251,54 +247,41 @@ def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> tup
     if options.id is not None:
         # names in place of row numbers
         ids = table.left_out[options.id].astype(str)[hard.sample].tolist()
-        return report.with_results(hard_samples=replace(hard, name=ids)), []
+        named = report.results | {"hard_samples": replace(hard, name=ids)}
+        return replace(report, results=named), []
     note = "note: samples are numbered from 0, the first row below the header; --id names them."
     listed = options.full or options.html is not None
     return report, [note] if listed and options.data not in BUNDLED else []
 
 
-N_LINES, WIDTH = 15, 100
+WIDTH = 100
 MAX_ROWS = 4
 """Rows of the table of a summary."""
-MAX_SUBGROUP_LINES = 25
-"""Lines on subgroups in a summary."""
 
 
-def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
-    """Return a summary of a report: verdict, coverage, titles of warnings, a few metrics.
+def summarize(report: Any, *, scored: bool) -> list[str]:
+    """Return a summary of a report: verdict, titles of warnings, a few metrics, subgroups.
 
-    Warnings that forbid reporting the error are printed with their advice.
-    Long verdicts and tables are cut. Subgroups, and all metrics if scores were requested
-    (`scored`), are printed in addition.
+    Warnings that forbid reporting the error are printed with their advice. If scores were requested
+    (`scored`), all metrics are printed.
     """
-    verdict = fill_lines(report.verdict)
-    described = report.layout.basis(report)
-    basis = fill_lines(described[-1]) if described else []
     # serious warnings are printed with their advice, others by title
     first, *others = report.sections
     grave = [text for text in first.items if getattr(text, "headline", "")]
     titles = dict.fromkeys(_name_warning(text) for text in first.items if text not in grave)
-    # the first table with rows for text
+    warned = [f"! {_name_warning(text)}: {text.rpartition('. ')[2]}" for text in grave]
+    warned += [f"! {'; '.join(titles)}"] if titles else []
+    # the first table with rows for text, and requested subgroups
     tables = (table for section in others for table in section.tables if table.n_in_text != 0)
     rows = next((_fit_lines(table) for table in tables), [])
+    shown = rows if scored else rows[: 1 + MAX_ROWS]
+    for section in others:
+        shown += section.write_lines() if section.in_summary else ()
     more = "--full prints the whole report; --html FILE writes a page with figures."
-    n_left = n_lines - 3  # blank lines around the table, and the last line
-    # cut each part to the lines that are left
-    verdict = verdict[: n_left - 2]
-    basis = basis if len(basis) <= n_left - len(verdict) - 2 else []
-    n_left -= len(verdict) + len(basis)
-    advice = [f"! {_name_warning(text)}: {text.rpartition('. ')[2]}" for text in grave]
-    warned = [line for text in advice for line in fill_lines(text)]
-    warned = [*warned, *(fill_lines(f"! {'; '.join(titles)}") if titles else [])][:n_left]
-    n_rows = min(1 + MAX_ROWS, n_left - len(warned))
-    shown = rows if scored else rows[: n_rows if n_rows > 1 else 0]
-    # requested subgroups are printed in addition
-    subgroup_sections = (section for section in others if section.in_summary)
-    subgroups = [line for section in subgroup_sections for line in section.write_lines()]
-    if len(subgroups) > MAX_SUBGROUP_LINES:
-        subgroups = [*subgroups[: MAX_SUBGROUP_LINES - 3], "...", *subgroups[-2:]]
-    blank = [""] if shown or subgroups else []
-    return [*verdict, *basis, *warned, "", *shown, *subgroups, *blank, more]
+    caution = report.layout.basis(report)[1:][-1:]  # after the target of the intervals
+    texts = [report.verdict, *caution, *warned]
+    start = [line for text in texts for line in fill_lines(text)]
+    return [*start, "", *shown, *([""] if shown else []), more]
 
 
 def _name_warning(text: str) -> str:
@@ -353,7 +336,7 @@ def _write_headline(source: str, table: Table, numbers: bool, column: str) -> st
     if table.groups is not None:
         size += f", {count(len(set(table.groups)), 'group')}"
     if table.y is None:
-        return size if column == "prediction" else f"{size}, no labels"
+        return f"{size}, no labels"
     # the range of numbers, or the classes with their sizes
     classes, sizes = np.unique(table.y, return_counts=True)
     if numbers:

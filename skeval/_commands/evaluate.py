@@ -24,7 +24,7 @@ QUICK_BUDGET = 10.0
 FOLDS = 10
 MAX_SVM_ROWS = 20_000
 """Maximum number of rows for which a support vector machine is the default."""
-MAX_CLASSES, MAX_SUBGROUPS = 20, 20
+MAX_CLASSES = 20
 EXAMPLES = """\
 examples:
   a first look, and an HTML page within ten seconds:
@@ -92,12 +92,6 @@ def _add_predictions(options: _shared.Options) -> None:
         "column of existing predictions: labels, probabilities of the "
         "second class, scores or numbers; or the columns of probabilities that have the names of "
         "the classes; or, to compare several systems, a column of each. Nothing is fitted",
-        nargs="+",
-    )
-    options.column(
-        "--labels",
-        "for several labels per sample, instead of --target: the columns of 0 and 1; "
-        "pass the same number of columns of labels or probabilities to --predictions",
         nargs="+",
     )
     options.add(
@@ -173,10 +167,6 @@ def _run(options: argparse.Namespace) -> None:
     if options.predictions is not None:
         _run_predictions(options)
         return
-    if options.labels is not None:
-        raise ValueError(
-            "--labels needs --predictions: only skeval.evaluate in Python fits several labels."
-        )
     if options.time is not None and options.groups is not None:
         raise ValueError("--time does not keep groups together: leave out --groups, or --time.")
     # the data, its preparation and the estimator
@@ -189,14 +179,8 @@ def _run(options: argparse.Namespace) -> None:
         raise ValueError(
             f"--select must lie between 1 and the {n_features} features, got {options.select}."
         )
-    subgroups = _find_subgroups(table, options, notes)
+    subgroups = _find_subgroups(table, options)
     estimator, procedure = _make_estimator(table, options, numbers)
-    if options.estimator is None and len(table.X) > MAX_SVM_ROWS and not numbers:
-        notes.append(
-            f"note: the default for more than {MAX_SVM_ROWS} rows is logistic regression, "
-            "because a support vector machine may take hours; use --estimator linear-svm to "
-            "get one."
-        )
     options.progress.headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
     from skeval.report import evaluate
 
@@ -240,48 +224,38 @@ def _run_predictions(options: argparse.Namespace) -> None:
     for name in ("estimator", "select", "time", "cv", "budget"):
         if getattr(options, name) is not None:
             raise ValueError(f"--{name} cannot be used with --predictions, which fits nothing.")
-    truth = options.labels or ([] if options.target is None else [options.target])
-    if shared := [name for name in options.predictions if name in truth]:
+    if options.target in options.predictions:
         raise ValueError(
-            f"--predictions: {shared[0]!r} is the column of true values; name a column that a "
+            f"--predictions: {options.target!r} is the column of true values; name a column that a "
             "system predicted."
         )
     # columns to read, with the options that name them
     only = dict.fromkeys(options.predictions, "--predictions")
-    only |= dict.fromkeys(options.labels or (), "--labels")
     only |= {} if options.by is None else {options.by: "--by"}
-    table = _shared.read_columns(options, needs_target=options.labels is None, only=only)
-    # several labels per sample; or a column of each class, of each system, or a single one
-    columns: Any = _find_columns(table, "predictions", options.predictions)
-    n_columns, positive = columns.shape[1], None
-    source = f"in {', '.join(options.predictions)}"
-    if options.labels is not None:
-        y, labels, numbers = _find_columns(table, "labels", options.labels), options.labels, False
-        notes = [f"note: {note}" for note in table.notes]
-        table, source = table._replace(y=None), f"of {', '.join(labels)} {source}"
-    else:
-        numbers, notes = _choose_task(table, options)
-        y, classes = table.y, _name_classes(table)
-        labels = [classes.get(name, name) for name in options.predictions]
-        if columns.shape[1] == 1:
-            columns, labels = columns[:, 0], None
-        elif not {*classes} <= {*options.predictions}:
-            columns, labels = dict(zip(options.predictions, columns.T, strict=True)), None
-        positive = _find_positive(table, options)
-    subgroups = _find_subgroups(table, options, notes)
+    table = _shared.read_columns(options, needs_target=True, only=only)
+    # a column of each class, of each system, or a single one
+    columns: Any = _find_columns(table, options.predictions)
+    n_columns, classes = columns.shape[1], _name_classes(table)
+    numbers, notes = _choose_task(table, options)
+    labels: Any = [classes.get(name, name) for name in options.predictions]
+    if n_columns == 1:
+        columns, labels = columns[:, 0], None
+    elif not {*classes} <= {*options.predictions}:
+        columns, labels = dict(zip(options.predictions, columns.T, strict=True)), None
+    subgroups = _find_subgroups(table, options)
     from skeval.report import evaluate_predictions
 
     with _suggest_numbers(notes):
         report, run_notes = _shared.collect_notes(
             evaluate_predictions,
-            y,
+            table.y,
             columns,
             kind="numbers" if numbers else "auto",
             threshold=options.threshold,
             scoring=options.scoring,
             groups=table.groups,
             by=subgroups,
-            pos_label=positive,
+            pos_label=_find_positive(table, options),
             labels=labels,
             confidence_level=options.confidence_level,
             random_state=options.seed,
@@ -290,7 +264,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
         report,
         options,
         table._replace(X=table.X[:, :n_columns]),
-        f"predictions {source}",
+        f"predictions in {', '.join(options.predictions)}",
         [*notes, *run_notes],
         numbers=numbers,
         column="prediction",
@@ -315,12 +289,12 @@ def _find_positive(table: Table, options: argparse.Namespace) -> Any:
     return classes[options.pos_label]
 
 
-def _find_columns(table: Table, option: str, wanted: list[str]) -> Any:
+def _find_columns(table: Table, wanted: list[str]) -> Any:
     """Return the columns of these names."""
     names = list(table.feature_names)
     unknown = [name for name in wanted if name not in names]
     if unknown:
-        raise ValueError(f"--{option}: there is no column {unknown[0]!r} among {names}.")
+        raise ValueError(f"--predictions: there is no column {unknown[0]!r} among {names}.")
     return table.X[:, [names.index(name) for name in wanted]]
 
 
@@ -342,13 +316,8 @@ def _make_folds(table: Table, options: argparse.Namespace, numbers: bool) -> Any
     )
 
 
-def _find_subgroups(
-    table: Table, options: argparse.Namespace, notes: list[str]
-) -> list[str] | None:
-    """Return the column of the subgroups: a feature, the groups, or a column left out.
-
-    A note is added if subgroups are too small, such as one for each age.
-    """
+def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | None:
+    """Return the column of the subgroups: a feature, the groups, or a column left out."""
     by = options.by
     if by is None:
         return None
@@ -362,18 +331,7 @@ def _find_subgroups(
         str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
         for value in columns[by]
     ]
-    values = ["missing" if value in ("", "nan", "None") else value for value in values]
-    if by == options.groups:
-        notes.append(
-            "note: --by and --groups name the same column, so each subgroup is one group, whose "
-            "error has no useful interval; use --by with a column of larger subgroups."
-        )
-    elif len(set(values)) > MAX_SUBGROUPS:
-        notes.append(
-            f"note: --by {by} makes {len(set(values))} subgroups, too small for useful intervals; "
-            "use a column of larger subgroups, such as age bands instead of ages."
-        )
-    return values
+    return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 
 def _choose_task(table: Table, options: argparse.Namespace) -> tuple[bool, list[str]]:

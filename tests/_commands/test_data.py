@@ -246,15 +246,12 @@ def test_missing_labels_are_named_and_dropped_on_demand(tmp_path, labels, messag
         assert table.y.tolist() == ["None", "no", "yes"]
 
 
-def test_spellings_of_a_class_are_merged_on_demand(tmp_path):
+def test_spellings_of_a_class_are_named(tmp_path):
     labels = ["yes", "no", "Yes ", "yes", "NO", "no", "maybe"]
     pd.DataFrame({"x": range(7), "target": labels}).to_csv(tmp_path / "a.csv", index=False)
     apart = load(tmp_path / "a.csv")
     assert set(apart.y) == set(labels)
-    assert apart.notes[1].endswith("differ by case or spaces; --merge-labels merges them.")
-    merged = load(tmp_path / "a.csv", "--merge-labels")
-    assert merged.y.tolist() == ["yes", "no", "yes", "yes", "no", "no", "maybe"]
-    assert merged.notes[1].endswith("differ by case or spaces and become 'yes', 'no'.")
+    assert apart.notes[1].endswith("differ by case or spaces.")
 
 
 def test_labels_that_are_equal_as_floats_stay_apart(tmp_path):
@@ -280,27 +277,6 @@ def test_dates_are_left_out_with_the_options_that_use_them(tmp_path, form):
     assert (
         "dates or times (28 different texts in 60 rows) and is left out; --time" in table.notes[1]
     )
-
-
-def test_dates_make_numbers_on_demand(tmp_path):
-    days = pd.date_range("2023-12-30 06:00", periods=N, freq="31h")
-    texts = [f"{day:%Y-%m-%d %H:%M}" for day in days]
-    texts[3] = ""
-    path = write(tmp_path / "a.csv", when=texts)
-    table = load(path, "--date-features")
-    result = pd.DataFrame(table.X, columns=table.feature_names).drop(index=3)
-    days = days.delete(3)
-    names = ["days since 1970", "year", "month", "day", "weekday", "hour"]
-    assert list(result) == ["x", *(f"when: {name}" for name in names)]
-    for name in names[1:]:
-        expected = getattr(days, name.replace("weekday", "day_of_week"))
-        np.testing.assert_array_equal(result[f"when: {name}"], expected)
-    elapsed = (days - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
-    np.testing.assert_allclose(result["when: days since 1970"], elapsed)
-    assert np.isnan(table.X[3, 1:]).all()
-    write(path, **{"when": texts, "when: year": AMOUNTS})
-    with pytest.raises(ValueError, match=r"makes a column 'when: year' of 'when', but a\.csv has"):
-        load(path, "--date-features")
 
 
 def test_free_texts_and_names_have_a_remedy(tmp_path):
