@@ -9,7 +9,6 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score, root_mean_squared_error
 from sklearn.utils import column_or_1d
 
 from skeval._inference.estimate import Estimate, MetricExtra, Results
@@ -21,7 +20,7 @@ from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
 from skeval.model_selection import metric_interval
 from skeval.model_selection._error_interval import measure_metrics
-from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
+from skeval.model_selection._subgroups import compare_with_rest, read_subgroups
 from skeval.model_selection._threshold import read_rule
 from skeval.report._findings import mirror
 from skeval.report._sentences import name_metric
@@ -240,25 +239,6 @@ class ParsedPredictions(NamedTuple):
             )
         return estimates
 
-    def average(self, arguments: Mapping[str, Any]) -> Results | None:
-        """Return the main metrics and those in `scoring` as means over units, if there are any."""
-        if arguments["within"] is None:
-            return None
-        # the main metrics of this kind of predictions
-        names = ("within", "sample_weight", "confidence_level", "random_state")
-        options = {name: arguments[name] for name in names}
-        y_true, binary = self.target.codes, self.positive is not None
-        metrics: dict[str, Any] = {"accuracy": accuracy_score}
-        if self.kind == "numbers":
-            y_true, metrics = self.target.y, {"root_mean_squared_error": root_mean_squared_error}
-        elif binary:
-            metrics = {"brier_score": brier_score_loss} if self.kind == "probabilities" else {}
-            metrics["roc_auc"] = roc_auc_score
-        y_pred = self.score if binary else self.predicted
-        means = metric_interval(metrics, y_true, y_pred, **options)
-        more = self.measure_scoring(arguments["scoring"], **options)
-        return Results({**means, **more})
-
     def choose_response(self, name: str, response: Any) -> np.ndarray:
         """Return the input of a metric: labels, numbers, probabilities, scores, or the original."""
         if response is None:
@@ -371,8 +351,7 @@ def read_predictions(
     if hard is not None:
         kind, values, pos_label = "labels", hard, None
     # the kind, and the options that it allows
-    automatic = kind == "auto"
-    if automatic:
+    if kind == "auto":
         kind = find_kind(y, values)
     if labels is None and values.ndim == 2 and hasattr(predictions, "columns"):
         labels = list(predictions.columns)
@@ -383,8 +362,6 @@ def read_predictions(
         return _read_labels(y, values)
     if values.ndim == 2:
         classes, columns = _sort_columns(y, values, labels)
-        if (automatic or kind == "probabilities") and not _are_probabilities(columns):
-            _refuse_other_sums(columns)
         read = _read_columns(y, classes, columns, kind, pos_label, threshold)
         return read._replace(original=values)
     return _read_scores(y, values, kind, pos_label, threshold)
@@ -459,30 +436,6 @@ def _refuse_other_codes(classes: list[Any], values: list[Any]) -> None:
 def _check_positive(classes: list[Any], pos_label: Any) -> None:
     if pos_label not in classes:
         raise ValueError(f"pos_label must be one of {classes}, got {pos_label!r}.")
-
-
-SAME_SUM = 0.02
-"""Maximum relative range of row sums that is attributed to rounding."""
-
-
-def _refuse_other_sums(columns: np.ndarray) -> None:
-    """Raise if all rows add up to the same number other than 1, as percentages do to 100."""
-    # rows that add up to the same number
-    sums = columns.sum(axis=1)
-    whole = float(np.median(sums))
-    if (
-        whole == 0
-        or columns.min() < 0
-        or np.ptp(sums) > SAME_SUM * whole
-        or abs(whole - 1) <= SAME_SUM
-    ):
-        return
-    whole = float(f"{whole:.2g}")
-    kind = ", as percentages do" if whole == 100 else ""
-    raise ValueError(
-        "predictions must add up to 1 for each sample to be probabilities, got rows that add up to "
-        f"{whole:g}{kind}; give predictions / {whole:g}, or kind='scores'."
-    )
 
 
 def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
@@ -693,4 +646,4 @@ def measure_slices(
         answer: Estimate = parsed.measure_answer(part, confidence_level)
         return replace(answer, standard_error=np.nan, limits={}) if alone else answer
 
-    return compare_subgroups(by, len(weight), measure, confidence_level)
+    return compare_with_rest(by, len(weight), measure, confidence_level)

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
@@ -23,7 +22,7 @@ from skeval._resampling.fit_request import check_scorers
 from skeval._resampling.inputs import Params, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.progress import begin_step
-from skeval._resampling.sampling_units import Target, UnitKind, has_outputs
+from skeval._resampling.sampling_units import UnitKind, has_outputs
 from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.model_selection._error_interval import measure_metrics, read_positive_weight
 from skeval.model_selection._interval_methods import AUTO, error_of_some
@@ -49,7 +48,7 @@ from skeval.report._report import Layout, Report
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
-from skeval.utils._compat import is_search, safe_indexing
+from skeval.utils._compat import is_search
 from skeval.utils._text import count, write_spread
 
 Parts = str | Iterable[str]
@@ -135,10 +134,9 @@ def evaluate(
         repeated as often as time permits, at least once; with fewer repeats, its variance is
         larger. No other part is started if it would take longer than the remaining time. With
         10,000 samples and more, fits to some of them are timed first. If ``cv=None`` would take too
-        long, two to five folds or a single hold-out of a fifth of the samples replace it, and the
-        table is checked on a random sample of its rows. All estimators get the same folds. The
-        report lists what was left out. Results then depend on the speed of the
-        machine. None sets no limit.
+        long, two to five folds or a single hold-out of a fifth of the samples replace it. All
+        estimators get the same folds. The report lists what was left out. Results then depend on
+        the speed of the machine. None sets no limit.
     n_bootstraps : int, default=200
         Number of bootstrap resamples.
     n_permutations : int, default=200
@@ -381,7 +379,14 @@ def _run_all(
     estimates = finished.estimates
 
     # warnings about the table, the order of its rows, the model and the estimates
-    data = clock.finish(_check_table, evaluation, clock)
+    data = clock.finish(
+        write_data_warnings,
+        inputs.X,
+        target,
+        evaluation.design.inputs.kept_together,
+        evaluation.feature_names,
+        evaluation.left_out,
+    )
     if _findings.is_perfect(predictions, metrics):
         perfect = clock.finish(warn_of_perfection, inputs.X, target, evaluation.feature_names)
         if list_grave(perfect):  # it names the features
@@ -402,11 +407,11 @@ def _run_all(
     first = []
     if clock.stopped:
         first.append(Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
-    # after a grave warning nothing is said of the baseline
-    if baseline and not baseline.better and not list_grave(cautions):
-        n_classes = 1 if target.classes is None else len(target.classes)
-        other, _ = _findings.find_better_metric(metrics, n_classes)
-        first.append(Caution("baseline", _sentences.write_baseline(baseline, loss, other)))
+    # nothing is said of the baseline after a serious warning, and if another metric decides
+    n_classes = 1 if target.classes is None else len(target.classes)
+    other, _ = _findings.find_better_metric(metrics, n_classes)
+    if baseline and not (baseline.better or other or list_grave(cautions)):
+        first.append(Caution("baseline", _sentences.write_baseline(baseline, loss)))
     every_result = {
         "answer": evaluation.estimate,
         "estimates": Results({one.method: one for one in estimates}),
@@ -471,51 +476,6 @@ def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
             return summarize_searches(searches, ratio, level)
         except ValueError:  # fewer than two folds have a score
             return None
-
-
-# --- warnings about the table
-
-
-CELLS_PER_SECOND, MIN_CELLS = 1_000_000, 50_000
-"""Number of table cells checked per second, and minimum number of checked cells."""
-MIN_ROWS = 100
-"""Minimum number of rows of a sample that is checked."""
-
-
-def _check_table(evaluation: Evaluation, clock: Clock) -> list[Caution]:
-    """Return the warnings about the table, from as many random rows as time permits."""
-    X, target, names = evaluation.inputs.X, evaluation.target, evaluation.feature_names
-    kept, left_out = evaluation.design.inputs.kept_together, evaluation.left_out
-    # rows that the remaining time allows
-    n, n_rows = len(target), len(target)
-    is_matrix = issparse(X) or len(getattr(X, "shape", ())) == 2
-    n_columns = X.shape[1] if is_matrix else 1
-    limited = clock.budget is not None and not clock.stopped
-    if limited and is_matrix and n_columns != n:  # a square may be a kernel
-        seconds = min(max(0.0, clock.left), n)
-        n_rows = int(max(MIN_CELLS, CELLS_PER_SECOND * seconds)) // max(1, n_columns)
-    if n_rows >= n:
-        return write_data_warnings(X, target, kept, names, left_out)
-    if n_rows < MIN_ROWS:
-        text = (
-            f"Not checked: the table has {n_columns} columns, too many for the budget. Problems of "
-            "the table, such as copies of samples, would not be reported."
-        )
-        return [Caution("unchecked", text)]
-    # a random sample of the rows
-    rows = np.sort(np.random.default_rng(0).choice(n, n_rows, replace=False))
-    warnings = write_data_warnings(
-        safe_indexing(X, rows),
-        Target(target.y[rows], target.classes, target.codes[rows]),
-        None if kept is None else np.asarray(kept)[rows],
-        names,
-        {name: np.asarray(column)[rows] for name, column in left_out.items()},
-    )
-    text = (
-        f"Not fully checked: because of the budget, the checks of the table read {n_rows} random "
-        f"rows of {n}. Problems in the other rows would not be reported."
-    )
-    return [*warnings, Caution("unchecked", text)]
 
 
 def _check_order(evaluation: Evaluation) -> list[Caution]:
@@ -587,9 +547,6 @@ def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
 # --- the report
 
 
-MIN_PERTURBATIONS = 200
-
-
 def _write_title(report: Any) -> str:
     """Return the heading of the page: the target, if it has a name, and the size of the data."""
     target = getattr(report.out_of_fold.target.given, "name", None)
@@ -601,12 +558,6 @@ def _write_facts(report: Any) -> list[str]:
     """Return the size of the data, and the classes."""
     features = "" if report.n_features is None else f", {count(report.n_features, 'feature')}"
     return [f"{_sections.describe_classes(report)}{features}"]
-
-
-def _describe_answer(report: Any) -> dict[str, Any]:
-    """Return the main estimate, and what its interval covers."""
-    covers = " ".join(_sentences.describe_coverage(report))
-    return report.answer.to_dict() | {"covers": covers}
 
 
 def _list_estimates(report: Any) -> list[Any]:
@@ -687,14 +638,12 @@ def show_perturbation(report: Any) -> Section | None:
         "left for held-out samples, on the right for training samples. Their spread "
         "estimates how much the error varies between samples, and gives the interval."
     )
-    if n < MIN_PERTURBATIONS:
-        text += f" With only {n} refits, the histograms and the intervals are rough."
     # the interval of the first statistic is recommended
     low, high = intervals[0].interval
     return Section(
         f"Perturbation interval of the support vector machine: {100 * low:.1f} to "
         f"{100 * high:.1f} %",
-        sentences=[_sentences.write_perturbation(intervals[1])],
+        sentences=[_sentences.PREFERRED],
         explains=[text],
         figures=figures,
     )
@@ -711,14 +660,12 @@ def show_permutation(report: Any) -> Section | None:
         label="Histogram of the scores on shuffled labels, with the score on the true labels.",
         height=2.8,
     )
-    # the precision of P, and another test with another result
+    # the precision of P
     interval = test.confidence_interval()
     explains = [
         f"Monte Carlo error of P: {100 * interval.confidence_level:g} % CI {interval.low:.2g} "
         f"to {interval.high:.2g}."
     ]
-    if report.baseline is not None and report.baseline.better != (test.pvalue <= _findings.ALPHA):
-        explains.append(_sentences.TESTS_DISAGREE)
     runs = count(test.n_resamples, "run")
     return Section(
         f"Shuffled labels scored as well in {test.n_exceedances} of {runs}",
@@ -786,7 +733,7 @@ ESTIMATOR = Layout(
     verdict=_sentences.write_verdict,
     figure=_sections.draw_main,
     facts=_write_facts,
-    basis=_sentences.describe_coverage,
+    basis=_sentences.describe_interval,
     sections=(
         _sections.show_metrics,
         _sections.show_curves,
@@ -808,7 +755,6 @@ ESTIMATOR = Layout(
         "candidate_names", "tuning", "hard_samples",
     ),
     computed={
-        "answer": _describe_answer,
         "positive": _sections.find_positive_class,
         "estimates": _list_estimates,
     },

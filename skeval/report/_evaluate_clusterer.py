@@ -21,7 +21,6 @@ from skeval._resampling.progress import begin_step
 from skeval.cluster import (
     ClusteringComparison,
     NClustersChoice,
-    ParetoDisplay,
     StabilityDisplay,
     choose_n_clusters,
     compare_clusterings,
@@ -36,7 +35,7 @@ from skeval.cluster._stability import (
     fit_labels,
     seed_clusterer,
 )
-from skeval.metrics.cluster import external_indices, silhouette_samples
+from skeval.metrics.cluster import external_indices
 from skeval.report._data_checks import warn_of_points
 from skeval.report._page import Figure, Section, Table, list_grave
 from skeval.report._report import Layout, Report, describe_run, write_estimator
@@ -204,21 +203,15 @@ def evaluate_clusterer(
         "choice": choice,
         "choices": choices,
         "n_clusters": choice.n_clusters,
-        "rule": choice.rule,
-        "pvalue": choice.pvalue,
-        "pvalue_more": choice.pvalue_more,
-        "threshold": choices[stability].threshold,
-        "reference": choices[stability].reference,
-        "n_repeats": n_repeats,
         "stability": choices[stability],
         "external": external,
         "partitions": partitions,
-        "shown": find_clustering(X, partitions, choice, seed, n_jobs),
+        "shown": find_clustering(X, partitions, choice, seed),
         "n_samples": X.shape[0],
         "n_features": X.shape[1],
         "clusterer": write_estimator(clusterer),
     }
-    warned = write_warnings(comparison, choice, choices[stability], X.shape[0])
+    warned = write_warnings(comparison, choice, X.shape[0])
     run = describe_run("skeval.report.evaluate_clusterer", arguments, seed)
     return Report(CLUSTERING, results, (*table_warnings, *warned), **run)
 
@@ -245,10 +238,7 @@ MAX_FACT = 300  # characters
 
 
 def write_warnings(
-    comparison: ClusteringComparison,
-    choice: NClustersChoice,
-    stability: NClustersChoice,
-    n_samples: int,
+    comparison: ClusteringComparison, choice: NClustersChoice, n_samples: int
 ) -> list[str]:
     """Return the warnings about the choice of the number of clusters."""
     # clusters that are missing, or too small in halves
@@ -265,15 +255,6 @@ def write_warnings(
             f"{above[0]} or more clusters with at least {SMALLEST} samples each, so their "
             "stability is unknown. Do not choose such a k from these data."
         )
-    # above the threshold, but below the limit from the reference
-    if stability.method == PREDICTION_STRENGTH:
-        passed = (stability.values >= stability.threshold) & (stability.values < stability.limits)
-        sentences += [
-            f"Not stable enough: at k = {stability.candidates[row]} the prediction strength is "
-            f"{stability.values[row]:.2f}, but {stability.limits[row]:.2f} is required, because "
-            f"data without structure reach {stability.reference_values[row]:.2f}."
-            for row in np.flatnonzero(passed)
-        ]
     # the choice at the end of the range, or dominated by another
     if not len(chosen):
         return sentences
@@ -386,13 +367,7 @@ def show_clusters(report: Any) -> Section:
             "at its mean. Clusters that overlap here may be separated in other "
             "directions.",
             label=f"The samples of {shown.n_clusters} clusters on two principal components.",
-        ),
-        Figure(
-            partial(draw_silhouettes, shown),
-            "Silhouette of each sample: near 1 if its own cluster is much nearer than "
-            "any other, below 0 if another cluster is nearer.",
-            label=f"Silhouettes of the samples of {shown.n_clusters} clusters.",
-        ),
+        )
     ]
     chosen = shown.n_clusters == report.n_clusters
     what = "the chosen number" if chosen else "the largest silhouette; no number was chosen"
@@ -464,7 +439,7 @@ def make_columns(report: Any) -> Iterator[tuple[tuple[str, ...], list[str]]]:
 
 
 def show_indices(report: Any) -> Section:
-    """Return the section of the indices by number of clusters, and of the first two."""
+    """Return the section of the indices by number of clusters."""
     # all indices, one panel each
     comparison = report.comparison
     n_panels = len(comparison.indices)
@@ -477,18 +452,6 @@ def show_indices(report: Any) -> Section:
             n_panels=n_panels,
         )
     ]
-    # the first two indices, with their front
-    if n_panels > 1:
-        first, second = (name.replace("_", " ") for name in comparison.indices[:2])
-        figures.append(
-            Figure(
-                partial(ParetoDisplay.from_result, comparison),
-                f"{first.capitalize()} against {second}; the front is that of these two "
-                "indices alone.",
-                label=f"Each number of clusters by {first} and {second}.",
-                height=3.4,
-            )
-        )
     return Section("Internal indices", figures=figures)
 
 
@@ -573,36 +536,19 @@ def _frame_partitions(report: Any) -> DataFrame:
     return make_frame({f"k = {k}": labels for k, labels in report.partitions.items()})
 
 
-def _count_clusters(report: Any) -> dict[str, int]:
-    """Return the number of clusters by each rule."""
-    return {name: choice.n_clusters for name, choice in report.choices.items()}
-
-
-def _name_stability(report: Any) -> Any:
-    """Return the name of the agreement of halves."""
-    return report.stability.method
-
-
 CLUSTERING = Layout(
     title="Clustering report",
     verdict=_write_verdict,
     facts=_write_facts,
     sections=(show_clusters, show_rules, show_numbers, show_indices),
-    about=(
-        "clusterer", "n_samples", "n_features", "n_clusters", "rule", "pvalue", "pvalue_more",
-        "choices", "stability", "threshold", "reference", "n_repeats",
-    ),
+    about=("clusterer", "n_samples", "n_features", "n_clusters", "choices"),
     records=("rows",),
-    computed={
-        "choices": _count_clusters,
-        "stability": _name_stability,
-        "rows": list_rows,
-    },
+    computed={"rows": list_rows},
     main_part="rows",
     row_name="n_clusters",
     plot=_plot,
     predictions=_frame_partitions,
-)  # fmt: skip
+)
 
 
 # --- the clustering that a page draws
@@ -622,26 +568,19 @@ class ShownClusters:
         Coordinates on the first two principal components of X; for one feature the second is 0.
     shares : ndarray of shape (2,)
         Their shares of the variance of X; nan if nothing varies.
-    silhouettes : ndarray of shape (n_samples,)
-        Silhouette of each sample.
     """
 
     n_clusters: int
     labels: np.ndarray
     components: np.ndarray
     shares: np.ndarray
-    silhouettes: np.ndarray
 
 
 N_COMPONENTS = 2
 
 
 def find_clustering(
-    X: Any,
-    partitions: Mapping[int, np.ndarray],
-    choice: NClustersChoice,
-    seed: int,
-    n_jobs: int | None,
+    X: Any, partitions: Mapping[int, np.ndarray], choice: NClustersChoice, seed: int
 ) -> ShownClusters | None:
     """Return the clustering to show; None if the algorithm found one cluster only.
 
@@ -655,7 +594,6 @@ def find_clustering(
         return None
     # one memory layout, because sums in another differ in the last digits
     points = X if issparse(X) else np.ascontiguousarray(X, dtype=float)
-    silhouettes = silhouette_samples(points, labels, noise="cluster", n_jobs=n_jobs)
     # principal components, of sparse data without a dense copy
     n_axes, solver = min(N_COMPONENTS, points.shape[1]), "auto"
     if issparse(X):
@@ -666,7 +604,7 @@ def find_clustering(
         analysis = PCA(n_axes, svd_solver=solver, random_state=seed)
         components[:, :n_axes] = analysis.fit_transform(points)
         shares[:n_axes] = analysis.explained_variance_ratio_
-    return ShownClusters(shown, labels, components, shares, silhouettes)
+    return ShownClusters(shown, labels, components, shares)
 
 
 MARKERS = "o^sDvP*X"
@@ -690,28 +628,3 @@ def draw_map(shown: Any, ax: Any) -> None:
     for axis, name, share in zip("xy", ("first", "second"), shown.shares, strict=True):
         share_text = f", {100 * share:.0f} % of the variance" if np.isfinite(share) else ""
         ax.set(**{f"{axis}label": f"{name} component{share_text}"})
-
-
-def draw_silhouettes(shown: Any, ax: Any) -> None:
-    """Draw the silhouettes of each cluster from the lowest to the highest, stacked."""
-    # one stack for each cluster
-    start, gap, ticks = 0.0, 0.02 * len(shown.labels), []
-    for place, label in enumerate(np.unique(shown.labels)):
-        silhouettes = np.sort(shown.silhouettes[shown.labels == label])
-        rows = start + np.arange(len(silhouettes) + 1)
-        ax.fill_betweenx(
-            rows,
-            np.append(silhouettes, silhouettes[-1]),
-            step="post",
-            color=f"C{place % 2}",
-            alpha=0.7,
-        )
-        ticks.append((start + len(silhouettes) / 2, f"{label} ({len(silhouettes)})"))
-        start += len(silhouettes) + gap
-    ax.axvline(0, color="0.5", linewidth=0.8)
-    mean = shown.silhouettes.mean()
-    ax.axvline(mean, color="0.5", linestyle="--", label=f"mean {mean:.3f}")
-    ax.set_yticks(*zip(*ticks, strict=True))
-    ax.set_ylim(start, 0)
-    ax.set(xlabel="silhouette (larger is better)", ylabel="cluster (samples)")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,16 +14,16 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
 from skeval._inference.errors import TestLosses, spread_of_mean
-from skeval._inference.estimate import Curve, Results
+from skeval._inference.estimate import Results
 from skeval._inference.intervals import describe_groups
 from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._error_interval import measure_metrics
-from skeval.model_selection._threshold import check_prevalence, measure_at, read_rule
+from skeval.model_selection._threshold import measure_at, read_rule
 from skeval.report import _arguments, _findings, _sections, _sentences
 from skeval.report._comparison import join_reports
 from skeval.report._outputs import evaluate_labels
-from skeval.report._page import Figure, Section, Table
+from skeval.report._page import Section
 from skeval.report._report import Layout, Report, describe_run
 from skeval.report._warnings import warn_of_predictions
 from skeval.utils import _checks
@@ -46,8 +45,6 @@ def evaluate_predictions(
     sample_weight: Any = None,
     pos_label: Any = None,
     labels: Any = None,
-    prevalence: float | None = None,
-    within: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
 ) -> Report:
@@ -97,15 +94,6 @@ def evaluate_predictions(
     labels : array-like of shape (n_classes,), default=None
         Class of each column of `predictions`, or label of each column of `y_true`; None means the
         column names of a data frame, or the sorted classes of `y_true`.
-    prevalence : float in (0, 1), default=None
-        Frequency of the positive class in the population of interest, for probabilities or scores
-        of two classes with a threshold. ``report.at_threshold`` then has predictive values,
-        accuracy and net benefit in that population, see `threshold_measures`; all other metrics
-        refer to the population of the samples.
-    within : array-like of shape (n_samples,), default=None
-        Unit of each sample, such as a task, subject or query: ``report.within`` has the main metric
-        and those in `scoring` as means over the units, see `metric_interval`. Several systems are
-        compared by these means.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
@@ -131,10 +119,7 @@ def evaluate_predictions(
 
     Notes
     -----
-    In 27 cells of 100 or 200 sets (``benchmarks/results/coverage_predictions.csv``) 95 % intervals
-    of metrics at a fixed threshold, of losses and of areas covered the true value in .88 to 1.00,
-    on average in .95 to .96; those of average precision in .77 with one event, in .90 with four,
-    and in .89 to .91 in three of nine cells with groups. `calibration_measures` has its own table.
+    :doc:`/validation` has the coverage of these intervals.
 
     Examples
     --------
@@ -153,19 +138,11 @@ def evaluate_predictions(
     # validate, and pass several systems or labels on
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("kind", kind, _arguments.KINDS)
-    prevalence = check_prevalence(prevalence)
     if (systems := _arguments.list_systems(y_true, predictions)) is not None:
         return _evaluate_each(y_true, predictions, systems, options)
     if _arguments.is_wide(y_true):
         return evaluate_labels(y_true, predictions, options)
     parsed = _arguments.read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
-    no_threshold = threshold is None and parsed.threshold is None
-    if prevalence is not None and (parsed.positive is None or no_threshold):
-        raise ValueError(
-            "prevalence must be None unless predictions are probabilities or scores of two classes "
-            f"with a threshold, got {prevalence} for {parsed.kind}; labels of 0 and 1 may be "
-            'passed with kind="scores" and threshold=0.5.'
-        )
     groups, weight = _arguments.read_units(groups, sample_weight, len(parsed.target))
     seed = _checks.small_seed(random_state)
     sampling = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
@@ -178,13 +155,12 @@ def evaluate_predictions(
         at_threshold = None
         if sample is not None and cut is not None:
             with _checks.ignored_warnings(UserWarning):  # of few groups
-                at_threshold = measure_at(sample, read_rule(cut), seed, prevalence=prevalence)
+                at_threshold = measure_at(sample, read_rule(cut), seed)
         if at_threshold and (parsed.threshold is None or isinstance(threshold, str | Mapping)):
             parsed = parsed.cut(at_threshold["threshold"].value)
             scored = parsed.collect(slice(None), groups, weight)
         metrics = measure_metrics(scored, confidence_level)
         metrics |= parsed.measure_scoring(scoring, confidence_level, metrics, **sampling)
-        means = parsed.average(options | {"random_state": seed})
         calibration = None
         if parsed.kind == "probabilities" and sample is not None:
             with _checks.ignored_warnings(UserWarning):  # probabilities of 0 and 1 have their own
@@ -204,8 +180,6 @@ def evaluate_predictions(
         "metrics": metrics,
         "calibration": calibration,
         "at_threshold": at_threshold,
-        "prevalence": prevalence,
-        "within": means,
         "confusion": _findings.measure_confusion(scored, confidence_level),
         "hard_samples": _findings.find_hard_samples(scored, _arguments.name_rows(y_true)),
         "subgroups": subgroups,
@@ -224,7 +198,7 @@ def evaluate_predictions(
     return Report(PREDICTIONS, results, warned, **run)
 
 
-SHARED = ("sample_weight", "confidence_level", "random_state", "within")
+SHARED = ("groups", "sample_weight", "confidence_level", "random_state")
 """Options that `compare_predictions` has too."""
 COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
 
@@ -266,17 +240,11 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
         scoring = "minus the Brier score"
     else:
         columns = {name: 1 - system.loss for name, system in by_name.items()}
-    # the comparison, between groups or over units
+    # the comparison
     shared = {name: options[name] for name in SHARED}
-    if options["within"] is None:
-        shared["groups"] = options["groups"]
     with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         comparison = compare_predictions(truth, columns, metric=metric, method="max_t", **shared)
-    # the name may end with a description of units
-    if metric is None:
-        scoring = comparison.scoring.replace("score", scoring, 1)
-        return replace(comparison, scoring=scoring)
-    return comparison
+    return comparison if metric is not None else replace(comparison, scoring=scoring)
 
 
 # --- the report
@@ -356,21 +324,8 @@ def show_threshold(report: Any) -> Section | None:
             f"{ends}). Estimates are for new samples, corrected for the optimism of choosing it "
             "here.",
         )
-    # the population of another prevalence
-    sentences = []
-    if report.prevalence is not None:
-        own = np.average(report.out_of_fold.target.codes, weights=report.out_of_fold.weight)
-        size = report.at_threshold["accuracy"].effective_n_samples
-        sentence = (
-            f"Predictive values, accuracy and net benefit are for a prevalence of "
-            f"{100 * report.prevalence:.3g} %; in these samples it is {100 * own:.3g} %."
-        )
-        if size is not None:
-            sentence += f" The accuracy is as precise as with {size:.0f} samples of that "
-            sentence += "population."
-        sentences.append(sentence)
     texts = [f"{name} is {measures[name].value:.2f}" for name in ("sensitivity", "specificity")]
-    return Section(f"{start}, {' and '.join(texts)}", sentences, tables=[table])
+    return Section(f"{start}, {' and '.join(texts)}", tables=[table])
 
 
 def show_calibration(report: Any) -> Section | None:
@@ -382,36 +337,8 @@ def show_calibration(report: Any) -> Section | None:
     caption = "Calibration measures of external validation studies."
     notes = {measures[name].name: note for name, note in BEST.items()}
     table = _sections.tabulate(report, caption, "measure", rows, notes=notes)
-    # heading, and the smooth curve if it is defined
-    heading, precision = write_calibration(measures, report.n_samples)
-    figures, curve = [], measures["ici"].details.get("curve")
-    if curve is not None:
-        figure = Figure(
-            partial(draw_smooth, curve),
-            "Observed frequency at each predicted probability: a restricted cubic spline "
-            "of the log-odds, from which the distances in the table are computed.",
-            label="Smooth calibration curve with pointwise confidence intervals.",
-        )
-        figures.append(figure)
-    return Section(heading, [f"{heading}.{precision}"], figures=figures, tables=[table])
-
-
-def show_units(report: Any) -> Section | None:
-    """Return the section of the means over units."""
-    means = report.within
-    if means is None:
-        return None
-    rows = []
-    for name, mean in means.items():
-        span = f"{mean.replicates.min():.3g} to {mean.replicates.max():.3g}"
-        rows.append((_sentences.name_metric(name), mean.value, mean.interval, span))
-    head = ["mean over units", "estimate", _sections.write_level(report), "range of the units"]
-    target = "over all units of which these are a random sample"
-    return Section(
-        f"Means over {len(next(iter(means.values())).replicates)} units",
-        sentences=[f"Intervals of means over units are for the mean {target}."],
-        tables=[Table("The metric is computed in each unit.", head, rows, left=(0, 2))],
-    )
+    heading, precision = write_calibration(measures)
+    return Section(heading, [f"{heading}.{precision}"], tables=[table])
 
 
 PREDICTIONS = Layout(
@@ -424,7 +351,6 @@ PREDICTIONS = Layout(
         _sections.show_curves,
         show_threshold,
         show_calibration,
-        show_units,
         _sections.show_subgroups,
         _sections.show_hard_samples,
     ),
@@ -450,16 +376,12 @@ BEST = {
 """Calibration measures of perfectly calibrated probabilities."""
 
 
-MARGIN = 0.1
-"""Half-width of the interval of a precise slope; the width of Riley et al. (2021) is 0.2."""
 MIN_SLOPE = 0.8
 """Slopes from here to the reciprocal count as calibrated, if the interval lies within."""
-MAX_MARGIN = 1.0
-"""Half-width above which a slope is too imprecise to plan the number of samples."""
 
 
-def write_calibration(measures: Results, n_samples: int) -> tuple[str, str]:
-    """Interpret the calibration slope and the number of events."""
+def write_calibration(measures: Results) -> tuple[str, str]:
+    """Interpret the calibration slope and the number of events, and state the slope."""
     # measures whose interval excludes the best value
     problems = []
     for name, best, below, above in (
@@ -477,15 +399,11 @@ def write_calibration(measures: Results, n_samples: int) -> tuple[str, str]:
         problems.append("worse than predicting the prevalence for everyone")
     if not problems and np.isnan(measures["slope"].interval.low):
         return "Calibration is unknown, because the slope is undefined", ""
-    # the precision of the slope, and the samples that it requires
+    # the precision of the slope
     slope, interval = measures["slope"].value, measures["slope"].interval
     level = f"{100 * interval.confidence_level:g} % CI"
     ends = f"{interval.low:.2f} to {interval.high:.2f}"
     precision = f" The calibration slope is {slope:.2f} ({level} {ends})."
-    margin = (interval.high - interval.low) / 2
-    if MARGIN < margin <= MAX_MARGIN:
-        n_required = float(f"{n_samples * (margin / MARGIN) ** 2:.2g}")
-        precision += f" A margin of +/- {MARGIN} requires about {n_required:,.0f} such samples."
     if not np.isfinite([interval.low, interval.high]).all():
         precision = ""
     # wide intervals show nothing
@@ -497,14 +415,3 @@ def write_calibration(measures: Results, n_samples: int) -> tuple[str, str]:
     if not problems:
         return "No miscalibration was detected", precision
     return f"Probabilities are {' and '.join(problems)}", precision
-
-
-def draw_smooth(curve: Curve, ax: Any) -> None:
-    """Draw a smooth calibration curve with pointwise intervals."""
-    ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
-    level = f"{100 * curve.confidence_level:g} % interval at each"
-    ax.fill_between(curve.x, curve.low, curve.high, alpha=0.2, linewidth=0, label=level)
-    ax.plot(curve.x, curve.y, label="smooth curve")
-    ax.set(xlabel="predicted probability", ylabel="observed frequency", box_aspect=1)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ax.legend(loc="best", fontsize="small")

@@ -158,10 +158,6 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
     return ConfusionRates(labels, counts, rates, low, high)
 
 
-MAX_PRINTED = 20
-"""Maximum number of printed samples."""
-
-
 Words = Sequence[str] | np.ndarray
 """One value per sample."""
 
@@ -190,9 +186,6 @@ class HardSamples(ShownAsText):
         Whether the label may be wrong: misclassified in every one of at least two repeats, with
         at most 5 % such samples in total and at most half of the class, and an error of at most
         half of that of the majority class. For regression, the large residuals if they are few.
-    unknown : dict of str to (int, int)
-        Classes with more than half of the samples misclassified in every repeat: their number, and
-        the size of the class. The models mostly miss such a class; its labels are not suspected.
     """
 
     sample: np.ndarray
@@ -202,7 +195,6 @@ class HardSamples(ShownAsText):
     wrong: np.ndarray
     always: int
     suspect: np.ndarray
-    unknown: dict[str, tuple[int, int]]
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return the samples as rows of a table."""
@@ -214,12 +206,6 @@ class HardSamples(ShownAsText):
     def to_frame(self) -> DataFrame:
         """Return a row for each sample that is ever misclassified; requires pandas."""
         return make_frame(self.to_records())
-
-    def __str__(self) -> str:
-        columns = self.name, self.truth, self.prediction, [f"{share:.2f}" for share in self.wrong]
-        rows = [("sample", "is", "predicted as", "wrong"), *zip(*columns, strict=True)]
-        more = [f"and {len(rows) - 1 - MAX_PRINTED} more"] if len(rows) - 1 > MAX_PRINTED else []
-        return "\n".join([*align_rows(rows[: MAX_PRINTED + 1]), *more])
 
 
 MAX_SUSPECT = 0.05
@@ -249,7 +235,7 @@ def find_hard_samples(predictions: Predictions, index: Any) -> HardSamples:
         wrong = np.bincount(row, missed, minlength=n) / np.maximum(counts, 1)
     hard = np.flatnonzero(wrong > least)
     hard = hard[np.argsort(-wrong[hard], kind="stable")]
-    suspect, unknown, always = np.zeros(n, dtype=bool), dict[str, tuple[int, int]](), len(hard)
+    suspect, always = np.zeros(n, dtype=bool), len(hard)
     truth: Words = ()
     taken: Words = ()
     if target.classes is None:
@@ -260,7 +246,7 @@ def find_hard_samples(predictions: Predictions, index: Any) -> HardSamples:
         # samples that every model misclassified
         in_every = (wrong == 1) & (counts > 0)
         always = int(in_every.sum())
-        suspect, unknown = _judge_labels(predictions, target.classes, in_every, missed)
+        suspect = _suspect_labels(predictions, in_every, missed)
         scores = predictions.class_scores
         if predictions.n_fits == 0 and scores is not None:
             own = scores[hard, target.codes[hard]]
@@ -282,7 +268,6 @@ def find_hard_samples(predictions: Predictions, index: Any) -> HardSamples:
         wrong=wrong[hard],
         always=always,
         suspect=suspect[hard],
-        unknown=unknown,
     )
 
 
@@ -299,25 +284,18 @@ def _write_apart(value: float, other: float) -> tuple[str, str]:
     return short if short[0] != short[1] else (f"{value:.9g}", f"{other:.9g}")
 
 
-def _judge_labels(
-    predictions: Predictions, classes: np.ndarray, always: np.ndarray, missed: np.ndarray
-) -> tuple[np.ndarray, dict[str, tuple[int, int]]]:
-    """Return the samples that may be mislabeled, and the classes that are mostly missed."""
+def _suspect_labels(predictions: Predictions, always: np.ndarray, missed: np.ndarray) -> np.ndarray:
+    """Return the samples that may be mislabeled: few errors in classes that are mostly right."""
     codes = predictions.target.codes
     # samples that are wrong in each of several repeats, by class
     tested = np.bincount(predictions.row, minlength=len(codes))
     always = always & (tested > 1)
-    sizes = np.bincount(codes[tested > 0], minlength=len(classes))
-    wrong = np.bincount(codes[always], minlength=len(classes))
-    names = [name_label(name) for name in classes.tolist()]
-    rows = zip(names, wrong.tolist(), sizes.tolist(), strict=True)
-    # classes that are mostly missed
-    unknown = {name: (n_wrong, size) for name, n_wrong, size in rows if 2 * n_wrong > size}
-    # few errors in classes that are mostly right
+    sizes = np.bincount(codes[tested > 0], minlength=predictions.target.n_classes)
+    wrong = np.bincount(codes[always], minlength=len(sizes))
     suspect = always & (2 * wrong <= sizes)[codes]
     baseline = 1 - sizes.max() / sizes.sum()
     few = suspect.sum() <= MAX_SUSPECT * sizes.sum() and 2 * missed.mean() <= baseline
-    return suspect & few, unknown
+    return np.asarray(suspect & few)
 
 
 # --- baseline and rare class

@@ -33,25 +33,21 @@ from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
-from skeval.model_selection import (
-    EstimatesDisplay,
-    _error_interval,
-    _interval_methods,
-    metric_interval,
-)
+from skeval.model_selection import _error_interval, _interval_methods, metric_interval
 from skeval.model_selection._error_interval import measure_loss, settle
 from skeval.model_selection._estimates import label_parts
 from skeval.report import _arguments, _report, _sections
 from skeval.report._findings import Baseline, HardSamples, find_median, make_baseline
 from skeval.report._page import Caution, Figure, Section, Table
 from skeval.report._report import Layout, Report
-from skeval.report._sentences import write_rate, write_verdict
+from skeval.report._sentences import write_verdict
 from skeval.report._warnings import warn_of_few_groups
 from skeval.utils import _checks
 from skeval.utils._checks import check_data, ignored_warnings, small_seed
 from skeval.utils._text import count, mean_loss_name
 
 NOT_SUPPORTED = {
+    "include": "auto",
     "by": None,
     "budget": None,
     "feature_names": None,
@@ -75,16 +71,12 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
     """Return the report of `skeval.evaluate` for several columns in `y`."""
     # arguments that require a single column
     for name, default in NOT_SUPPORTED.items():
-        if options[name] is not default:
+        value = options[name]
+        if not (isinstance(default, type(value)) and value == default):
             raise ValueError(
-                f"{name} must be {default} for several outputs, got {options[name]!r}; evaluate "
+                f"{name} must be {default!r} for several outputs, got {value!r}; evaluate "
                 "a single column of y with it."
             )
-    if options["include"] != "auto":
-        raise ValueError(
-            f"include must be 'auto' for several outputs, got {options['include']!r}; "
-            "error_interval and permutation_test compute other estimates."
-        )
     # validate the arguments
     arguments = {"estimator": estimator, "X": X, "y": y, **options}
     X, groups = _arguments.take_groups(X, options["groups"])
@@ -337,13 +329,6 @@ def _count_outputs(report: Any) -> list[str]:
     return [f"{report.n_samples} samples with {len(report.outputs)} outputs"]
 
 
-def _plot_outputs(report: Any, ax: Any) -> EstimatesDisplay:
-    """Draw the error of all outputs and of each output."""
-    drawn = dict(list(report.estimates.items())[: _sections.MAX_DRAWN + 1])
-    named = {key: replace(one, name=report.answer.name) for key, one in drawn.items()}
-    return EstimatesDisplay.from_result(named, quoted=0, ax=ax)
-
-
 OUTPUTS = Layout(
     title="Evaluation",
     verdict=write_verdict,
@@ -355,7 +340,7 @@ OUTPUTS = Layout(
     computed={"outputs": _describe_outputs},
     main_part="outputs",
     row_name="output",
-    plot=_plot_outputs,
+    plot=_sections.plot_estimates,
     predictions=_sections.frame_predictions,
 )
 
@@ -457,13 +442,9 @@ class Labels(NamedTuple):
         )
 
 
-def read_labels(
-    y_true: Any, predictions: Any, kind: str, threshold: Any, labels: Any, pos_label: Any
-) -> Labels:
+def read_labels(y_true: Any, predictions: Any, kind: str, threshold: Any, labels: Any) -> Labels:
     """Return the parsed predictions of a kind."""
-    names = labels
-    if names is None:
-        names = getattr(y_true, "columns", None)
+    names = getattr(y_true, "columns", None) if labels is None else labels
     # columns in the order of those of y_true
     columns = getattr(predictions, "columns", None)
     if columns is not None and hasattr(y_true, "columns") and [*columns] != [*y_true.columns]:
@@ -488,19 +469,14 @@ def read_labels(
     names = tuple(map(str, names))
     if len(set(names)) != y.shape[1]:
         raise ValueError(f"labels must name each of {y.shape[1]} columns once, got {names[:10]}.")
-    if pos_label is not None:
-        raise ValueError(
-            f"pos_label must be None for several labels per sample, got {pos_label!r}."
-        )
     # the kind, and its threshold
     whole = bool(np.isin(values, (0, 1)).all())
     kind = ("labels" if whole else "probabilities") if kind == "auto" else kind
-    if kind not in ANSWERS:
+    if kind not in ANSWERS or (kind == "labels" and not whole):
         raise ValueError(
-            f"kind must be 'labels' or 'probabilities' for several labels, got {kind!r}."
+            "kind must be 'labels' (only 0 and 1) or 'probabilities' for several labels, got "
+            f"{kind!r}."
         )
-    if kind == "labels" and not whole:
-        raise ValueError("predictions must contain 0 or 1 if kind='labels'.")
     if kind == "labels":
         if threshold is not None:
             raise ValueError(
@@ -535,16 +511,13 @@ def _read_columns(name: str, values: Any) -> np.ndarray:
 
 def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -> Report:
     """Return the report of `evaluate_predictions` for several labels per sample."""
-    if options["scoring"] is not None:
-        raise ValueError(
-            "scoring must be None for several labels per sample; "
-            "skeval.model_selection.metric_interval takes any metric of them."
-        )
-    for name in ("prevalence", "within"):
+    for name in ("scoring", "pos_label"):
         if options[name] is not None:
-            raise ValueError(f"{name} must be None for several labels.")
+            raise ValueError(
+                f"{name} must be None for several labels per sample, got {options[name]!r}."
+            )
     # validate the arguments
-    parsing = ("kind", "threshold", "labels", "pos_label")
+    parsing = ("kind", "threshold", "labels")
     parsed = read_labels(y_true, predictions, *(options[name] for name in parsing))
     level, arguments = options["confidence_level"], {"y_true": y_true, "predictions": predictions}
     # the metrics
@@ -650,7 +623,7 @@ def find_worst_samples(parsed: Labels, index: Any) -> HardSamples:
     )
     n_all = int(np.all(parsed.true[hard] != parsed.predicted[hard], axis=1).sum())
     suspect = np.zeros(len(hard), dtype=bool)
-    return HardSamples(hard, tuple(names), truth, taken, losses[hard], n_all, suspect, {})
+    return HardSamples(hard, tuple(names), truth, taken, losses[hard], n_all, suspect)
 
 
 def warn_of_labels(parsed: Labels, predictions: Predictions) -> Iterator[Caution]:
@@ -686,19 +659,6 @@ def warn_of_labels(parsed: Labels, predictions: Predictions) -> Iterator[Caution
             f"{', '.join(few[:5])}. Metrics of these labels, and averages over labels, are "
             "imprecise: report them with their intervals.",
         )
-
-
-def _write_verdict(report: Any) -> list[str]:
-    """Return the sentences of the verdict: the main metric, and two averages."""
-    labels = {"f1_macro": "Macro F1", "f1_micro": "micro F1"}
-    averages = [
-        f"{label} {report.metrics[name].value:.2f}"
-        for name, label in labels.items()
-        if name in report.metrics
-    ]
-    exact = f"all labels are correct for {write_rate(report.metrics['exact_match'].value)}"
-    headline, *others = write_verdict(report)
-    return [headline, f"{', '.join([*averages, exact])} of the samples.", *others]
 
 
 def _describe_labels(report: Any) -> list[str]:
@@ -738,44 +698,11 @@ def show_metrics(report: Any) -> Section:
     return Section("By other measures", explains=[explained], tables=tables)
 
 
-def find_drawn(report: Any) -> dict[str, Estimate]:
-    """Return the mean F1, and the F1 of the most frequent labels."""
-    defined = [name for name in report.labels if f"f1, {name}" in report.metrics]
-    # the most frequent labels, in their order
-    commonest = sorted(defined, key=lambda name: -report.class_sizes[name])[: _sections.MAX_DRAWN]
-    drawn = {name: report.metrics[f"f1, {name}"] for name in defined if name in commonest}
-    if "f1_macro" in report.metrics:
-        drawn = {"mean of the labels": report.metrics["f1_macro"], **drawn}
-    return {name: replace(estimate, name="F1") for name, estimate in drawn.items()}
-
-
-def _plot_labels(report: Any, ax: Any) -> EstimatesDisplay:
-    """Draw the F1 of each label and their mean."""
-    return EstimatesDisplay.from_result(find_drawn(report), quoted=0, ax=ax)
-
-
-def show_labels(report: Any) -> Section | None:
-    """Return the section of the F1 of each label."""
-    shown = find_drawn(report)
-    f1 = {name: estimate.value for name, estimate in shown.items() if name in report.labels}
-    if not f1:
-        return None
-    lowest = min(f1, key=lambda name: f1[name])
-    of = "the commonest labels" if len(shown) < len(report.labels) else "each label"
-    figure = Figure(
-        report.plot,
-        f"F1 of {of} and their mean, with {_sections.write_level(report)}s.",
-        label=f"Forest plot of the F1 of {len(shown)} labels.",
-        height=1.2 + 0.3 * len(shown),
-    )
-    return Section(f"F1 is lowest for {lowest}: {f1[lowest]:.2f}", figures=[figure])
-
-
 LABELS = Layout(
     **_sections.OF_PREDICTIONS,
-    verdict=_write_verdict,
+    verdict=write_verdict,
     facts=_write_facts,
     basis=_describe_labels,
-    sections=(show_metrics, show_labels, _sections.show_subgroups, _sections.show_hard_samples),
-    plot=_plot_labels,
+    sections=(show_metrics, _sections.show_subgroups, _sections.show_hard_samples),
+    plot=_sections.plot_estimates,
 )

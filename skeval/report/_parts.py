@@ -521,40 +521,30 @@ class Part(NamedTuple):
     """Whether it is computed whatever `include` names."""
     only_in_doubt: bool = False
     """Whether "auto" skips it if the interval already excludes chance."""
-    missing: str = ""
-    """Name of the missing result if the part is undefined; "" if the error is raised."""
     skips_failed: bool = False
     """Whether a report does without it if a fit fails and `error_score` is nan."""
 
 
 PARTS = {
     "resubstitution": Part(_resubstitute, lambda _: 1, in_auto=True, required=True),
-    "holdout": Part(_hold_out, lambda _: 1, _can_exchange, missing="holdout estimate"),
+    "holdout": Part(_hold_out, lambda _: 1, _can_exchange),
     "cross_validation": Part(_cross_validate, lambda _: 0, in_auto=True, required=True),
     "leave_one_out": Part(
-        _leave_one_out,
-        lambda evaluation: evaluation.inputs.units.n_units,
-        _can_exchange,
-        missing="leave_one_out estimate",
+        _leave_one_out, lambda evaluation: evaluation.inputs.units.n_units, _can_exchange
     ),
     "bootstrap": Part(
-        _bootstrap,
-        lambda evaluation: 1 + evaluation.sizes["bootstrap"],
-        _can_exchange,
-        missing="bootstrap estimate",
+        _bootstrap, lambda evaluation: 1 + evaluation.sizes["bootstrap"], _can_exchange
     ),
     "perturbation": Part(
         _perturb,
         lambda evaluation: len(evaluation.folds) * (1 + evaluation.sizes["perturbation"]),
         _is_linear_svc,
-        missing="perturbation interval",
     ),
     "selection": Part(
         _select,
         lambda evaluation: 1 + 3 * len(evaluation.folds),
         _has_selector,
         in_auto=True,
-        missing="account of the selected features",
         skips_failed=True,
     ),
     "permutation": Part(
@@ -563,7 +553,6 @@ PARTS = {
         _can_exchange,
         in_auto=True,
         only_in_doubt=True,
-        missing="permutation test",
         skips_failed=True,
     ),
 }
@@ -624,10 +613,10 @@ def run_parts(evaluation: Evaluation, clock: Clock, say: Callable[[str], None]) 
         except Exception as error:
             undefined = isinstance(error, NoFitLeftError | TooFewMembersError | _NotDefinedError)
             skipped = part.skips_failed and evaluation.inputs.error_score != "raise"
-            if not part.missing or not (undefined or skipped):
+            if part.required or not (undefined or skipped):
                 raise
             reason = ", because one of its fits failed" * (not undefined)
-            text = f"Part not computed: there is no {part.missing}{reason}: {error}"
+            text = f"Part not computed: {name}{reason}: {error}"
             finished.cautions.append(Caution("failed", text))
     return finished
 

@@ -11,13 +11,13 @@ import math
 import platform
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, is_dataclass
 from datetime import date
 from html import escape
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from textwrap import indent, shorten
+from textwrap import shorten
 from typing import Any
 
 import joblib
@@ -126,8 +126,8 @@ class Report(Mapping[str, Any]):
     hard_samples : HardSamples
         Samples with the worst predictions; of an estimator out of fold.
     subgroups : dict of Estimate, or None
-        Main estimate in each subgroup of `by`. Its attribute `less_the_rest` has the differences
-        from all other samples.
+        Main estimate in each subgroup of `by`. Its attribute `largest_difference` (of an
+        estimator) or `less_the_rest` (of predictions) has the differences.
     baseline : Baseline or None
         Best constant prediction, with the difference from it on the same samples; None for scores
         and custom losses.
@@ -164,11 +164,8 @@ class Report(Mapping[str, Any]):
         Of predictions: "labels", "probabilities", "scores" or "numbers"; the class to which
         probabilities or scores of two classes refer; value from which a sample is predicted as
         positive.
-    calibration, at_threshold, within : dict of Estimate, or None
-        Of predictions: results of `calibration_measures` and `threshold_measures`, and means over
-        units.
-    prevalence : float or None
-        Of predictions: prevalence in the population of `at_threshold`.
+    calibration, at_threshold : dict of Estimate, or None
+        Of predictions: results of `calibration_measures` and `threshold_measures`.
     labels : tuple of str
         Of several labels per sample: their names.
     outputs : dict of JudgedOutput
@@ -229,20 +226,6 @@ class Report(Mapping[str, Any]):
         """Contents of the report as a mapping."""
         entries: Mapping[str, Any] = self.results.get("reports") or self.results["estimates"]
         return entries
-
-    def with_results(self, **results: Any) -> Report:
-        """Return a copy with other results.
-
-        Parameters
-        ----------
-        **results : dict
-            Results by name.
-
-        Returns
-        -------
-        Report
-        """
-        return replace(self, results=self.results | results)
 
     @property
     def verdict(self) -> str:
@@ -602,36 +585,23 @@ def _write_value(value: Any, name: str, needed: dict[str, str], imports: set[str
         return f"float({str(value)!r})"
     if _is_plain(value):
         return repr(value)
-    # dicts of such values
-    if type(value) is dict and 0 < len(value) <= MAX_ITEMS:
-        items = value.items()
-        parts = [f"{key!r}: {_write_value(part, str(key), needed, imports)}" for key, part in items]
-        return "{\n" + indent(",\n".join(parts), "    ") + ",\n}"
-    # functions and arrays are named
-    called = getattr(value, "__name__", name)  # of a function
-    name = next((text for text in (called, name) if text.isidentifier()), "value")
-    if not _has_parts(value):
-        needed[name] = describe_kind(value)
+    # functions, arrays and objects with addresses are named
+    parts = list(_list_parts(value))
+    text = _write_object(value) if parts else ""
+    if not parts or "<" in text:
+        called = getattr(value, "__name__", name)  # of a function
+        name = called if called.isidentifier() else name
+        needed[name] = write_estimator(value) if parts else describe_kind(value)
         return name
     # estimators and splitters, with their imports
-    text = _write_object(value)
-    if "<" in text:  # a function or another object without source text
-        needed[name] = write_estimator(value)
-        return name
     imports |= {"from numpy import array"} if "array(" in text else set()
-    for cls in {type(part) for part in _list_parts(value)}:
-        module = _find_module(cls)
-        if module is None:
-            needed[cls.__name__] = f"class of {cls.__module__}"
-        else:
+    for cls in {type(part) for part in parts}:
+        module = cls.__module__.split("._")[0]  # the public one
+        if module != "__main__" and getattr(import_module(module), cls.__name__, None) is cls:
             imports.add(f"from {module} import {cls.__name__}")
+        else:
+            needed[cls.__name__] = f"class of {cls.__module__}"
     return text
-
-
-def _has_parts(value: Any) -> bool:
-    """Whether a value is an estimator or a splitter."""
-    has_arguments = hasattr(value, "get_params") or hasattr(value, "get_n_splits")
-    return has_arguments and not isinstance(value, type)
 
 
 def _is_plain(value: Any) -> bool:
@@ -676,23 +646,11 @@ def name_steps(estimator: Any) -> str:
 
 def _list_parts(value: Any) -> Iterator[Any]:
     """Yield an estimator or splitter and all in its parameters."""
-    if isinstance(value, list | tuple):
-        for item in value:
+    if isinstance(value, list | tuple | dict):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from _list_parts(item)
-    elif isinstance(value, dict):
-        yield from _list_parts(list(value.values()))
-    elif _has_parts(value):
+    elif hasattr(value, "get_params") and not isinstance(value, type):
         yield value
-        if hasattr(value, "get_params"):
-            yield from _list_parts(list(value.get_params(deep=False).values()))
-
-
-def _find_module(cls: type) -> str | None:
-    """Return the module that a class is imported from, a public one if possible."""
-    # public modules first
-    parts = cls.__module__.split(".")
-    private = [place for place, part in enumerate(parts) if part.startswith("_")]
-    for module in [*(".".join(parts[:place]) for place in private if place), cls.__module__]:
-        if getattr(import_module(module), cls.__name__, None) is cls and module != "__main__":
-            return module
-    return None
+        yield from _list_parts(value.get_params(deep=False))
+    elif hasattr(value, "get_n_splits"):
+        yield value

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate
 from skeval._resampling.predictions import Predictions
-from skeval._resampling.sampling_units import Target
 from skeval.metrics import (
     NetBenefitDisplay,
     PrecisionRecallDisplay,
@@ -30,15 +29,7 @@ from skeval.report import _sentences
 from skeval.report._findings import name_columns
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._checks import ignored_warnings
-from skeval.utils._plotting import shorten_name
-from skeval.utils._text import (
-    DataFrame,
-    count,
-    make_frame,
-    name_label,
-    write_estimate,
-    write_number,
-)
+from skeval.utils._text import DataFrame, count, make_frame, name_label, write_number
 
 MAX_CLASSES = 6
 """Maximum number of classes of a confusion matrix beside the verdict; larger ones get their own
@@ -51,9 +42,8 @@ HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
 SQUARES = ("mean squared error", "root mean squared error")
 N_RESAMPLES = 200
 """Resamples for the bands of curves; more would not change the drawing visibly."""
-MAX_POINTS, MAX_CLASSES_DRAWN, N_BARS = 2000, 30, 24
-"""Maximum number of samples in a plot of residuals or clusters, and of classes in a plot; bars of a
-histogram of scores."""
+MAX_POINTS = 2000
+"""Maximum number of samples in a plot of residuals or clusters."""
 
 
 def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval]:
@@ -105,94 +95,48 @@ def tabulate(
     return Table(caption, [head, "estimate", write_level(report)], rows, left=(0, 2), **options)
 
 
-# --- the main estimate, and the figure of estimates
-
-
-class Drawn(NamedTuple):
-    """Estimates of one quantity by name, with the value of the baseline and the best value."""
-
-    quantity: str
-    rows: Mapping[str, tuple[float, float, float]]
-    baseline: float | None
-    best: float
-
-    @classmethod
-    def of(cls, estimates: Mapping[str, Estimate], report: Any) -> Drawn:
-        """Return estimates like the main estimate of a report, in the unit of the target."""
-        # the baseline in the same unit
-        answer, baseline = report.answer, None
-        area = answer.name == _sentences.name_metric("roc_auc")
-        squared = answer.loss == "squared" and answer.value > 0
-        if report.baseline is not None:
-            root = np.sqrt if squared or answer.name in SQUARES else float
-            baseline = float(root(report.baseline.error))
-        # values and limits in the unit of the target
-        rows = {}
-        for name, estimate in estimates.items():
-            value, _, interval = in_target_unit(estimate)
-            rows[str(name)] = value, interval.low, interval.high
-        quantity = SQUARES[1] if squared else answer.name
-        return cls(quantity, rows, 0.5 if area else baseline, float(area))
-
-    def write(self, value: float, name: str = "") -> str:
-        """Return a value with the number of decimals that the interval of a row supports."""
-        _, low, high = self.rows[name or next(iter(self.rows))]
-        if self.quantity == "error rate":
-            return _sentences.write_amount(value, loss="zero_one", width=high - low)
-        return write_estimate(value, (high - low) / 4)
-
-    def plot(self, ax: Any = None, *, level: str = "", quoted: int | None = None) -> Any:
-        """Draw a forest plot."""
-        values, lows, highs = zip(*self.rows.values(), strict=True)
-        return EstimatesDisplay(
-            names=list(self.rows),
-            values=values,
-            lows=lows,
-            highs=highs,
-            xlabel=f"{self.quantity}{level}",
-            quoted=quoted,
-            guess=self.baseline,
-        ).plot(ax)
-
-    def draw(self, ax: Any) -> None:
-        """Draw a forest plot whose axis includes the best value."""
-        self.plot(ax)
-        ax.update_datalim([(self.best, 0)])
-        ax.autoscale_view(scaley=False)
-
-    def make_figure(self, caption: str = "") -> Figure | None:
-        """Return the plot as a figure of the page; None if a value is undefined."""
-        if not np.isfinite([value for value, *_ in self.rows.values()]).all():
-            return None
-        # the numbers for screen readers
-        read = [
-            f"{name} {self.write(value, name)}, interval {self.write(low, name)} to "
-            f"{self.write(high, name)}"
-            for name, (value, low, high) in self.rows.items()
-        ]
-        if self.baseline is not None:
-            read.append(f"baseline {self.write(self.baseline)}")
-        label = f"{self.quantity}: {'; '.join(read)}."
-        return Figure(self.draw, caption, label, height=0.9 + 0.42 * len(read))
-
-
-def draw_main(report: Any) -> Figure | None:
-    """Return the main estimate with its baseline, or the metric that replaces it."""
-    # a rare class has a metric of its own, unless a problem is serious
-    rare, name = report.rare_class, "main estimate"
-    if rare is None or list_grave(report.warnings):
-        return Drawn.of({name: report.answer}, report).make_figure()
-    rows = {name: (rare.estimate, rare.low, rare.high)}
-    return Drawn(_sentences.name_metric(rare.metric), rows, rare.chance, 1.0).make_figure()
+# --- the figure of estimates
 
 
 def plot_estimates(
-    report: Any, ax: Any, estimates: Mapping[str, Estimate] | None = None
+    report: Any, ax: Any, estimates: Mapping[str, Estimate] | None = None, *, quoted: int | None = 0
 ) -> EstimatesDisplay:
-    """Draw the main estimate and other estimates of the report, or the estimates passed."""
-    drawn = estimates or dict(list(report.estimates.items())[: MAX_DRAWN + 1])
-    level = f", {100 * report.confidence_level:g} % intervals"
-    return Drawn.of(drawn, report).plot(ax, level=level, quoted=0)
+    """Draw the estimates of a report, or others of the same quantity, and the baseline.
+
+    Mean squared errors are drawn in the unit of the target.
+    """
+    drawn = dict(list((estimates or report.estimates).items())[: MAX_DRAWN + 1])
+    values, _, intervals = zip(*map(in_target_unit, drawn.values()), strict=True)
+    # the baseline in the same unit
+    answer, guess = report.answer, None
+    squared = answer.loss == "squared" and answer.value > 0
+    if answer.name == _sentences.name_metric("roc_auc"):
+        guess = 0.5
+    elif report.baseline is not None:
+        root = np.sqrt if squared or answer.name in SQUARES else float
+        guess = float(root(report.baseline.error))
+    quantity = SQUARES[1] if squared else answer.name
+    return EstimatesDisplay(
+        names=list(map(str, drawn)),
+        values=values,
+        lows=[interval.low for interval in intervals],
+        highs=[interval.high for interval in intervals],
+        xlabel=f"{quantity}, {100 * report.confidence_level:g} % intervals",
+        quoted=quoted,
+        guess=guess,
+    ).plot(ax)
+
+
+def draw_main(report: Any) -> Figure:
+    """Return the main estimate with its baseline, or the metric that replaces it."""
+    rare, name = report.rare_class, "main estimate"
+    draw: Callable[..., Any] = partial(plot_estimates, report, estimates={name: report.answer})
+    # a rare class has a metric of its own, unless a problem is serious
+    if rare is not None and not list_grave(report.warnings):
+        metric = replace(report.metrics[rare.metric], name=_sentences.name_metric(rare.metric))
+        draw = partial(EstimatesDisplay.from_result, {name: metric}, guess=rare.chance)
+    label = "Main estimate with its interval, and the baseline; the first sentence has the numbers."
+    return Figure(draw, "", label, height=1.74)
 
 
 def describe_classes(report: Any) -> str:
@@ -224,7 +168,7 @@ OF_PREDICTIONS: dict[str, Any] = {
         "baseline", "positive", "labels", "rare_class", "never_predicted",
     ),
     "records": (
-        "metrics", "confusion", "at_threshold", "calibration", "within", "subgroups",
+        "metrics", "confusion", "at_threshold", "calibration", "subgroups",
         "less_the_rest", "hard_samples",
     ),
     "main_part": "metrics",
@@ -345,7 +289,7 @@ def show_curves(report: Any) -> Section | None:
 
 
 def draw_curves(report: Any) -> Iterator[Figure]:
-    """Yield scores by class, ROC, precision-recall and calibration curves, or the residuals."""
+    """Yield ROC, precision-recall and calibration curves, or the residuals."""
     predictions, classes = report.out_of_fold, report.out_of_fold.target.classes
     fitted = predictions.n_fits > 0
     # residuals of numbers
@@ -360,8 +304,6 @@ def draw_curves(report: Any) -> Iterator[Figure]:
         return
     if predictions.class_scores is None:
         return
-    if not fitted:
-        yield _draw_scores(report)
     one = predictions.repeat == 0  # a band counts each sample once
     # options of all displays
     true, options = predictions.target.y[predictions.row[one]], dict[str, Any]()
@@ -443,31 +385,6 @@ def _draw_curves_of_two(
     )
 
 
-def _draw_scores(report: Any) -> Figure:
-    """Return the distribution of the scores of each class."""
-    predictions, target = report.out_of_fold, report.out_of_fold.target
-    scores, classes = predictions.class_scores, target.classes
-    what = "probability" if predictions.probabilities is not None else "score"
-    if len(classes) > 2:
-        # one row for each of many classes
-        own = scores[np.arange(len(scores)), target.codes]
-        return Figure(
-            partial(draw_spreads, own, target, f"{what} of the true class"),
-            f"{what} of the true class, by class: median, middle half and 90 % of its "
-            "samples. Far to the right is best.",
-            label=f"Spread of the {what} of the true class, by class.",
-            height=1.2 + 0.25 * min(len(classes), 30),
-        )
-    # histograms of two classes
-    label = f"{what} of {classes[1]}"
-    return Figure(
-        partial(draw_scores, scores[:, 1], target, predictions.weight, report.threshold, label),
-        f"The {label}, by true class. The classes are separated where the histograms do not "
-        "overlap.",
-        label=f"Histograms of the {what} by class.",
-    )
-
-
 def draw_residuals(predictions: Predictions, ax: Any) -> Any:
     """Draw the residual of samples against their mean prediction, of at most `MAX_POINTS`."""
     n = len(predictions.target)
@@ -479,42 +396,6 @@ def draw_residuals(predictions: Predictions, ax: Any) -> Any:
     return PredictionErrorDisplay.from_predictions(
         true, means, kind="residual_vs_predicted", ax=ax, subsample=MAX_POINTS, random_state=0
     )
-
-
-def draw_scores(
-    score: np.ndarray, target: Target, weight: np.ndarray, cut: float | None, label: str, ax: Any
-) -> None:
-    """Draw the distribution of the scores of each of two classes, as shares of the class."""
-    assert target.classes is not None
-    # common bars for both classes
-    low, high = float(score.min()), float(score.max())
-    cells = np.linspace(low, high if high > low else low + 1, N_BARS + 1)
-    for code, name in enumerate(target.classes):
-        own = target.codes == code
-        share = weight[own] / weight[own].sum()
-        shown: dict[str, Any] = {"weights": share, "color": f"C{code}"}
-        ax.hist(score[own], cells, histtype="step", linewidth=1.5, label=str(name), **shown)
-        ax.hist(score[own], cells, alpha=0.15, **shown)
-    if cut is not None and low <= cut <= high:
-        ax.axvline(cut, color="0.4", linestyle="--", linewidth=1, label="threshold")
-    ax.set(xlabel=label, ylabel="share of the class")
-    ax.legend(fontsize="small")
-
-
-def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None:
-    """Draw the median, quartiles and central 90 % of the scores of each class, for many classes."""
-    assert target.classes is not None
-    # the most frequent classes
-    sizes = np.bincount(target.codes, minlength=len(target.classes))
-    drawn = np.sort(np.argsort(-sizes, kind="stable")[:MAX_CLASSES_DRAWN])
-    drawn = drawn[sizes[drawn] > 0]
-    for row, code in enumerate(drawn):
-        ends = np.quantile(score[target.codes == code], [0.05, 0.25, 0.5, 0.75, 0.95])
-        ax.plot(ends[[0, 4]], [row, row], color="C0", linewidth=1)
-        ax.plot(ends[[1, 3]], [row, row], color="C0", linewidth=5, alpha=0.5)
-        ax.plot(ends[2], row, "o", color="C0", markersize=5)
-    ax.set(xlabel=label, yticks=range(len(drawn)), ylim=(len(drawn) - 0.5, -0.5))
-    ax.set_yticklabels([shorten_name(str(target.classes[code])) for code in drawn])
 
 
 # --- subgroups
@@ -573,8 +454,6 @@ def show_hard_samples(report: Any) -> Section | None:
         table = tabulate_samples(report, "Samples with most errors.", columns, errors)
         return Section("Samples to look at", tables=[table])
     n_wrong = hard.always
-    if not fitted and not numbers:
-        n_wrong = int(np.sum(predictions.predicted != predictions.target.codes))
     # heading and sentences
     heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} misclassified"
     sentences = _sentences.write_hard_samples(hard, numbers)

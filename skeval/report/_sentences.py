@@ -17,7 +17,7 @@ from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.plans import DEFAULT_FOLDS
 from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics._table import REPORTED
-from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS, N_REPEATS
+from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
 from skeval.report._findings import (
     ALPHA,
     Baseline,
@@ -35,6 +35,10 @@ MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
 """Maximum number of classes, and of samples, in a sentence."""
 
 
+PREFERRED = (
+    "Prefer the interval from perturbed cross-validation: the one from perturbed training, which "
+    "is the published one, requires many samples and few features."
+)
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
     "resubstitution": "SVM, perturbed training",
@@ -54,11 +58,6 @@ MEANINGS = {
     PERTURBED["resubstitution"]: "the same for the training error; requires many samples",
 }
 FAULTY = "Because of this problem the interval may miss the true error."
-TESTS_DISAGREE = (
-    "The permutation test and the comparison with the baseline disagree, because they test "
-    "different hypotheses: the permutation test, whether labels and features are related at all; "
-    "the comparison, whether the model predicts new samples better than a constant."
-)
 
 
 def name_metric(metric: str) -> str:
@@ -284,11 +283,9 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
 
-def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
+def write_baseline(baseline: Baseline, loss: str) -> str:
     """Compare the error with the baseline; unless it is better, begin with a warning title.
 
-    The `other` metric decides whether the model is better than chance, if its error is not below
-    the error of the baseline.
     Differences of mean squared errors are divided by the sum of both roots, which makes them
     differences of the roots.
     """
@@ -328,12 +325,6 @@ def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
     if baseline.worse:
         text = f"{start}; the model has {value}{unit} more {interval}."
     # advice
-    if other:
-        above, name = "above" if baseline.worse else "not below", mean_loss_name(loss)
-        return (
-            f"{name[0].upper()}{name[1:]} {above} the baseline: {text} The "
-            f"{name_metric(other)} decides, because {EXPLAINED[other]}. {ADVISED[other]}"
-        )
     if baseline.worse:
         advice = "Use the model only if errors on rare classes cost more than others."
         return f"Worse than the baseline: {text} {advice if rates else 'Do not use the model.'}"
@@ -341,18 +332,6 @@ def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
         f"Not better than the baseline: {text} Do not rely on the model before more samples or "
         "better features show a difference."
     )
-
-
-EXPLAINED = {
-    "roc_auc": "it compares the scores of both classes and uses no threshold",
-    "balanced_accuracy": "it gives every class the same weight, and the error rate every sample",
-}
-"""Reason why a metric may be better than chance although the error rate is not."""
-ADVISED = {
-    "roc_auc": "Choose a threshold by the costs of both errors.",
-    "balanced_accuracy": "Weigh the classes by the costs of their errors.",
-}
-"""Advice if such a metric is better than chance."""
 
 
 def write_few_folds(reason: str, n_folds: int) -> str:
@@ -367,10 +346,8 @@ def write_given_folds(n_units: int) -> str:
     """Describe the sampling units if the folds are used as they are."""
     return (
         "Given folds: the folds in cv= are used as they are, and samples that no test set "
-        f"separates count as one sampling unit ({n_units} units), because they may belong "
-        "together. The permutation test was not run, because it would shuffle single labels; "
-        "hold-out, leave-one-out, bootstrap and perturbation treat samples as independent. If "
-        "samples belong together, pass groups=; if not, pass a number or a splitter with "
+        f"separates count as one sampling unit ({n_units} units). The permutation test was not "
+        "run. If samples belong together, pass groups=; if not, pass a number or a splitter with "
         "shuffle=True, which gives a shorter interval."
     )
 
@@ -430,21 +407,19 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
 def _write_bias(bias: Estimate) -> str:
     """Return the bias of selection outside the folds."""
     claimed, honest = bias.extra.cv1_error, bias.extra.cv2_error
+    text = (
+        f"Selecting features on all samples (CV1) would have given an error of "
+        f"{write_rate(claimed)} instead of {write_rate(honest)} within the folds (CV2)"
+    )
     if np.isnan(bias.interval.low):
-        return (
-            f"Selecting features on all samples (CV1) would have given an error of "
-            f"{write_rate(claimed)}; selecting them within the folds (CV2) gives "
-            f"{write_rate(honest)}. The difference does not vary, so it has no interval."
-        )
+        return f"{text}. The difference does not vary, so it has no interval."
     # the bias with its interval
     interval = bias.interval
     bias_text, low, high = (f"{100 * x:.1f}" for x in (bias.value, interval.low, interval.high))
     shown = "which is too low" if is_above_zero(bias) else "which is not significantly lower"
     return (
-        f"Selecting features on all samples (CV1) would have given an error of "
-        f"{write_rate(claimed)} instead of {write_rate(honest)} within the folds (CV2), {shown}: "
-        f"the bias is {bias_text} percentage points ({100 * bias.confidence_level:g} % CI {low} to "
-        f"{high})."
+        f"{text}, {shown}: the bias is {bias_text} percentage points "
+        f"({100 * bias.confidence_level:g} % CI {low} to {high})."
     )
 
 
@@ -467,20 +442,6 @@ def write_tuning(bias: Estimate) -> str:
     )
 
 
-def write_perturbation(resubstitution: Estimate) -> str:
-    """Recommend one of the two perturbation intervals."""
-    if resubstitution.extra.resubstitution < resubstitution.value / 2:
-        return (
-            "Use the interval from perturbed cross-validation: the one from perturbed training is "
-            "too short here, because the training error is less than half of the cross-validated "
-            "error."
-        )
-    return (
-        "Prefer the interval from perturbed cross-validation: the one from perturbed training, "
-        "which is the published one, requires many samples and few features."
-    )
-
-
 def write_large_residuals(n_samples: int) -> str:
     """Return how many samples have large residuals."""
     verb = "has a residual" if n_samples == 1 else "have residuals"
@@ -488,99 +449,43 @@ def write_large_residuals(n_samples: int) -> str:
 
 
 def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
-    """List the samples that may have a wrong label, and the classes that are mostly missed."""
-    sentences = [
-        f"{n_wrong} of {count(size, 'sample')} of class {name} {'is' if size == 1 else 'are'} "
-        "misclassified in every repeat: the models rarely recognize this class."
-        for name, (n_wrong, size) in hard.unknown.items()
-    ]
-    # the samples whose labels or values may be wrong
-    suspects = np.flatnonzero(hard.suspect)
+    """List the samples that may have a wrong label or value."""
+    suspects = np.flatnonzero(hard.suspect).tolist()
     if not len(suspects):
-        return sentences
-    listed = ", ".join(
-        f"{hard.name[k]} ({hard.truth[k]}, predicted as {hard.prediction[k]})"
-        for k in suspects[:MAX_SAMPLES_LISTED]
-    )
-    more = (
-        f" and {len(suspects) - MAX_SAMPLES_LISTED} more"
-        if len(suspects) > MAX_SAMPLES_LISTED
-        else ""
-    )
-    subject = "1 sample" if len(suspects) == 1 else f"{len(suspects)} samples"
+        return []
+    texts = [
+        f"{hard.name[k]} ({hard.truth[k]}, predicted as {hard.prediction[k]})" for k in suspects
+    ]
+    listed = list_few(texts, MAX_SAMPLES_LISTED)
     verb, them = ("is", "it") if len(suspects) == 1 else ("are", "them")
     if numbers:
-        text = f"{write_large_residuals(len(suspects))}: {listed}{more}."
-        return [*sentences, f"{text} Check {them} for wrong values."]
-    text = f"{subject} {verb} misclassified in every repeat: {listed}{more}."
-    return [*sentences, f"{text} Check {them} for label errors; class overlap looks the same."]
+        text = f"{write_large_residuals(len(suspects))}: {listed}."
+        return [f"{text} Check {them} for wrong values."]
+    text = f"{count(len(suspects), 'sample')} {verb} misclassified in every repeat: {listed}."
+    return [f"{text} Check {them} for label errors; class overlap looks the same."]
 
 
-# --- coverage of the main interval: a test compares the percentages with benchmarks/results
+# --- the main interval
 
 TARGET = "The interval is for the error of the model trained on all samples"
 TARGET_IN_TIME = (
     "The interval is for the mean error, over a period like this one, of models trained on the "
     "data before each test period"
 )
-MEASURED_IN_TIME = (
-    "In simulations with 100 to 2,000 samples, nominal 95 % intervals covered this error in 93 to "
-    "99 % of data sets if the errors had an autocorrelation of at most .5; with .9, in 88 to 97 % "
-    "with at least 400 samples and in 69 to 95 % with 100."
+CERTAIN = (
+    "The interval may be too short: some predicted probabilities are 0, and the log loss of such "
+    "a sample is very large if it belongs to that class."
 )
-"""Coverage with ordered folds, from benchmarks/results/coverage_in_time.csv."""
-MIN_IN_TIME, MEASURED_LEVEL = 100, 0.95
-COVERED = (
-    "In simulations with {}, nominal 95 % intervals covered the true error in {} to {} % of data "
-    "sets."
-)
-MEASURED = {50: (91, 100), 100: (91, 100), 200: (94, 99), 500: (93, 98)}
-MEASURED |= {1000: (89, 100), 5000: (94, 97)}
-"""Coverage for error rates by number of samples, from benchmarks/results/inflation.csv."""
-MEASURED_NUMBERS = {"squared": (90, 100), "absolute": (87, 100)}
-"""The same for numeric targets by loss, for 50 to 5,000 samples."""
-MEASURED_SHARES = {"log_loss": (88, 100), "brier": (91, 99)}
-"""The same for losses of probabilities; for the log loss all probabilities are above 0."""
-MEASURED_CERTAIN = (76, 99)
-"""The same for the log loss of nearest neighbors, with some probabilities of 0."""
-MEASURED_RARE = [
-    (0.1, "10 % of the samples", (94, 100)),
-    (0.03, "3 % of 200 to 1,000 samples", (95, 99)),
-]
-"""The same for two classes: lower bound of the minority share, its wording, and the coverage."""
-MEASURED_HEAVY = (92, 96)
-"""The same for squared errors with heavy tails: Student's t with 3 degrees of freedom, and
-log-normal."""
-MEASURED_GROUPS = (95, 100)
-"""The same for error rates in 5 to 50 groups, from benchmarks/results/coverage_groups.csv."""
-MIN_SAMPLES, MIN_IF_RARE, RARE = 50, 200, 0.2
-MAX_SAMPLES = {"zero_one": 10_000, **dict.fromkeys(MEASURED_NUMBERS, 5_000)}
-MAX_SAMPLES |= dict.fromkeys(MEASURED_SHARES, 1_000)
-MAX_IN_TIME = 2_000
-HEAVY, HEAVIER = 8.0, 3.0
-"""Degrees of freedom below which squared errors have heavy tails, and absolute errors heavier tails
-than simulated. Nearly all data sets from Student's t with 3 degrees of freedom are below the first,
-and a tenth below the second."""
-MIN_GROUPS = 5
-MIN_OF_HALF = 5
-"""Minimum number of samples that make up half of the variance of a target. With fewer, for example
-with a rare step, the errors of new samples of this kind are unknown."""
-REPEATED = {"n_folds": 10, "n_repeats": N_REPEATS}
 
 
-def describe_coverage(report: Any) -> list[str]:
-    """Describe the target of the main interval, how it was computed, and its simulated coverage."""
-    coverage = _write_coverage(report)
-    if coverage and list_grave(report.warnings):
-        return [coverage[0], FAULTY]
-    return coverage
-
-
-def _write_coverage(report: Any) -> list[str]:
-    """Return the target of the interval with its design, and the coverage in simulations."""
-    answer, predictions, sizes = report.answer, report.out_of_fold, report.class_sizes
+def describe_interval(report: Any) -> list[str]:
+    """Describe the target of the main interval, the folds, and where the interval may fail."""
+    answer, predictions = report.answer, report.out_of_fold
+    in_time, n_units = predictions.cases.kind is UnitKind.TIME_BLOCK, predictions.cases.n_units
     if not np.isfinite(answer.interval.low):
         return [answer.details["caution"]] if answer.extra.no_interval else []
+    if in_time and n_units == 1:
+        return []
     # the folds, and for samples in time order the blocks of time
     folds = answer.extra.parameters["n_folds"]
     repeats = (answer.extra.n_fits or 0) // folds  # 1 if one unit is left out at a time
@@ -589,96 +494,19 @@ def _write_coverage(report: Any) -> list[str]:
         design = count(folds, "fold") if folds > 1 else "a single test set"
     if repeats > 1:
         design += f", repeated {repeats} times"
-    n, described = answer.n_samples or 0, f"{TARGET} ({design})."
-    in_time, n_units = predictions.cases.kind is UnitKind.TIME_BLOCK, predictions.cases.n_units
+    described = f"{TARGET} ({design})."
     if in_time:
-        if n_units == 1:
-            return []
-        n = len(predictions.cases.unit)
         described = f"{TARGET_IN_TIME} ({design}, {n_units} blocks of time)."
-    # conditions that were not simulated
-    unmeasured = list(_list_unmeasured(answer, sizes, n, in_time=in_time))
-    if np.ptp(predictions.weight):
-        unmeasured.append("sample weights")
-    if predictions.target.classes is None:
-        target = predictions.target.y.astype(float)
-        squares = np.sort((target - target.mean()) ** 2)[::-1]
-        if np.sum(np.cumsum(squares) < squares.sum() / 2) + 1 < MIN_OF_HALF:
-            unmeasured.append("targets with only a few values far from the mean")
-    if unmeasured:
-        *first, last = unmeasured
-        listed = f"{', '.join(first)} and {last}" if first else last
-        return [described, f"Coverage has not been simulated for {listed}."]
-    # the coverage in the most similar simulations
-    shares = predictions.probabilities
-    certain = shares is not None and not np.all(shares)
-    measured = MEASURED_IN_TIME if in_time else _write_measured(answer, sizes, certain)
-    if answer.loss in MEASURED_NUMBERS:
-        measured += f" The interval ignores large errors rarer than 1 in {n // 3} samples."
-    if n > (MAX_IN_TIME if in_time else MAX_SAMPLES[answer.loss]):
-        measured += " Coverage has not been simulated with more samples."
-    return [described, measured]
-
-
-def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None, certain: bool) -> str:
-    """State the coverage in the most similar simulations; `certain` is a probability of 0."""
-    loss, degrees = answer.loss, answer.extra.degrees_of_freedom
-    if loss == "squared" and degrees is not None and degrees < HEAVY:
-        of = "heavy-tailed errors, as here (Student's t with 3 degrees of freedom, log-normal)"
-        return f"{COVERED.format(of, *MEASURED_HEAVY)} Coverage was lower with heavier tails."
-    if loss == "log_loss" and certain:
-        of = "models that, as here, predict some probabilities of 0"
-        return COVERED.format(of, *MEASURED_CERTAIN)
-    if loss in MEASURED_SHARES:
-        return COVERED.format("two classes and 50 to 1,000 samples", *MEASURED_SHARES[loss])
-    if loss in MEASURED_NUMBERS:
-        return COVERED.format("50 to 5,000 samples", *MEASURED_NUMBERS[loss])
-    if answer.n_groups is not None:
-        return COVERED.format("two classes, a linear model and 5 to 50 groups", *MEASURED_GROUPS)
-    share = 1.0 if sizes is None else min(sizes.values()) / sum(sizes.values())
-    if share < RARE:
-        rarity, percents = next(row[1:] for row in MEASURED_RARE if share >= row[0])
-        return COVERED.format(f"two classes, one with {rarity}", *percents)
-    # the number of samples that is nearest on a logarithmic scale
-    nearest = min(MEASURED, key=lambda n: abs(np.log(n / (answer.n_samples or n))))
-    return COVERED.format(f"two classes and {nearest} samples", *MEASURED[nearest])
-
-
-def _list_unmeasured(
-    answer: Estimate, sizes: Mapping[Any, int] | None, n: int, *, in_time: bool
-) -> Iterator[str]:
-    """Yield the conditions that were not simulated for intervals of `n` samples."""
-    loss, extra = answer.loss, answer.extra
-    smallest = min(sizes.values()) / sum(sizes.values()) if sizes else 1.0
-    n_classes = len(sizes or ())
-    if loss not in {"zero_one", *MEASURED_NUMBERS, *([] if in_time else MEASURED_SHARES)}:
-        yield f"the {loss.replace('_', ' ')}{'' if loss.endswith('loss') else ' loss'}"
-    heavy = extra.degrees_of_freedom is not None and extra.degrees_of_freedom < HEAVIER
-    if loss == "absolute" and heavy and not in_time:
-        yield "errors with such heavy tails"
-    if answer.confidence_level != MEASURED_LEVEL:
-        yield f"{100 * answer.confidence_level:g} % intervals"
-    fewest = MIN_IN_TIME if in_time else MIN_SAMPLES
-    if n < fewest:
-        yield f"fewer than {fewest} samples"
-    if n_classes > 2:
-        yield f"{n_classes} classes"
-    else:
-        alone = loss != "zero_one" or in_time or n < MIN_IF_RARE
-        least, percent = (0.1, "10 %") if alone else (MEASURED_RARE[-1][0], "3 %")
-        if smallest < least:
-            yield f"a class with less than {percent} of the samples"
-    if in_time:  # folds and blocks as in the simulations
-        return
-    if answer.method == GIVEN_FOLDS:
-        yield "user-defined folds"
-    elif answer.n_groups is not None:
-        # two classes, neither of them rare
-        alike = n_classes == 2 and smallest >= RARE and answer.n_groups >= MIN_GROUPS
-        if not (alike and loss == "zero_one" and extra.parameters["n_repeats"] == N_REPEATS):
-            yield "groups"
-    elif extra.parameters != REPEATED:
-        yield f"designs other than 10-fold cross-validation repeated {N_REPEATS} times"
+    # where the interval may fail
+    if list_grave(report.warnings):
+        return [described, FAULTY]
+    probabilities = predictions.probabilities
+    if answer.loss == "log_loss" and probabilities is not None and not np.all(probabilities):
+        return [described, CERTAIN]
+    if answer.loss in ("squared", "absolute"):
+        n = len(predictions.target) // 3
+        return [described, f"The interval ignores large errors rarer than 1 in {n} samples."]
+    return [described]
 
 
 # --- the paragraph for the methods section; every sentence is taken from the report

@@ -18,13 +18,12 @@ from sklearn.utils import get_tags
 from skeval._adapters.fits import fit_plan
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import normal_quantile
-from skeval._resampling.fit_request import decides_by_pairs, find_response_method
+from skeval._resampling.fit_request import find_response_method
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import UnitKind
 from skeval.report._arguments import ParsedPredictions, count_columns
-from skeval.report._data_checks.duplicates import has_continuous_column
 from skeval.report._findings import list_never_predicted
 from skeval.report._page import Caution, list_few
 from skeval.report._sentences import name_metric, write_amount
@@ -64,17 +63,16 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
         yield Caution("undefined", text)
     # metrics without an interval
     unknown = [
-        (names[name], estimate.standard_error > 0)
+        names[name]
         for name, estimate in metrics.items()
         if np.isfinite(estimate.value) and np.isnan(estimate.interval.low)
     ]
-    for varies, why in (
-        (False, "the values that they are computed from do not vary"),
-        (True, "the intervals would be too wide to be useful"),
-    ):
-        listed = [name for name, spread in unknown if spread == varies]
-        if listed:
-            yield Caution("undefined", f"Metrics without intervals: {', '.join(listed)}; {why}.")
+    if unknown:
+        text = (
+            f"Metrics without intervals: {', '.join(unknown)}; the values that they are computed "
+            "from do not vary, or the intervals would be too wide to be useful."
+        )
+        yield Caution("undefined", text)
 
 
 def warn_of_fitted_scores(
@@ -101,21 +99,12 @@ def warn_of_fitted_scores(
             "single class; try class weights."
         )
         notes.append(Caution("constant-scores", text))
-    # scores of pairs of classes
-    if decides_by_pairs(estimator, predictions.target):
-        text = (
-            "No scores per class: decision_function_shape='ovo' returns decision values for "
-            "pairs of classes, so curves and AUC are missing. Use 'ovr' to get them."
-        )
-        notes.append(Caution("undefined", text))
     return notes
 
 
 # --- existing predictions
 
 MIN_OF_CLASS = 10
-MIN_Z = 3.3
-"""Minimum correlation, in standard errors, between the errors of repeated predictions."""
 
 
 def warn_of_predictions(
@@ -142,9 +131,8 @@ def warn_of_predictions(
 def _warn_of_units(
     parsed: ParsedPredictions, predictions: Predictions, y_true: Any
 ) -> Iterator[Caution]:
-    """Warn about samples that may not be independent, and about few groups."""
+    """Warn about rows with the same index, and about few groups."""
     n = len(parsed.target)
-    # rows with the same index, equal predictions, or several rounds of them
     index = getattr(y_true, "index", None)
     if index is not None and not callable(index) and not index.is_unique:
         n_same = int(index.duplicated(keep=False).sum())
@@ -154,58 +142,7 @@ def _warn_of_units(
             "rows belong together, for example to one patient, the intervals are too short: pass "
             "groups=.",
         )
-    elif predictions.cases.n_groups is None:
-        copies = list(_warn_of_copies(parsed, predictions))
-        yield from copies
-        n_samples = n if copies else _find_period(parsed)
-        if n_samples < n:
-            yield Caution(
-                "repeated",
-                f"Repeated predictions: the {n} rows seem to be {n // n_samples} predictions for "
-                f"each of {n_samples} samples, because the true values repeat in this order and "
-                "the errors of a sample are correlated; the intervals are then too short. Pass the "
-                "number of the sample as groups=, or average its predictions.",
-            )
     yield from warn_of_few_groups(predictions)
-
-
-def _find_period(parsed: ParsedPredictions) -> int:
-    """Return the period, in rows, of the true values and errors; `n_samples` if they do not repeat.
-
-    The true values must repeat exactly. The errors, minus their class means, of the first period
-    must be correlated with the mean of the other periods: by more than `MIN_Z` standard errors of
-    the correlation of independent errors, which is possible with at least `MIN_Z ** 2` samples.
-    """
-    target, n = parsed.target, len(parsed.target)
-    errors = _measure_errors(parsed)
-    for n_samples in range(int(MIN_Z**2) + 1, n // 2 + 1):
-        if n % n_samples or not np.array_equal(target.y[:-n_samples], target.y[n_samples:]):
-            continue
-        # errors of a sample are correlated over the rounds
-        first, *others = errors.reshape(-1, n_samples)
-        mean = np.mean(others, axis=0)
-        if first.std() > 0 < mean.std():
-            correlation = np.corrcoef(first, mean)[0, 1]
-            if correlation * np.sqrt(n_samples) > MIN_Z:
-                return n_samples
-    return n
-
-
-def _measure_errors(parsed: ParsedPredictions) -> np.ndarray:
-    """Return the error of each sample, for classes minus the mean of its class."""
-    target = parsed.target
-    if target.classes is None:
-        return parsed.predicted - target.y
-    if parsed.response is None:
-        errors = (parsed.predicted != target.codes).astype(float)
-    elif parsed.response.ndim == 1:
-        errors = parsed.response.astype(float)
-    else:
-        errors = parsed.response[np.arange(len(target)), target.codes]
-    # the mean of the class
-    sizes = np.bincount(target.codes, minlength=1)
-    means = np.bincount(target.codes, errors) / np.maximum(sizes, 1)
-    return errors - means[target.codes]
 
 
 def _warn_of_certainty(parsed: ParsedPredictions) -> Iterator[Caution]:
@@ -313,41 +250,6 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
             "few-samples",
             f"Rare classes: {list_few(few, 5)} have fewer than {MIN_OF_CLASS} samples. "
             "Metrics of these classes are imprecise: report them with their intervals.",
-        )
-
-
-SHARE_OF_COPIES = 0.05
-
-
-def _warn_of_copies(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[Caution]:
-    """Warn about equal predictions with equal true values, unless rounding explains them."""
-    if parsed.kind == "labels":
-        return
-    n = len(parsed.target)
-    # groups of equal predictions, and whether their true values are equal
-    if parsed.target.n_classes == 2 and predictions.ranked is not None:
-        ranked = predictions.ranked.ranked
-        sizes, alike = ranked.counts, (ranked.positives == 0) | (ranked.negatives == 0)
-    else:
-        columns = parsed.predicted if parsed.response is None else parsed.response
-        _, place, sizes = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
-        place = place.reshape(-1)
-        one = np.empty(len(sizes), dtype=np.intp)
-        one[place] = np.arange(n)  # any sample with the same prediction
-        differs = parsed.target.codes != parsed.target.codes[one[place]]
-        alike = np.bincount(place, differs) == 0
-    # copies, unless rounding or few distinct scores explain them
-    n_copies = int(sizes[(sizes > 1) & alike].sum())
-    # few distinct scores, as of a small tree, and rounded scores repeat by chance
-    if n_copies <= SHARE_OF_COPIES * n or 2 * len(sizes) < n:
-        return
-    columns = parsed.predicted if parsed.response is None else parsed.response
-    if has_continuous_column(np.asarray(columns, dtype=float).reshape(n, -1)):
-        yield Caution(
-            "copies",
-            f"Possible copies: {n_copies} of {n} samples have exactly the same prediction and "
-            "true value as another one, and copies make the intervals too short. Remove copies, or "
-            "pass a common group for them (groups=).",
         )
 
 
@@ -525,29 +427,27 @@ def check_fitted_before(inputs: Inputs, seed: int, allows: Callable[[int], bool]
         if isinstance(part, FrozenEstimator)
     ]
     supervised = [name for name, part in frozen if _uses_labels(part)]
-    if supervised:
-        names = ", ".join(supervised)
-        verb = "are" if len(supervised) > 1 else "is"
-        text = (
-            f"Model fitted before: {names} {verb} frozen and not trained within the folds. If "
-            f"these samples were used to fit it, the error is a training error. {REMEDY}"
-        )
-        return [Caution("fitted-before", text, "part of the model was fitted before the folds")]
-    if frozen:
+    if frozen and not supervised:
         names = ", ".join(name for name, _ in frozen)
         text = (
             f"Step fitted before: {names} is not refitted within the folds. It does not use the "
             "target, so the effect on the error is usually small. Unfreeze it to measure this."
         )
         return [Caution("fitted-before", text)]
-    if _ignores_labels(inputs, seed, allows):
-        text = (
-            "Model fitted before: the predictions do not change if the model is refitted on "
-            "shuffled labels, so it was not trained within the folds. If these samples were used "
-            f"to fit it, the error is a training error. {REMEDY}"
-        )
-        return [Caution("fitted-before", text, "the model does not learn from the training labels")]
-    return []
+    if supervised:
+        names, verb = ", ".join(supervised), "are" if len(supervised) > 1 else "is"
+        reason = f"{names} {verb} frozen and not trained within the folds"
+        headline = "part of the model was fitted before the folds"
+    elif _ignores_labels(inputs, seed, allows):
+        reason = "the predictions do not change if the model is refitted on shuffled labels"
+        headline = "the model does not learn from the training labels"
+    else:
+        return []
+    text = (
+        f"Model fitted before: {reason}. If these samples were used to fit it, the error is a "
+        f"training error. {REMEDY}"
+    )
+    return [Caution("fitted-before", text, headline)]
 
 
 def _uses_labels(part: Any) -> bool:
@@ -612,10 +512,7 @@ def check_least_squares(estimator: Any, X: Any, y: Any) -> list[Caution]:
     text = (
         f"Undetermined least squares: with {n_features} features and {n_samples} samples, the "
         "error of the model trained on all samples may be many times that of the models of the "
-        "folds, which are trained on fewer samples. In simulations with as many features as "
-        f"samples, the interval covered the true error in {COVERAGE_UNDETERMINED[1]} % of data "
-        f"sets, for absolute errors in {COVERAGE_UNDETERMINED[0]} %. Use fewer features or a "
-        "penalty (Ridge)."
+        "folds, which are trained on fewer samples. Use fewer features or a penalty (Ridge)."
     )
     headline = "least squares with about as many features as samples are undetermined"
     return [Caution("undetermined", text, headline)]
@@ -623,5 +520,3 @@ def check_least_squares(estimator: Any, X: Any, y: Any) -> list[Caution]:
 
 UNDETERMINED = 0.95, 1.15
 """Features per sample between which least squares count as undetermined."""
-COVERAGE_UNDETERMINED = 4, 2
-"""For absolute and squared loss, from benchmarks/results/inflation.csv: as many as samples."""

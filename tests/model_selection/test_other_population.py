@@ -4,11 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.crossed import each_value
 from reference import other_population
-from scipy.stats import binom
 
-import skeval
 from skeval._inference.intervals import score_region_limits
 from skeval.model_selection import threshold_measures
 from skeval.model_selection._threshold import Population
@@ -91,39 +88,5 @@ def test_an_undefined_value_is_nan():
 @pytest.mark.parametrize("prevalence", [0, 1, 1.5, "rare", True])
 def test_a_wrong_prevalence_is_named(prevalence):
     y, score = draw()
-    for function in (threshold_measures, skeval.evaluate_predictions):
-        with pytest.raises(ValueError, match="prevalence"):
-            function(y, score, threshold=0.5, prevalence=prevalence)
-
-
-def test_the_report_names_both_prevalences():
-    y, score = draw()
-    report = skeval.evaluate_predictions(y, score, prevalence=0.02)
-    alone = threshold_measures(y, score, threshold=0.5, prevalence=0.02)
-    assert report.at_threshold["ppv"].interval == alone["ppv"].interval
-    text = " ".join(str(report).split())
-    assert "for a prevalence of 2 %; in these samples it is 33.3 %" in text
-    size = alone["accuracy"].effective_n_samples
-    assert f"as precise as with {size:.0f} samples of that population" in text
-    with pytest.raises(ValueError, match="prevalence must be None unless predictions are"):
-        skeval.evaluate_predictions(y, (score > 0.5).astype(int), prevalence=0.02)
-    with pytest.raises(ValueError, match="prevalence must be None for several labels"):
-        skeval.evaluate_predictions(np.c_[y, y], np.c_[y, y], prevalence=0.02)
-
-
-@each_value
-@pytest.mark.parametrize("sizes", [(10, 30), (20, 20)])
-@pytest.mark.parametrize("prevalence", [0.01, 0.3])
-def test_exact_coverage(sizes, prevalence):
-    hits = [np.arange(n + 1) for n in sizes]
-    rates = (0.8, 0.9)
-    for measure in Population(prevalence, 0.2).measures.values():
-        covered = np.zeros((sizes[0] + 1, sizes[1] + 1))
-        for a in hits[0]:
-            for b in hits[1]:
-                observed = a / sizes[0], b / sizes[1]
-                if np.isfinite(measure(*observed)):
-                    low, high = score_region_limits(measure, observed, sizes, 0.0, 0.95)
-                    covered[a, b] = low <= measure(*rates) <= high
-        chance = [binom.pmf(*of) for of in zip(hits, sizes, rates, strict=True)]
-        assert 0.92 < chance[0] @ covered @ chance[1] < 0.99
+    with pytest.raises(ValueError, match="prevalence"):
+        threshold_measures(y, score, threshold=0.5, prevalence=prevalence)

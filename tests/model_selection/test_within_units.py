@@ -6,20 +6,11 @@ from numpy.testing import assert_allclose
 from reference.within_units import mean_over_units
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import (
-    accuracy_score,
-    brier_score_loss,
-    f1_score,
-    mean_squared_error,
-    ndcg_score,
-    roc_auc_score,
-    root_mean_squared_error,
-)
+from sklearn.metrics import accuracy_score, f1_score, mean_squared_error, ndcg_score, roc_auc_score
 
 from skeval._inference.intervals import wilson_interval
 from skeval.metrics.cluster import mask_rand_score
 from skeval.model_selection import compare_predictions, metric_interval
-from skeval.report._evaluate_predictions import evaluate_predictions
 
 RNG = np.random.default_rng(0)
 SUBJECT = np.repeat([f"s{k}" for k in range(8)], 12)
@@ -182,42 +173,6 @@ def test_scores_of_samples_are_averaged_within_units():
     labels = {name: np.where(one, Y, 1 - Y) for name, one in right.items()}
     known = compare_predictions(Y, labels, within=SUBJECT)
     assert_allclose(list(scores.difference.interval), list(known.difference.interval))
-
-
-@pytest.mark.parametrize("kind", ["labels", "probabilities", "scores", "numbers"])
-def test_report_has_the_means(kind):
-    predictions = {"labels": (SCORE > 0.5).astype(int), "scores": SCORE, "numbers": SCORE}
-    predictions["probabilities"] = 1 / (1 + np.exp(-SCORE))
-    y = OTHER if kind == "numbers" else Y
-    options = {"within": SUBJECT, "kind": kind}
-    options["random_state"] = 0
-    report = evaluate_predictions(y, predictions[kind], **options)
-    name, metric = {
-        "labels": ("accuracy", accuracy_score),
-        "probabilities": ("brier_score", brier_score_loss),
-        "scores": ("roc_auc", roc_auc_score),
-        "numbers": ("root_mean_squared_error", root_mean_squared_error),
-    }[kind]
-    del options["kind"]
-    alone = metric_interval(metric, y, predictions[kind], **options)
-    assert report.within[name].interval == alone.interval
-    text = " ".join(str(report).split())
-    assert "means over units are for the mean over all units" in text
-    if kind == "labels":
-        two = {"a": predictions[kind], "b": predictions[kind][::-1]}
-        several = evaluate_predictions(y, two, **options, kind=kind)
-        assert "8 units" in several.comparison.scoring
-
-
-def test_report_averages_requested_metrics():
-    p = 1 / (1 + np.exp(-SCORE))
-    report = evaluate_predictions(Y, p, within=SUBJECT, scoring="f1")
-    assert list(report.within) == ["brier_score", "roc_auc", "f1"]
-    alone = metric_interval("f1", Y, (p >= 0.5).astype(int), within=SUBJECT)
-    assert report.within["f1"].value == alone.value
-    assert evaluate_predictions(Y, p).within is None
-    with pytest.raises(ValueError, match="within must be None for several labels"):
-        evaluate_predictions(np.c_[Y, Y], np.c_[Y, Y], within=SUBJECT)
 
 
 def test_metrics_of_queries_masks_and_tasks():

@@ -61,7 +61,7 @@ def test_pairs_are_compared_on_the_same_test_sets(found):
 def test_it_is_written_in_every_form(found):
     again = json.loads(found.to_json())
     assert list(again["reports"]) == ["bayes", "one"]
-    assert again["comparison"][0]["a"] == "bayes"
+    assert again["comparison"]["differences"][0]["a"] == "bayes"
     frame = found.to_frame()
     assert frame.loc["one", "error"] == found["one"].answer.value
     page = found.to_html()

@@ -146,7 +146,7 @@ def test_a_hold_out_fit_that_fails_leaves_the_rest():
         "resubstitution",
         "cross_validation",
     ]
-    assert any("there is no holdout estimate: all 1 fits" in s for s in report.warnings)
+    assert any("Part not computed: holdout: all 1 fits" in s for s in report.warnings)
     assert "holdout" in str(report)
     report = evaluate(FailsOn((16, 23)), X, y, error_score=np.nan, **few)
     assert not any(e.method in ("holdout", "leave_one_out") for e in report.estimates.values())

@@ -142,7 +142,7 @@ def test_labels_without_both_values_are_told(data):
         ({"scoring": "f1_macro"}, "scoring must be None"),
         ({"threshold": "youden"}, "threshold must be a number"),
         ({"pos_label": 1}, "pos_label must be None"),
-        ({"kind": "scores"}, "kind must be 'labels' or 'probabilities'"),
+        ({"kind": "scores"}, "kind must be 'labels' .* or 'probabilities'"),
         ({"labels": ["a", "b"]}, "labels must name each of 4 columns"),
     ],
 )

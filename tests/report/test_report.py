@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval.model_selection import EstimatesDisplay
-from skeval.report._evaluate_clusterer import ShownClusters, draw_map, draw_silhouettes
+from skeval.report._evaluate_clusterer import ShownClusters, draw_map
 from skeval.report._sections import MAX_POINTS
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -75,9 +75,7 @@ def ax():
 def show(n):
     rng = np.random.default_rng(0)
     labels = np.sort(np.arange(n) % 3)
-    return ShownClusters(
-        3, labels, rng.normal(size=(n, 2)), np.array([0.5, np.nan]), rng.uniform(-1, 1, n)
-    )
+    return ShownClusters(3, labels, rng.normal(size=(n, 2)), np.array([0.5, np.nan]))
 
 
 def test_every_sample_is_on_the_map(ax):
@@ -96,16 +94,3 @@ def test_of_many_samples_some_are_drawn(ax):
     draw_map(show(MAX_POINTS * 3 + 1), ax)
     drawn = sum(len(points.get_offsets()) for points in ax.collections)
     assert MAX_POINTS / 2 < drawn <= MAX_POINTS
-
-
-def test_silhouettes_stand_cluster_on_cluster(ax):
-    shown = show(30)
-    draw_silhouettes(shown, ax)
-    labels = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert labels == ["0 (10)", "1 (10)", "2 (10)"]
-    for label, drawn in enumerate(ax.collections):
-        found = shown.silhouettes[shown.labels == label]
-        corners = drawn.get_paths()[0].vertices[:, 0]
-        assert {*corners.tolist()} == {*found.tolist(), 0.0}
-    (text,) = ax.get_legend().get_texts()
-    assert text.get_text() == f"mean {shown.silhouettes.mean():.3f}"

@@ -711,11 +711,8 @@ def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool)
     how = "always" if strength > 1 - 1e-9 else how
     relation = f"{how} have {'different classes' if opposite else f'the same {label}'}"
     effect = (
-        "If they are repeated measurements of an object, a model that recognizes the object "
-        f"predicts the other {label}, and errors are too high. "
-        if opposite
-        else "If they are repeated measurements of an object, a model can recognize the object "
-        f"instead of the {label}, and errors are too low. "
+        "If they are repeated measurements of an object, errors are too "
+        f"{'high' if opposite else 'low'}. "
     )
     feature = "" if outside else " and remove it from the features"
     return Finding(
