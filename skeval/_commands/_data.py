@@ -41,12 +41,6 @@ SEPARATORS = ",;\t|"
 MAX_LISTED, MAX_ROWS_LISTED = 8, 5
 MAX_TEXTS = 20
 """Maximum number of distinct texts in a text feature, or half of the rows if that is more."""
-MIN_WORDS = 3
-"""Mean number of words from which texts are free texts rather than names."""
-FREE_TEXT = (
-    "to use free text, evaluate a pipeline that begins with TfidfVectorizer in Python: "
-    "skeval.evaluate(make_pipeline(TfidfVectorizer(), LogisticRegression()), texts, y)"
-)
 UNNAMED = re.compile(r"Unnamed: \d{1,9}")
 """Name that pandas gives to a column without one."""
 MAX_EXACT = 2**53
@@ -630,8 +624,7 @@ def _read_feature(
     _check_numbers(name, column, options)
     if len(different) <= max(MAX_TEXTS, len(texts) / 2):
         return texts, ""
-    is_free = np.mean([len(text.split()) for text in different]) >= MIN_WORDS
-    ways = FREE_TEXT if is_free else f"{_write_option('--id', name)} names the rows by it"
+    ways = f"{_write_option('--id', name)} names the rows by it"
     return texts, f"contains {len(different)} {many} and is left out; {ways}"
 
 

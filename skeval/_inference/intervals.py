@@ -989,21 +989,6 @@ def read_design(group_size: float | None, intraclass_correlation: float | None) 
     return Design(float(group_size), float(intraclass_correlation))
 
 
-def describe_groups(
-    n_samples: int, correlation: float | tuple[float, ...], effective: float | None
-) -> str:
-    """Describe the intraclass correlation and the effective sample size."""
-    together = " and ".join(f"{value:.2f}" for value in np.atleast_1d(correlation))
-    kinds = "crossed groups" if np.ndim(correlation) else "groups"
-    text = f"The within-group correlation is {together}"
-    if effective is None or not np.isfinite(effective):
-        return f"{text}. Intervals account for the {kinds}."
-    return (
-        f"{text}: the {n_samples} samples in {kinds} have an effective sample size of "
-        f"{effective:.3g}."
-    )
-
-
 def close_proportion(
     value: float, hits: float, n: float
 ) -> dict[str, tuple[Callable[[float], Limits], float]]:

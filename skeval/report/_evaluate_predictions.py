@@ -13,9 +13,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
-from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Results
-from skeval._inference.intervals import describe_groups
 from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._error_interval import measure_metrics
@@ -250,30 +248,11 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
 # --- the report
 
 
-MEANINGS = {
-    "Brier score": "The Brier score is the mean squared difference between predicted probability "
-    "and outcome; 0 is best.",
-    "area under the ROC curve": "The area under the ROC curve is the share of pairs of samples "
-    "from both classes that the score ranks correctly; 1 is best.",
-}
-
-
 def _describe_basis(report: Any) -> list[str]:
-    """Explain a lesser-known main metric, the target of the intervals, groups, and the class."""
+    """Describe the target of the intervals, and the positive class."""
     predictions = report.out_of_fold
     more = ", each with its weight" if np.ptp(predictions.weight) else ""
-    # the main metric and the target of its interval
-    meaning = [text for name, text in MEANINGS.items() if name == report.answer.name]
-    basis = [*meaning, _sections.describe_target(report, more)]
-    # the correlation of losses within groups
-    if predictions.group is not None and not np.isnan(predictions.loss).any():
-        weight = predictions.look_up(predictions.weight)
-        spread = spread_of_mean(TestLosses(predictions.loss, weight, predictions.group))
-        alone = spread_of_mean(TestLosses(predictions.loss, weight)).variance
-        if spread.variance > 0:
-            effective = report.n_samples * min(1.0, alone / spread.variance)
-            together = spread.groups["intraclass_correlation"]
-            basis.append(describe_groups(report.n_samples, together, effective))
+    basis = [_sections.describe_target(report, more)]
     # the class that scores refer to and, if chosen by order, how to change it
     classes = predictions.target.classes
     if report.positive is None or classes is None or classes.dtype.kind not in "USO":

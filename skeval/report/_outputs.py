@@ -35,7 +35,6 @@ from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
 from skeval.model_selection import _error_interval, _interval_methods, metric_interval
 from skeval.model_selection._error_interval import measure_loss, settle
-from skeval.model_selection._estimates import label_parts
 from skeval.report import _arguments, _report, _sections
 from skeval.report._findings import Baseline, HardSamples, find_median, make_baseline
 from skeval.report._page import Caution, Figure, Section, Table
@@ -53,6 +52,7 @@ NOT_SUPPORTED = {
     "feature_names": None,
     "left_out": None,
     "pos_label": None,
+    "scoring": None,
 }
 """Arguments of `evaluate` that must have their default for several outputs."""
 SHARES = ("hamming", "zero_one")
@@ -93,25 +93,16 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
         weight=_error_interval.read_positive_weight(inputs, options["sample_weight"])
     )
     seed = _checks.small_seed(options["random_state"])
-    # the scores: R2 of numbers by default
-    scoring = options["scoring"]
-    if scoring is None:
-        scoring = [] if inputs.target.output_classes else ["r2"]
-    elif not isinstance(scoring, list | tuple | set | dict):
-        scoring = [scoring]
     # the fits, which all estimates share
     folds = _interval_methods.plan_repeats(inputs, _checks.root_seed(seed), cv=options["cv"])
-    request = FitRequest()
-    if scoring:
-        request = FitRequest.for_scores(inputs.estimator, scoring)
     with tallied_warnings():
-        outputs = list(fit_each(folds.inputs, folds.plan, request))
-    # errors over all outputs and of each, and scores
+        outputs = list(fit_each(folds.inputs, folds.plan, FitRequest()))
+    # errors over all outputs and of each, and F1 of labels
     overall = estimate_output(folds, outputs, inputs.loss)
-    scores = score_outputs(folds, outputs, scoring)
+    scores = {}
     if has_indicators(inputs.target):
         with ignored_warnings(UserWarning):  # the report warns about labels without F1
-            scores = pool_f1(overall.predictions, inputs.confidence_level) | scores
+            scores = pool_f1(overall.predictions, inputs.confidence_level)
     own = losses_by_output(inputs.loss, inputs.target)
     other = "zero_one" if inputs.target.output_classes else "absolute"
     metrics = {
@@ -195,25 +186,6 @@ def has_indicators(target: Target) -> bool:
     """Return whether all columns contain only 0 and 1, as indicators of labels do."""
     classes = target.output_classes
     return bool(classes) and all(labels.tolist() == [0, 1] for labels in classes)
-
-
-def score_outputs(
-    folds: _interval_methods.RepeatedFolds, outputs: Sequence[FitOutput | None], scoring: Any
-) -> dict[str, Estimate]:
-    """Return the mean of each score over the test sets, with the interval of "corrected_t"."""
-    inputs, plan = folds.inputs, folds.plan
-    shown = {"n_folds": plan.n_folds, "n_repeats": plan.n_repeats}
-    # a test set without a fit has no score
-    scores = [np.nan if one is None or one.scores is None else one.scores[0] for one in outputs]
-    results: dict[str, Estimate] = {}
-    for name, label in label_parts(scoring).items() if scoring else ():
-        of_score = inputs.with_options(losses=(_error_interval.loss_of_score(inputs, label),))
-        means = _error_interval.take_score(scores, name, label)
-        error = _interval_methods.average_subsamples(
-            of_score, means, 1 / max(1, plan.n_folds - 1), shown
-        )
-        results[name] = _error_interval.score_of_error(inputs, label, error)
-    return results
 
 
 def pool_f1(predictions: Predictions, confidence_level: float) -> dict[str, Estimate]:

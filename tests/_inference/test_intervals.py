@@ -12,7 +12,6 @@ from statsmodels.stats.proportion import proportion_confint
 from skeval._inference.intervals import (
     PROPORTION_INTERVALS,
     Design,
-    describe_groups,
     normal_interval,
     stratified_wilson_interval,
     wilson_interval,
@@ -83,11 +82,6 @@ def test_normal_interval_is_clipped_to_the_range_of_the_quantity():
     assert normal_interval(0.5, 0.1, 0.95) == pytest.approx((0.5 - z / 10, 0.5 + z / 10))
     assert normal_interval(0.1, 0.1, 0.95, (0, 1)) == pytest.approx((0, 0.1 + z / 10))
     assert normal_interval(0.9, 0.1, 0.95, (0, 1)) == pytest.approx((0.9 - z / 10, 1))
-
-
-def test_groups_without_an_effective_size_are_described():
-    assert describe_groups(20, 0.25, None).endswith("Intervals account for the groups.")
-    assert "Intervals account for the crossed groups." in describe_groups(20, (0.25, 0.5), np.nan)
 
 
 @given(st.floats(1, 30), st.floats(0, 1), st.floats(2, 500), st.floats(0.5, 0.99))
