@@ -20,7 +20,7 @@ from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
 from skeval.model_selection import metric_interval
 from skeval.model_selection._error_interval import measure_metrics
-from skeval.model_selection._subgroups import compare_with_rest, read_subgroups
+from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._threshold import read_rule
 from skeval.report._findings import mirror
 from skeval.report._sentences import name_metric
@@ -646,4 +646,4 @@ def measure_slices(
         answer: Estimate = parsed.measure_answer(part, confidence_level)
         return replace(answer, standard_error=np.nan, limits={}) if alone else answer
 
-    return compare_with_rest(by, len(weight), measure, confidence_level)
+    return compare_subgroups(by, len(weight), measure, confidence_level)

@@ -126,8 +126,8 @@ class Report(Mapping[str, Any]):
     hard_samples : HardSamples
         Samples with the worst predictions; of an estimator out of fold.
     subgroups : dict of Estimate, or None
-        Main estimate in each subgroup of `by`. Its attribute `largest_difference` (of an
-        estimator) or `less_the_rest` (of predictions) has the differences.
+        Main estimate in each subgroup of `by`. Its attribute `less_the_rest` has the differences
+        from all other samples.
     baseline : Baseline or None
         Best constant prediction, with the difference from it on the same samples; None for scores
         and custom losses.
