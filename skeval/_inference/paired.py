@@ -437,12 +437,8 @@ def paired_delong(
     difference = float(areas[0] - areas[1])
     variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
     error = float(np.sqrt(max(variance, 0.0)))
-    options: dict[str, Any] = {"bounds": BOUNDS, "degrees_of_freedom": degrees_of_freedom}
-    limits = partial(intervals.normal_interval, difference, error, **options)
-    unvaried = np.nan if difference else 0.0
-    statistic = difference / error if error > EQUAL * abs(difference) else unvaried
-    pvalue = tail_probability(statistic, alternative, degrees_of_freedom)
-    return PairedTest(error, statistic, pvalue, limits)
+    test = student_test(difference, error, degrees_of_freedom, alternative)
+    return test._replace(limits=partial(_within_bounds, test.limits))
 
 
 def grouped_cochran(counted: Right) -> tuple[float, float]:

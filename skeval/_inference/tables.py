@@ -101,21 +101,6 @@ class ConfusionTable(NamedTuple):
             yield (table / table.sum()).reshape(self.counts.shape)
 
 
-MAX_COUNTED = 1000
-"""Integer labels below this value are counted instead of sorted."""
-
-
-def list_classes(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[Any]:
-    """Return the sorted classes of both arrays; small integers are counted instead of sorted."""
-    both = np.asarray(y_true), np.asarray(y_pred)
-    if all(y.dtype.kind == "b" for y in both):
-        return np.array([False, True])[[not all(map(np.all, both)), any(map(np.any, both))]]
-    if all(y.dtype.kind in "iu" and y.min() >= 0 and y.max() < MAX_COUNTED for y in both):
-        counts = [np.bincount(y, minlength=MAX_COUNTED) for y in both]
-        return np.flatnonzero(counts[0] + counts[1])
-    return np.asarray(unique_labels(y_true, y_pred))
-
-
 class CountedClasses(NamedTuple):
     """Sorted classes of true and predicted labels, and the cell of each sample."""
 
@@ -142,7 +127,7 @@ def count_cells(
     repeat: NDArray[np.intp] | None = None,
 ) -> CountedClasses:
     """Return the cells of the confusion matrix of all classes."""
-    classes = list_classes(y_true, y_pred)
+    classes = np.asarray(unique_labels(y_true, y_pred))
     k = len(classes)
     true, pred = (np.searchsorted(classes, np.asarray(y)) for y in (y_true, y_pred))
     return CountedClasses(classes, Cells(true * k + pred, weight, k * k, repeat))

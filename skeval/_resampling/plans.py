@@ -32,7 +32,6 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import check_random_state
 
-from skeval._inference.errors import unique_rows
 from skeval._resampling.sampling_units import (
     DrawingUnits,
     SamplingUnits,
@@ -348,9 +347,7 @@ def bootstrap_plan(
             if not is_degenerate(counts, codes):
                 return PlanBlock(counts[None], counts[None] == 0, n_redrawn=n_redrawn)
         if codes is None or classes is None:
-            raise ValueError(
-                f"no resample left a sample out in {MAX_TRIES} tries: y has too few samples."
-            )
+            raise ValueError(f"y has too few samples: {MAX_TRIES} resamples left none out.")
         sizes = np.bincount(codes)
         raise ValueError(
             f"no resample with two classes and a sample left out in {MAX_TRIES} tries: class "
@@ -495,8 +492,7 @@ def _compact(n_samples: int, train: Any, test: Any) -> tuple[np.ndarray | None, 
     if both.size:
         raise ValueError(
             f"cv must yield training and test sets without common samples, got sample {both[0]} in "
-            f"both ({both.size} in all): an error on training samples says nothing about new ones. "
-            "For the training error use resubstitution_error."
+            "both; resubstitution_error computes the training error."
         )
     # the complement of a test set need not be stored
     ascending = bool(np.all(train[1:] > train[:-1]))
@@ -712,8 +708,7 @@ def make_permutation_plan(
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
         if keeps_order(splitter, [] if drawn else list(splitter.split(X))):
             raise ValueError(
-                "cv keeps the order of the samples, and similar labels of neighboring samples are "
-                "not exchangeable: shuffling single labels makes P-values too small. Give "
+                "cv keeps the order of the samples, whose labels are not exchangeable: use "
                 "exchange='blocks', 'rotations' if the series of labels is stationary, or "
                 "permutations= of your own."
             )
@@ -728,7 +723,7 @@ def make_permutation_plan(
     one_label = False  # of all samples of a group
     if groups is not None:
         number = np.unique(groups, return_inverse=True)[1].reshape(-1)
-        pairs = np.unique(np.column_stack([number, unique_rows(target.y)[1]]), axis=0)
+        pairs = np.unique(np.column_stack([number, target.codes]), axis=0)
         one_label = len(pairs) == number.max() + 1
 
     def find_folds(labels: np.ndarray) -> PlanBlock:
@@ -783,9 +778,8 @@ def check_whole_groups(fold: int, train: np.ndarray, test: np.ndarray, groups: A
     if split.size:
         raise ValueError(
             f"cv must not split groups: group {split[0]!s} has samples in both the training set "
-            f"and the test set of fold {fold}, so the error would be too low. Use a number of "
-            "folds (cv=5), GroupKFold or StratifiedGroupKFold; leave out groups= only if its "
-            "samples are independent."
+            f"and the test set of fold {fold}. Use a number of folds (cv=5), GroupKFold or "
+            "StratifiedGroupKFold; leave out groups= only if its samples are independent."
         )
 
 
@@ -805,10 +799,7 @@ def check_repeats(cv: Any, n_repeats: int) -> int:
     """Return the number of repeats; raise if `cv` cannot be shuffled again."""
     n_repeats = check_count("n_repeats", n_repeats)
     if n_repeats > 1 and not isinstance(cv, Integral):
-        raise ValueError(
-            f"n_repeats={n_repeats} needs cv to be a number of folds, which are shuffled anew; got "
-            f"{cv!r}."
-        )
+        raise ValueError(f"n_repeats={n_repeats} needs cv to be a number of folds, got {cv!r}.")
     return n_repeats
 
 
@@ -938,10 +929,7 @@ def limit_folds(cv: Any, codes: np.ndarray) -> Any:
     smallest = int(np.bincount(codes).min())
     if not isinstance(cv, Integral) or cv <= smallest or smallest < 2:
         return cv
-    warn_user(
-        f"cv={cv} needs {cv} members of each class, the smallest class has {smallest}: "
-        f"{smallest} folds are made."
-    )
+    warn_user(f"cv={cv} exceeds the {smallest} members of a class: {smallest} folds are made.")
     return smallest
 
 
@@ -988,11 +976,11 @@ def make_splitter(
         if groups is None:
             return KFold(n_folds, shuffle=True, random_state=seed)
         return GroupKFold(n_folds, shuffle=True, random_state=seed)
-    largest = np.bincount(target.codes).max()
-    if largest < n_folds:
+    most = np.bincount(target.codes).max()
+    if most < n_folds:
         raise ValueError(
             f"cv={n_folds} folds need a class of at least {n_folds} members, the largest has "
-            f"{largest}."
+            f"{most}."
         )
     # classes are spread over the folds
     splitter = StratifiedKFold if groups is None else FilledGroupFolds

@@ -21,7 +21,6 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import get_tags, indexable
 
-from skeval._inference.intervals import Codes
 from skeval.utils import _checks
 from skeval.utils._checks import (
     check_groups,
@@ -101,23 +100,19 @@ class Target:
     def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
         """Return the predictions of some samples: labels as codes, numbers as they are."""
         predicted = np.asarray(predicted)
-        if self.outputs:
-            return encode_outputs(self, predicted, n_tested)
-        if predicted.shape != (n_tested,):
-            raise ValueError(
-                f"estimator must predict one value for each sample, shape ({n_tested},), "
-                f"got an array of shape {predicted.shape}."
-            )
-        if self.classes is None:
-            what = "predictions of estimator"
-            return _checks.check_data(what, predicted, ensure_2d=False, dtype=np.float64)
-        # position of each label among the classes
-        codes = np.minimum(np.searchsorted(self.classes, predicted), len(self.classes) - 1)
-        unknown = self.classes[codes] != predicted
-        if np.any(unknown):
-            first = predicted[unknown].tolist()[0]
-            raise ValueError(f"estimator must predict labels that are in y, got {first!r}.")
-        return codes
+        shape = (n_tested, len(self.outputs)) if self.outputs else (n_tested,)
+        if len(self.outputs) == 1 and predicted.ndim == 1:
+            predicted = predicted[:, None]
+        if predicted.shape != shape:
+            raise ValueError(f"estimator must predict the shape {shape}, got {predicted.shape}.")
+        if self.output_classes:
+            columns = zip(self.output_classes, predicted.T, strict=True)
+            codes = [find_codes(classes, np.array(column.tolist())) for classes, column in columns]
+            return np.column_stack(codes)
+        if self.classes is not None:
+            return find_codes(self.classes, predicted)
+        what = "predictions of estimator"
+        return _checks.check_data(what, predicted, ensure_2d=False, dtype=np.float64)
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Return the labels of codes."""
@@ -127,28 +122,13 @@ class Target:
         return codes if self.classes is None else self.classes[codes]
 
 
-def encode_outputs(target: Target, predicted: np.ndarray, n_tested: int) -> np.ndarray:
-    """Return predictions of several outputs, of shape (n_tested, n_outputs), labels as codes."""
-    shape = (n_tested, len(target.outputs))
-    if shape[1] == 1 and predicted.ndim == 1:
-        predicted = predicted[:, None]
-    if predicted.shape != shape:
-        raise ValueError(
-            f"estimator must predict every column of y, shape {shape}, got an array of shape "
-            f"{predicted.shape}."
-        )
-    if not target.output_classes:
-        return _checks.check_data("predictions of estimator", predicted, dtype=np.float64)
-    codes = np.empty(shape, dtype=np.intp)
-    for k, classes in enumerate(target.output_classes):
-        column = np.asarray(predicted[:, k].tolist())
-        codes[:, k] = np.searchsorted(classes, column).clip(max=len(classes) - 1)
-        unknown = classes[codes[:, k]] != column
-        if np.any(unknown):
-            raise ValueError(
-                f"estimator must predict labels that are in y, got {column[unknown].tolist()[0]!r} "
-                f"in column {target.outputs[k]!r}."
-            )
+def find_codes(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the positions of predicted labels among the classes."""
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    unknown = classes[codes] != labels
+    if np.any(unknown):
+        first = labels[unknown].tolist()[0]
+        raise ValueError(f"estimator must predict labels that are in y, got {first!r}.")
     return codes
 
 
@@ -181,9 +161,8 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
     texts = [column.dtype.kind not in "biuf" for column in read]
     if any(texts) and not all(texts):
         raise ValueError(
-            "y must contain numbers in all columns or texts in all, which scikit-learn compares; "
-            f"got texts in column {names[texts.index(True)]!r} and numbers in column "
-            f"{names[texts.index(False)]!r}."
+            "y must contain numbers in all columns or texts in all, got texts in column "
+            f"{names[texts.index(True)]!r} and numbers in column {names[texts.index(False)]!r}."
         )
     if not labels:
         if any(texts):
@@ -193,12 +172,8 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
     # labels of a classifier as codes
     classes, codes = [], np.empty((len(read[0]), len(read)), dtype=np.intp)
     for k, column in enumerate(read):
-        if column.dtype.kind == "f" and np.any(column % 1):
-            number = column[column % 1 != 0][0]
-            raise ValueError(
-                f"y must contain classes for a classifier, got the number {number:g} in column "
-                f"{names[k]!r}; use a regressor, or make classes of the numbers."
-            )
+        remedy = "use a regressor, or make classes of the numbers"
+        _checks.refuse_fractions(f"column {names[k]!r} of y", column, remedy)
         present, codes[:, k] = np.unique(column, return_inverse=True)
         if set(present.tolist()) <= {0, 1}:  # a constant label can be predicted as the other one
             present, codes[:, k] = np.array([0, 1], dtype=column.dtype), column
@@ -229,10 +204,7 @@ def validate_data(
     if get_tags(estimator).input_tags.pairwise:
         X = _checks.check_data("X", X, accept_sparse="csr")
         if X.shape[0] != X.shape[1]:
-            raise ValueError(
-                "X must be square, a kernel or distance between each two samples, for this "
-                f"estimator; got shape {X.shape}."
-            )
+            raise ValueError(f"X must be a square matrix for this estimator, got {X.shape}.")
     if several and has_outputs(y):
         return X, read_outputs(estimator, y, groups), groups
     # a single output: numbers, or labels for a classifier
@@ -411,7 +383,7 @@ class DrawingUnits:
     crossed: tuple[DrawingUnits, ...] = ()
 
     @property
-    def codes(self) -> Codes:
+    def codes(self) -> NDArray[np.intp]:
         """Group of each sample; for crossed groups a column for each kind."""
         if not self.crossed:
             return self.unit
@@ -546,8 +518,8 @@ def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floa
     n_undefined = sum(int(np.isnan(stratum).sum()) for stratum in values)
     if n_undefined:
         warn_undefined(
-            f"The metric is undefined without one of the samples or groups, for {n_undefined} of "
-            f"{units.n_units}, which are left out of the acceleration of BCa."
+            f"The metric is undefined without {n_undefined} of {units.n_units} samples or groups, "
+            "which are left out of the acceleration of BCa."
         )
     return [stratum[np.isfinite(stratum)] for stratum in values if np.isfinite(stratum).any()]
 

@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
-from scipy.sparse import issparse
 from scipy.stats import sem, t
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
@@ -46,8 +45,6 @@ from skeval.cluster._stability import (
     Seed,
 )
 from skeval.metrics.cluster import compactness_score, silhouette_score, within_cluster_distances
-from skeval.metrics.cluster._kernels.distances import to_centroids
-from skeval.metrics.cluster._samples import partition_rows
 from skeval.utils import _checks, _text
 from skeval.utils._checks import (
     GapMetric,
@@ -59,7 +56,6 @@ from skeval.utils._checks import (
     is_no_table,
     repetition_rng,
     root_seed,
-    warn_user,
 )
 from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._text import DataFrame
@@ -67,9 +63,6 @@ from skeval.utils._text import DataFrame
 GAP, SEQUENTIAL, SILHOUETTE = "gap", "sequential", "silhouette"
 LEVEL, LEVEL_MORE = 0.05, 0.025
 """Levels of the first test of the sequential method, of one cluster, and of the later tests."""
-
-RISE = 3
-"""Standard errors by which the gap must exceed the gap of the choice to be reported."""
 
 
 class Trial(NamedTuple):
@@ -232,7 +225,6 @@ class NClustersChoice(Result):
                     )
             return ""
         ours, errors = self.candidates == self.n_clusters, self.standard_errors
-        decides = (self.candidates > 1) | (self.method == GAP)  # only the gap has a limit at 1
         # if the smallest sufficient k is chosen, larger candidates are irrelevant, and vice versa
         if self.method in (SILHOUETTE, GAP):
             rivals = ~np.any(ours) | (self.candidates < self.n_clusters)
@@ -241,8 +233,9 @@ class NClustersChoice(Result):
         if self.method == GAP:  # the margin is a difference of two gaps in the same draws
             with np.errstate(invalid="ignore"):
                 errors = np.append(sem(np.diff(self.replicates, axis=0), axis=1), np.nan)
-        eligible = decides & ((rivals & (self.margins < 0)) | (ours & np.isfinite(self.margins)))
-        near = eligible & (np.abs(self.margins) < 2 * errors)
+        near = (rivals & (self.margins < 0)) | (ours & np.isfinite(self.margins))
+        near &= np.abs(self.margins) < 2 * errors
+        near &= (self.candidates > 1) | (self.method == GAP)  # only the gap has a limit at 1
         if not near.any():
             return ""
         # the narrowest margin
@@ -252,9 +245,8 @@ class NClustersChoice(Result):
         others = "draws of the reference" if self.method == GAP else "halvings"
         return (
             f"Narrow decision: k = {k} {verb} the limit of {self.limits[row]:.3f} by "
-            f"{abs(margin):.3f} "
-            f"({_text.write_with_spread(value, self.standard_errors[row])}), so other "
-            f"{others} may choose differently."
+            f"{abs(margin):.3f} ({_text.write_with_spread(value, self.standard_errors[row])}), so "
+            f"other {others} may choose differently."
         )
 
     @property
@@ -265,31 +257,12 @@ class NClustersChoice(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Cautions, a narrow decision, or a rule that no candidate meets, in sentences."""
-        # cautions about the data, and a narrow decision
-        notes = [*self.cautions, self.edge]
-        tried, last = self.candidates, self.candidates[-1]
-        if self.n_clusters not in tried and self.method != SEQUENTIAL:
-            notes.append(
-                "No candidate meets the rule, so one cluster is chosen, which was not tried."
-            )
+        notes, last = [*self.cautions, self.edge], self.candidates[-1]
+        if self.n_clusters not in self.candidates and self.method != SEQUENTIAL:
+            notes.append("No candidate meets the rule: one cluster is chosen, which was not tried.")
         if self.gap_increases:
-            notes.append(f"No candidate meets the rule: the gap still increases at k = {last}.")
-        if self.method == GAP and np.isfinite(self.values).all():
-            # a later rise of the gap
-            chosen = self.values[tried == self.n_clusters]
-            later = tried > self.n_clusters
-            rises = np.where(later, (self.values - chosen) / self.standard_errors, 0)
-            if rises.max() > RISE:
-                notes.append(
-                    f"The gap rises again after the first peak, at k = {tried[np.argmax(rises)]} "
-                    f"by {rises.max():.0f} standard errors, so the rule may miss clusters."
-                )
+            notes.append(f"The gap still increases at k = {last}: try more clusters.")
         return tuple(filter(None, notes))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers without the replicates, ready for JSON."""
-        errors = self.reference_standard_errors.tolist()
-        return super().to_dict() | {"reference_standard_errors": errors}
 
     def to_frame(self) -> DataFrame:
         """Return a data frame with one row per candidate."""
@@ -742,12 +715,6 @@ def gap_statistic(
         or only equal ones, is not finite, or has infinite squares, or if the reference
         data have no more distinct points than clusters.
 
-    Warns
-    -----
-    UserWarning
-        If no candidate satisfies the rule: the gap still increases at the largest candidate, which
-        is returned.
-
     See Also
     --------
     choose_n_clusters : Compares the gap with prediction strength and the silhouette.
@@ -810,20 +777,12 @@ def choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -
     logs, reference_logs = measured[:, 0], measured[:, 1:]
     # a dispersion of 0 has no logarithm
     if not np.isfinite(reference_logs).all():
-        raise ValueError(
-            "n_clusters must be less than the number of different points in data without "
-            "structure, whose dispersion is 0 otherwise and has no logarithm."
-        )
+        raise ValueError("n_clusters must be less than the number of different reference points.")
     # gaps and their standard errors s_k, equations (3) and (6) of the paper
     gap = reference_logs.mean(axis=1) - logs
     errors = reference_logs.std(axis=1) * np.sqrt(1 + 1 / trial.n_repeats)
     limits = np.append((gap - errors)[1:], -np.inf)  # no limit for the last candidate
     chosen = int(candidates[gap >= limits].min())
-    if chosen == candidates[-1] > candidates[0]:
-        warn_user(
-            f"The gap still increases at {chosen} clusters, the largest candidate, which is "
-            "chosen; try more clusters."
-        )
     return NClustersChoice(
         n_clusters=chosen,
         candidates=candidates,
@@ -851,10 +810,8 @@ def measure_dispersions(
     data, logs = reference(job.rng) if job.of_reference else X, []
     for k, clusterer in _stability.seed_alike(clusterers, job.rng).items():
         labels = np.zeros(data.shape[0]) if k == 1 else _stability.fit_labels(clusterer, data)
-        if metric == SQUARED:  # without validation, which would take longer than the sum
-            points = data if issparse(data) else np.asarray(data, dtype=np.float64)
-            partition = partition_rows(labels)
-            total = to_centroids(points[partition.order], partition, SQUARED).sum()
+        if metric == SQUARED:
+            total = compactness_score(data, labels, unit="sum", noise="cluster")
         else:
             distances = within_cluster_distances(data, labels, metric=metric, noise="cluster")
             total = np.sum(distances["mean"] * (distances["size"] - 1) / 2)

@@ -14,9 +14,17 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import Result
 from skeval.metrics.cluster import internal_indices
 from skeval.metrics.cluster._internal import BY_NAME
-from skeval.utils._checks import Noise, check_data, ignored_warnings, in_order, is_table
+from skeval.utils._checks import (
+    Noise,
+    check_data,
+    check_option,
+    ignored_warnings,
+    in_order,
+    is_table,
+    naming,
+)
 from skeval.utils._compat import validate_params
-from skeval.utils._text import DataFrame, align_text, make_frame
+from skeval.utils._text import DataFrame, align_rows, make_frame
 
 Index = tuple[Callable[[Any, Any], float], bool]
 
@@ -70,20 +78,14 @@ class ClusteringComparison(Result):
 
     def __str__(self) -> str:
         directions = zip(self.indices, self.greater_is_better, strict=True)
-        heads = [f"{name} {'+' if up else '-'}" for name, up in directions]
-        widths = [max(len(head), 10) for head in heads]
-        cells = [
-            "  ".join(f"{value:>{width}.4g}" for value, width in zip(row, widths, strict=True))
-            for row in self.values
-        ]
-        marks = ["  front" if kept else "" for kept in self.front]
+        head = ["", "k", *(f"{name} {'+' if up else '-'}" for name, up in directions), ""]
+        numbers = zip(self.names, self.n_clusters, self.values, self.front, strict=True)
         rows = [
-            (name, f"{k:>3}  {row}{mark}")
-            for name, k, row, mark in zip(self.names, self.n_clusters, cells, marks, strict=True)
+            [name, str(k), *(f"{value:.4g}" for value in row), "front" if kept else ""]
+            for name, k, row, kept in numbers
         ]
-        head = "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))
         title = f"{len(self.names)} clusterings (+ larger is better, - smaller is better)"
-        return align_text(title, [("", f"{'k':>3}  {head}"), *rows])
+        return "\n  ".join([title, *align_rows([head, *rows], left={0})])
 
 
 def pareto_dominance(
@@ -243,15 +245,15 @@ def compare_clusterings(
         raise ValueError("partitions must contain at least one clustering, got none.")
     # values of all indices for all partitions
     directions = resolve_directions(indices)
-    if isinstance(indices, Mapping):
-        rows = [
-            [call_index(partition, function, X, labels) for function, _ in indices.values()]
-            for partition, labels in partitions.items()
-        ]
-        values = np.array(rows, dtype=np.float64)
-    else:
-        options = {"metric": metric, "n_neighbors": n_neighbors, "noise": noise, "n_jobs": n_jobs}
-        values = compute_internal(X, partitions, list(directions), options)
+    options = {"metric": metric, "n_neighbors": n_neighbors, "noise": noise, "n_jobs": n_jobs}
+    rows = []
+    for partition, labels in partitions.items():
+        with naming(f"partitions[{partition!r}]"):
+            if isinstance(indices, Mapping):
+                rows.append([function(X, labels) for function, _ in indices.values()])
+            else:
+                rows.append(compute_internal(X, labels, list(directions), options))
+    values = np.array(rows, dtype=np.float64)
     undefined = np.argwhere(np.isnan(values))
     if len(undefined):
         row, column = undefined[0]
@@ -272,46 +274,26 @@ def resolve_directions(indices: Any) -> dict[str, bool]:
     if isinstance(indices, Mapping):
         directions = {str(name): bool(up) for name, (_, up) in indices.items()}
     else:
-        names = [name if isinstance(name, str) else repr(name) for name in indices]
-        unknown = [name for name in names if name not in GREATER_IS_BETTER]
-        if unknown:
-            names_text = ", ".join(GREATER_IS_BETTER)
-            raise ValueError(f"indices must be among {names_text}; got {unknown[0]!r}.")
+        names = [check_option("indices", name, GREATER_IS_BETTER) for name in indices]
         directions = {name: GREATER_IS_BETTER[name] for name in names}
     if not directions:
         raise ValueError("indices must name at least one index, got none.")
     return directions
 
 
-def compute_internal(
-    X: Any, partitions: Mapping[str, Any], names: list[str], options: dict[str, Any]
-) -> np.ndarray:
-    """Return the requested internal indices of every partition."""
-    rows, metric = [], options["metric"]
+def compute_internal(X: Any, labels: Any, names: list[str], options: dict[str, Any]) -> list[float]:
+    """Return the requested internal indices of a partition."""
+    result: dict[str, Any] = {}
     shared = [name for name in names if name in SHARED]
-    for partition, labels in partitions.items():
-        result: dict[str, Any] = {}
-        with ignored_warnings(UndefinedMetricWarning):  # undefined indices raise later
-            if shared:
-                result |= call_index(
-                    partition, internal_indices, X, labels, indices=shared, **options
-                )
-            for name in set(names) - SHARED:
-                own = {key: value for key, value in options.items() if key != "n_neighbors"}
-                if own["noise"] is None:  # the density-based index has another default
-                    del own["noise"]
-                if name == "within_cluster_variance":
-                    own["metric"] = "sqeuclidean" if metric == "euclidean" else metric
-                    del own["n_jobs"]
-                function = BY_NAME[name].function
-                result[name] = float(call_index(partition, function, X, labels, **own))
-        rows.append([result[name] for name in names])
-    return np.array(rows, dtype=np.float64)
-
-
-def call_index(partition: str, function: Callable, X: Any, labels: Any, **options: Any) -> Any:
-    """Call an index and prefix errors with the name of the partition."""
-    try:
-        return function(X, labels, **options)
-    except ValueError as error:
-        raise ValueError(f"partitions[{partition!r}]: {error}") from error
+    with ignored_warnings(UndefinedMetricWarning):  # undefined indices raise later
+        if shared:
+            result |= internal_indices(X, labels, indices=shared, **options)
+        for name in set(names) - SHARED:
+            own = {key: value for key, value in options.items() if key != "n_neighbors"}
+            if own["noise"] is None:  # the density-based index has another default
+                del own["noise"]
+            if name == "within_cluster_variance":
+                own["metric"] = "sqeuclidean" if own["metric"] == "euclidean" else own["metric"]
+                del own["n_jobs"]
+            result[name] = float(BY_NAME[name].function(X, labels, **own))
+    return [result[name] for name in names]

@@ -11,29 +11,23 @@ import numpy as np
 from skeval.cluster._choose import NClustersChoice
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
 from skeval.cluster._stability import DISSOLVED, VERDICTS, ClusterStability
-from skeval.utils._plotting import Display, draw_result, place_names, put_legend_above, shorten_name
+from skeval.utils._plotting import (
+    Display,
+    ResultDisplay,
+    draw_result,
+    place_names,
+    put_legend_above,
+    shorten_name,
+)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class StabilityDisplay(Display):
+class StabilityDisplay(ResultDisplay):
     """Stability, silhouette or gap against the number of clusters, with reference and choice.
-
-    It is recommended to use `from_result` to create a display.
 
     Parameters
     ----------
-    candidates : ndarray of shape (n_candidates,)
-        Numbers of clusters.
-    values, standard_errors : ndarray of shape (n_candidates,)
-        Mean of each candidate and its standard error; s_k for the gap.
-    n_clusters : int
-        The chosen number of clusters.
-    reference_values, reference_standard_errors : ndarray of shape (n_candidates,)
-        The same for reference data without structure.
-    limits : ndarray of shape (n_candidates,)
-        Required value of each candidate.
-    method : str
-        Measure of the choice.
+    result : NClustersChoice
+        The displayed result.
 
     Attributes
     ----------
@@ -61,53 +55,37 @@ class StabilityDisplay(Display):
     <...StabilityDisplay ...>
     """
 
-    candidates: np.ndarray
-    values: np.ndarray
-    standard_errors: np.ndarray
-    n_clusters: int
-    reference_values: np.ndarray
-    reference_standard_errors: np.ndarray
-    limits: np.ndarray
-    method: str
+    result: NClustersChoice
 
     def _draw(self, ax: Any) -> None:
         """Draw both curves with their error bars, the limits and the choice."""
         # curve of the data, then of the reference
-        k, style = self.candidates, {"marker": "o", "capsize": 3}
-        errors = {"yerr": self.standard_errors, "label": "data"}
-        self.errorbar_: Any = ax.errorbar(k, self.values, **errors, **style)
-        errors = {"yerr": self.reference_standard_errors, "label": "data without structure"}
-        self.reference_: Any = ax.errorbar(
-            k, self.reference_values, color="gray", **errors, **style
+        choice, style = self.result, {"marker": "o", "capsize": 3}
+        k, errors = choice.candidates, choice.reference_standard_errors
+        self.errorbar_: Any = ax.errorbar(
+            k, choice.values, choice.standard_errors, label="data", **style
         )
+        style |= {"color": "gray", "label": "data without structure"}
+        self.reference_: Any = ax.errorbar(k, choice.reference_values, errors, **style)
         dashed = {"color": "gray", "linestyle": "--", "label": "limit of the rule"}
         self.limits_: Any
-        (self.limits_,) = ax.plot(k, self.limits, **dashed)
+        (self.limits_,) = ax.plot(k, choice.limits, **dashed)
         # the choice
-        label = f"chosen by this rule: {self.n_clusters}"
-        ax.axvline(self.n_clusters, color="C1", linestyle=":", label=label)
-        ax.set_xticks(self.candidates)
+        label = f"chosen by this rule: {choice.n_clusters}"
+        ax.axvline(choice.n_clusters, color="C1", linestyle=":", label=label)
+        ax.set_xticks(k)
         ax.set_xlabel("number of clusters")
-        ax.set_ylabel(f"{self.method.replace('_', ' ')}\n(mean and standard error)")
+        ax.set_ylabel(f"{choice.method.replace('_', ' ')}\n(mean and standard error)")
         put_legend_above(ax, 0.22, ncols=2)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class ClusterStabilityDisplay(Display):
+class ClusterStabilityDisplay(ResultDisplay):
     """Stability of each cluster as a bar, with a point for each resample.
-
-    It is recommended to use `from_result` to create a display.
 
     Parameters
     ----------
-    labels, sizes : ndarray of shape (n_clusters,)
-        Clusters and their numbers of samples.
-    values : ndarray of shape (n_clusters,)
-        Mean Jaccard coefficient of each cluster.
-    replicates : ndarray of shape (n_clusters, n_resamples)
-        Coefficient in each resample.
-    verdicts : tuple of str
-        Verdict on each cluster.
+    result : ClusterStability
+        The displayed result.
 
     Attributes
     ----------
@@ -133,25 +111,22 @@ class ClusterStabilityDisplay(Display):
     <...ClusterStabilityDisplay ...>
     """
 
-    labels: np.ndarray
-    sizes: np.ndarray
-    values: np.ndarray
-    replicates: np.ndarray
-    verdicts: tuple[str, ...]
+    result: ClusterStability
 
     def _draw(self, ax: Any) -> None:
         """Draw the bars, the points and the limits of the verdicts."""
         # a bar for each cluster, with its resamples spread over it
-        place, n_resamples = np.arange(len(self.labels)), self.replicates.shape[1]
-        self.bars_: Any = ax.barh(place, self.values, color="C0", alpha=0.4)
+        stability, replicates = self.result, self.result.replicates
+        place, n_resamples = np.arange(len(replicates)), replicates.shape[1]
+        self.bars_: Any = ax.barh(place, stability.values, color="C0", alpha=0.4)
         spread = np.tile(np.linspace(-0.3, 0.3, n_resamples), len(place))
         heights = np.repeat(place, n_resamples) + spread
         self.points_: Any
-        (self.points_,) = ax.plot(self.replicates.ravel(), heights, ".", color="C0", markersize=3)
+        (self.points_,) = ax.plot(replicates.ravel(), heights, ".", color="C0", markersize=3)
         # limits and verdicts
         for least in VERDICTS:
             ax.axvline(least, color="gray", linestyle="--" if least > DISSOLVED else "-", lw=0.8)
-        rows = zip(self.labels, self.sizes, self.verdicts, strict=True)
+        rows = zip(stability.labels, stability.sizes, stability.verdicts, strict=True)
         names = [f"{shorten_name(label)} ({n})\n{verdict}" for label, n, verdict in rows]
         ax.set_yticks(place, names)
         ax.invert_yaxis()
@@ -172,27 +147,15 @@ def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:
     ax.scatter(x[front], y[front], color="C1", label="Pareto front")
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class IndicesDisplay(Display):
-    """Indices of several clusterings against their number of clusters.
+class IndicesDisplay(ResultDisplay):
+    """Indices of several clusterings against their number of clusters; the Pareto front is marked.
 
-    It is recommended to use `from_result` to create a display.
+    Names that only state the number of clusters are shown as axis ticks, others next to the points.
 
     Parameters
     ----------
-    names : sequence of str
-        Names of the clusterings. Names that only state the number of clusters are shown as axis
-        ticks, others next to the points.
-    n_clusters : ndarray of shape (n_clusterings,)
-        Number of clusters of each clustering.
-    values : ndarray of shape (n_clusterings, n_indices)
-        Value of each index.
-    indices : sequence of str
-        Names of the indices.
-    greater_is_better : sequence of bool
-        Whether larger values of each index are better.
-    front : ndarray of shape (n_clusterings,), dtype bool
-        Clusterings on the Pareto front, which are marked.
+    result : ClusteringComparison
+        The displayed result.
 
     Attributes
     ----------
@@ -214,43 +177,36 @@ class IndicesDisplay(Display):
     <...IndicesDisplay ...>
     """
 
-    names: Sequence[str]
-    n_clusters: np.ndarray
-    values: np.ndarray
-    indices: Sequence[str]
-    greater_is_better: Sequence[bool]
-    front: np.ndarray
+    result: ClusteringComparison
 
     _share_x: ClassVar = True
 
     @property
     def _panels(self) -> Sequence[str]:
-        return self.indices
+        return self.result.indices
 
     def _find_size(self, **_: Any) -> tuple[float, float]:
-        return 6, 2.2 * len(self.indices)
+        return 6, 2.2 * len(self.result.indices)
 
     def _draw(self, _: Any) -> None:
         """Draw one panel per index; clusterings on the front are filled."""
-        for panel, (ax, name) in enumerate(zip(self.axes_, self.indices, strict=True)):
-            self._draw_index(ax, self.values[:, panel])
-            ax.set_title(label_axis(name, self.greater_is_better[panel]), fontsize="medium")
-        self.axes_[-1].set_xlabel("number of clusters")
-        # names that do not only state the number of clusters
-        pairs = zip(self.names, self.n_clusters, strict=True)
-        if not all(name.replace(" ", "") in (f"k={k}", f"{k}") for name, k in pairs):
-            for ax, values in zip(self.axes_, self.values.T, strict=True):
+        compared, k = self.result, self.result.n_clusters
+        pairs = zip(compared.names, k, strict=True)
+        plain = all(name.replace(" ", "") in (f"k={k}", f"{k}") for name, k in pairs)
+        order, directions = np.argsort(k), compared.greater_is_better
+        panels = zip(self.axes_, compared.indices, directions, compared.values.T, strict=True)
+        for ax, name, up, values in panels:
+            if len(np.unique(k)) == len(k):  # no line between clusterings with equal k
+                ax.plot(k[order], values[order], color="C0", linewidth=1, zorder=1)
+            scatter(ax, k, values, compared.front)
+            ax.set_xticks(np.unique(k))
+            ax.set_title(label_axis(name, up), fontsize="medium")
+            # names that do not only state the number of clusters
+            if not plain:
                 ax.margins(0.15)  # room for the names
-                place_names(ax, self.names, np.column_stack([self.n_clusters, values]))
+                place_names(ax, compared.names, np.column_stack([k, values]))
+        self.axes_[-1].set_xlabel("number of clusters")
         self.axes_[0].legend()
-
-    def _draw_index(self, ax: Any, values: np.ndarray) -> None:
-        k, front = self.n_clusters, self.front
-        if len(np.unique(k)) == len(k):  # no line between clusterings with equal k
-            order = np.argsort(k)
-            ax.plot(k[order], values[order], color="C0", linewidth=1, zorder=1)
-        scatter(ax, k, values, front)
-        ax.set_xticks(np.unique(k))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

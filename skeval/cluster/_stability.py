@@ -14,16 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import issparse
 from scipy.stats import sem
 from sklearn.base import clone
+from sklearn.metrics.cluster import adjusted_rand_score, contingency_matrix
 from sklearn.neighbors import NearestNeighbors
 
 from skeval._inference.estimate import Estimate, Result
 from skeval._resampling.jobs import open_jobs
-from skeval.cluster._references import NOISE, Draws, rebuild
+from skeval.cluster._references import NOISE, Draws
 from skeval.metrics.cluster import silhouette_score
-from skeval.metrics.cluster._external import adjusted_rand, contingency, count_pairs, margin
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._checks import (
     Perturbation,
@@ -68,11 +67,10 @@ def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
     """Return the adjusted Rand index without samples that are noise on both sides."""
     # samples that are noise on both sides do not count
     clustered = (labels != NOISE) | (predicted != NOISE)
-    parts = labels[clustered], predicted[clustered]
-    table = contingency(*map(number_noise_apart, parts))
-    if np.max(table.row_sums, initial=0) < 2:
+    ours, theirs = (number_noise_apart(part[clustered]) for part in (labels, predicted))
+    if np.max(np.bincount(ours), initial=0) < 2:
         return 0.0
-    return adjusted_rand(count_pairs(table))
+    return float(adjusted_rand_score(ours, theirs))
 
 
 def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
@@ -85,11 +83,9 @@ def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
     sizes = np.unique(labels[clustered], return_counts=True)[1]
     if np.max(sizes, initial=0) < 2 or not np.any(clustered & other):
         return 0.0
-    table = contingency(labels[clustered & other], predicted[clustered & other])
-    dense = np.zeros((len(table.row_sums), len(table.column_sums)))
-    dense[table.rows, table.columns] = table.cells
+    table = contingency_matrix(labels[clustered & other], predicted[clustered & other])
     # the best one-to-one renaming
-    equal = dense[linear_sum_assignment(dense, maximize=True)].sum()
+    equal = table[linear_sum_assignment(table, maximize=True)].sum()
     return float(equal / np.sum(clustered | other))
 
 
@@ -99,14 +95,14 @@ def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
     The result is 0 if a cluster has fewer than `SMALLEST` samples or all samples are noise.
     """
     clustered = labels != NOISE
-    table = contingency(labels[clustered], number_noise_apart(predicted[clustered]))
-    # sizes of the clusters
-    there = table.row_sums > 0  # label numbers may have gaps
-    sizes = table.row_sums[there]
-    if np.min(sizes, initial=SMALLEST) < SMALLEST or not clustered.any():
+    if not clustered.any():
+        return 0.0
+    table = contingency_matrix(labels[clustered], number_noise_apart(predicted[clustered]))
+    sizes = table.sum(axis=1)
+    if sizes.min() < SMALLEST:
         return 0.0
     # pairs of each cluster that stay together
-    kept = margin(table.rows, table.cells * (table.cells - 1), len(table.row_sums))[there]
+    kept = np.sum(table * (table - 1), axis=1)
     return float(np.min(kept / (sizes * (sizes - 1))))
 
 
@@ -255,8 +251,8 @@ def check_points(clusterer: Any, X: Any) -> Any:
     check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     if any(isinstance(v, str) and "precomputed" in v for v in clusterer.get_params().values()):
         raise ValueError(
-            "clusterer must take points, because subsets and simulated points are clustered as "
-            f"well; got one of precomputed distances or affinities, {clusterer!r}."
+            "clusterer must take points, since subsets are clustered too, got one of precomputed "
+            f"distances or affinities, {clusterer!r}."
         )
     # finite data of moderate size
     checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
@@ -349,39 +345,28 @@ def run_halvings(
     """
     # independent draws of the data and of the reference
     roots = [root] if reference is None else [root, root.spawn(1)[0]]
-    halve = partial(run_halving, X, reference, measures, clusterers)
+    halve = partial(compare_halves, X, reference, measures, clusterers)
     values = run_draws(halve, [(seed, n_repeats) for seed in roots], **options)
     table = np.reshape(values, (len(roots), n_repeats, len(clusterers), len(measures)))
     return table.transpose(3, 0, 2, 1)
 
 
-def run_halving(
+def compare_halves(
     X: Any,
     reference: Draws | None,
     measures: Sequence[Measure],
     clusterers: dict[int, Any],
     draw: Draw,
 ) -> list[list[float]]:
-    """Return the measures of one random halving of the data or reference, a row per clusterer."""
-    if reference is None or not draw.of_reference:
-        return compare_halves(X, measures, clusterers, draw.rng)
-    data = reference(draw.rng)
-    try:
-        return compare_halves(data, measures, clusterers, draw.rng)
-    except ValueError as error:
-        raise ValueError(
-            "reference: the clusterer must also accept data without structure; 'permuted' keeps "
-            f"the values of each column. Error: {error}"
-        ) from error
+    """Cluster random halves of the data or reference with each clusterer, and measure them.
 
-
-def compare_halves(
-    X: Any, measures: Sequence[Measure], clusterers: dict[int, Any], rng: Generator
-) -> list[list[float]]:
-    """Cluster both halves with each clusterer and measure them; 0 if clusters are missing."""
-    order = rng.permutation(X.shape[0])
+    A value is 0 if clusters are missing.
+    """
+    rng = draw.rng
+    data = reference(rng) if reference is not None and draw.of_reference else X
     # a random order, cut in the middle
-    halves = Halves([safe_indexing(X, part) for part in np.array_split(order, 2)])
+    order = rng.permutation(data.shape[0])
+    halves = Halves([safe_indexing(data, part) for part in np.array_split(order, 2)])
     seeded, values = [seed_alike(clusterers, rng) for _ in halves.parts], []
     for n_clusters in clusterers:
         pairs = zip(seeded, halves.parts, strict=True)
@@ -413,11 +398,9 @@ def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
 # Stability of each cluster.
 
 
-Resample = tuple[Any, np.ndarray, np.ndarray]
 """Data to cluster, the original rows that they contain, and the positions of these rows."""
 
-RESAMPLES = ("bootstrap", "subset", "noise")
-NOISE_SHARE, NOISE_REACH = 0.05, 4.0  # share of the samples; in standard deviations
+RESAMPLES = ("bootstrap", "subset")
 DISSOLVED, RECOVERED = 0.5, 0.75
 VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
 """Minimum mean Jaccard coefficient of each verdict; up to the last one it is "dissolved"."""
@@ -440,7 +423,7 @@ class ClusterStability(Result):
         Coefficient in each resample.
     partition : ndarray of shape (n_samples,)
         Cluster of each sample; -1 is noise.
-    method : {"bootstrap", "subset", "noise"}
+    method : {"bootstrap", "subset"}
         Type of resamples.
     """
 
@@ -538,11 +521,8 @@ def cluster_stability(
         between resamples.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The data.
-    method : {"bootstrap", "subset", "noise"}, default="bootstrap"
-        The resamples: the distinct samples of a bootstrap ("bootstrap"), half of the samples
-        ("subset"), or all samples, each replaced with probability 0.05 by a uniform point in the
-        box of 4 standard deviations on either side of the mean along the principal axes ("noise",
-        which needs dense X).
+    method : {"bootstrap", "subset"}, default="bootstrap"
+        The resamples: the distinct samples of a bootstrap, or half of the samples.
     n_resamples : int, default=100
         Number of resamples, at least 2.
     random_state : int, RandomState, Generator or None, default=None
@@ -564,9 +544,8 @@ def cluster_stability(
     Raises
     ------
     ValueError
-        If X has fewer than 4 samples, is not finite, or has infinite squares, is sparse
-        with "noise", or if the clusterer labels all samples as noise; if the clusterer
-        takes precomputed distances, or a parameter is out of range.
+        If X has fewer than 4 samples, is not finite, or has infinite squares, if the clusterer
+        labels all samples as noise or takes precomputed distances, or a parameter is out of range.
 
     See Also
     --------
@@ -607,8 +586,6 @@ def cluster_stability(
     ('highly stable', 'highly stable', 'highly stable')
     """
     X = check_points(clusterer, X)
-    if method == "noise" and issparse(X):
-        raise ValueError(f"method={method!r} needs dense X, got sparse X: use 'bootstrap'.")
     root = root_seed(random_state)
     # the clusters of the data, whose stability is measured
     first = seed_clusterer(clusterer, repetition_rng(root, 0))
@@ -636,9 +613,9 @@ def compare_resample(
     clusterer: Any, X: Any, method: str, partition: np.ndarray, labels: np.ndarray, draw: Draw
 ) -> np.ndarray:
     """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
-    data, rows, own = draw_resample(X, method, draw.rng)
-    predicted = fit_labels(seed_clusterer(clusterer, draw.rng), data)
-    return cluster_jaccards(labels, partition[rows], predicted[own])
+    rows = draw_rows(X.shape[0], method, draw.rng)
+    predicted = fit_labels(seed_clusterer(clusterer, draw.rng), safe_indexing(X, rows))
+    return cluster_jaccards(labels, partition[rows], predicted)
 
 
 def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarray) -> np.ndarray:
@@ -656,20 +633,7 @@ def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarra
     return (common / either).max(axis=1)
 
 
-def draw_resample(X: Any, method: str, rng: Generator) -> Resample:
-    """Draw half of the rows, the distinct rows of a bootstrap, or all rows with some replaced."""
-    n = X.shape[0]
-    if method != "noise":
-        drawn = rng.permutation(n)[: n // 2] if method == "subset" else rng.integers(0, n, size=n)
-        rows = np.unique(drawn)  # ascending
-        return safe_indexing(X, rows), rows, np.arange(len(rows))
-    # a box along the principal axes, so that the noise follows the shape of the data
-    points = np.array(X, dtype=np.float64)
-    center = points.mean(axis=0)
-    axes = np.linalg.svd(points - center, full_matrices=False)[2]
-    reach = NOISE_REACH * ((points - center) @ axes.T).std(axis=0, ddof=1)
-    # points uniform in the box; only rows that are kept are compared with their clusters
-    replaced = rng.random(n) < NOISE_SHARE
-    points[replaced] = center + rng.uniform(-reach, reach, size=(replaced.sum(), len(reach))) @ axes
-    rows = np.flatnonzero(~replaced)
-    return rebuild(X, points), rows, rows
+def draw_rows(n: int, method: str, rng: Generator) -> np.ndarray:
+    """Draw half of n rows, or the distinct rows of a bootstrap, in ascending order."""
+    drawn = rng.permutation(n)[: n // 2] if method == "subset" else rng.integers(0, n, size=n)
+    return np.unique(drawn)

@@ -19,12 +19,11 @@ from sklearn.utils import check_consistent_length
 from skeval._inference import calibration, intervals
 from skeval._inference.calibration import Bins
 from skeval._inference.estimate import Curve, Estimate, Results
-from skeval.metrics._classification import CONSTRAINTS
 from skeval.metrics._curves import CurveSample, warn_of_other_class
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils import _checks
-from skeval.utils._checks import BinInterval, Binning, Decomposition, ProperLoss
-from skeval.utils._compat import StrOptions, validate_params
+from skeval.utils._checks import Binning, Decomposition, ProperLoss
+from skeval.utils._compat import CONSTRAINTS, StrOptions, validate_params
 
 Floats = NDArray[np.float64]
 
@@ -191,18 +190,16 @@ SAME_WEIGHT = 1e-6
 """Differences of weights, relative to the largest, that move no sample to another bin."""
 
 
-INTERVALS = {"clopper_pearson": intervals.exact_interval, "wilson": intervals.wilson_interval}
 ROUNDING = 1e-12
 
 
-@validate_params(CONSTRAINTS | {"method": [StrOptions(set(INTERVALS))]})
+@validate_params(CONSTRAINTS)
 def reliability_curve(
     y_true: ArrayLike,
     y_proba: ArrayLike,
     *,
     n_bins: int = 10,
     strategy: Binning = "quantile",
-    method: BinInterval = "clopper_pearson",
     confidence_level: float = 0.95,
     pos_label: object = None,
     labels: ArrayLike | None = None,
@@ -232,8 +229,6 @@ def reliability_curve(
         probability with at least the required share of the weight at or below it, so that whole
         weights are repetitions. :func:`sklearn.calibration.calibration_curve` interpolates instead,
         which may move a sample if the bins cannot have equal numbers.
-    method : {"clopper_pearson", "wilson"}, default="clopper_pearson"
-        Interval method for each bin.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, in each bin separately.
     pos_label : int, float, bool or str, default=None
@@ -273,9 +268,9 @@ def reliability_curve(
 
     Notes
     -----
-    *The interval* is for the mean true probability of the samples in the bin. With few samples in a
-    bin (fifty samples in ten bins are five per bin) use "clopper_pearson": at some rates, Wilson's
-    interval covers less than its level. :doc:`/validation` has the coverage of both.
+    *The interval* of Clopper and Pearson is for the mean true probability of the samples in the
+    bin. Wilson's interval would cover less than its level in bins of few samples;
+    :doc:`/validation` has the coverage of both.
 
     *The band* covers the observed fraction of a calibrated model with probability at least
     `confidence_level`, separately in each bin. It uses the exact distribution of the number of
@@ -311,7 +306,7 @@ def reliability_curve(
     sizes = find_bin_sizes(events, bins, confidence_level)
     limits, band = [], []
     for k, (share, size) in enumerate(zip(bins.observed, sizes, strict=True)):
-        limits.append(INTERVALS[method](share * size, size, confidence_level))
+        limits.append(intervals.exact_interval(share * size, size, confidence_level))
         # observed fraction of a calibrated model
         inside, larger = bins.place == k, bins.effective[k] / size
         data = events.score[inside], events.weight[inside]
@@ -326,7 +321,7 @@ def reliability_curve(
         low=low,
         high=high,
         confidence_level=confidence_level,
-        method=method,
+        method="clopper_pearson",
         columns={
             "above": bins.edges[:, 0],
             "up_to": bins.edges[:, 1],

@@ -8,18 +8,17 @@ constraints of all metrics come first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from sklearn.metrics import confusion_matrix, multilabel_confusion_matrix
 
 from skeval.utils import _checks
 from skeval.utils._checks import MatrixAverage
-from skeval.utils._compat import Interval, Options, StrOptions, num_samples, validate_params
+from skeval.utils._compat import CONSTRAINTS, Interval, StrOptions, num_samples, validate_params
 
 Floats = NDArray[np.float64]
 ZeroDivision = float | str
@@ -28,29 +27,6 @@ Counts = tuple[Floats, Floats, Floats]
 """True positives, false positives and false negatives of each class."""
 Counted = tuple[list[object], Counts, Floats]
 """Classes with their counts and class weights."""
-
-CONSTRAINTS: dict[str, list[object] | str] = {
-    "y_true": ["array-like"],
-    "y_pred": ["array-like"],
-    "y_score": ["array-like"],
-    "y_proba": ["array-like"],
-    "baseline": ["array-like", None],
-    "labels_true": "no_validation",  # check_labels has the better message
-    "labels_pred": "no_validation",
-    "labels": ["array-like", None],
-    "pos_label": [Real, str, "boolean", None],
-    "sample_weight": ["array-like", None],
-    "groups": ["array-like", None],
-    "beta": [Interval(Real, 0, None, closed="both")],
-    "zero_division": [Options(Real, {0.0, 1.0}), "nan", StrOptions({"warn"})],
-    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-    "n_resamples": [Interval(Integral, 1, None, closed="left")],
-    "n_points": [Interval(Integral, 2, None, closed="left")],
-    "n_bins": [Interval(Integral, 1, None, closed="left")],
-    "strategy": [StrOptions({"quantile", "uniform"})],
-    "random_state": ["random_state", Generator],
-}
-"""Argument constraints of all metrics; `validate_params` ignores those that a function lacks."""
 
 _CONSTRAINTS = CONSTRAINTS | {
     "y_true": ["array-like", "sparse matrix"],
@@ -485,10 +461,7 @@ def matrices_precision_recall_fscore(
         name = f"matrices[{m}]"
         table: Floats = _checks.check_data(name, matrix, ensure_2d=False, dtype=np.float64)
         if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
-            raise ValueError(
-                f"{name} must have shape (n_classes, n_classes) with two classes or more, got "
-                f"{table.shape}."
-            )
+            raise ValueError(f"{name} must have a row and a column per class, got {table.shape}.")
         if table.min() < 0:
             raise ValueError(f"{name} must contain counts >= 0, got {table.min():g}.")
         # counts of each class against the others; of two classes only the second is positive
@@ -781,26 +754,21 @@ def class_weights(
     elif isinstance(average, str):  # 1 / log2(n_c)
         small = support <= 1
         if small.any():
-            sizes = zip(classes[small].tolist(), support[small].tolist(), strict=True)
             raise ValueError(
-                "'log_inverse' weights of y_true need more than one sample of every class, got "
-                f"{dict(sizes)}."
+                "'log_inverse' weights need more than one sample of every class in y_true, got "
+                f"{classes[small].tolist()} with at most one."
             )
         weight = 1 / np.log2(support)
     else:
         weights = average
         if isinstance(weights, Mapping):
             if set(weights) != set(classes.tolist()):
-                raise ValueError(
-                    f"{_WEIGHTS} must name exactly the classes {classes.tolist()}, got "
-                    f"{list(weights)}."
-                )
+                names = classes.tolist()
+                raise ValueError(f"{_WEIGHTS} must name the classes {names}, got {list(weights)}.")
             weights = [weights[label] for label in classes.tolist()]
         weight = _checks.check_data(_WEIGHTS, weights, ensure_2d=False, dtype=np.float64)
     if weight.shape != (len(classes),):
-        raise ValueError(
-            f"{_WEIGHTS} must be one per class, {len(classes)}, got shape {weight.shape}."
-        )
+        raise ValueError(f"{_WEIGHTS} must have shape {(len(classes),)}, got {weight.shape}.")
     if weight.min() < 0 or not weight.any():
         raise ValueError(f"{_WEIGHTS} must be >= 0 and not all 0, got {weight.tolist()}.")
     weight = weight / weight.max()  # the sum of large weights may overflow
@@ -987,28 +955,25 @@ def costs_of_cells(
     if (cost_matrix is None) == (named == (None, None)) or (named.count(None) == 1):
         raise ValueError(
             "cost_matrix, or both false_positive_cost and false_negative_cost, must be given, got "
-            f"cost_matrix={cost_matrix!r}, false_positive_cost={false_positive_cost}, "
-            f"false_negative_cost={false_negative_cost}."
+            f"cost_matrix={cost_matrix!r} and the costs {named}."
         )
     if cost_matrix is not None:
         costs: Floats = _checks.check_data("cost_matrix", cost_matrix, dtype=np.float64)
         n = len(classes)
         if costs.shape != (n, n):
             raise ValueError(
-                f"cost_matrix must have shape ({n}, {n}), a row and a column per class (labels= "
-                f"names classes that may be absent), got {costs.shape}."
+                f"cost_matrix must have shape ({n}, {n}), got {costs.shape}; labels= names classes "
+                "that may be absent."
             )
         if costs.min() < 0:
             raise ValueError(f"cost_matrix must be >= 0, got {costs.min()}.")
         if np.diag(costs).any():
-            raise ValueError(
-                f"cost_matrix must have a zero diagonal, got {np.diag(costs).tolist()}."
-            )
+            raise ValueError(f"cost_matrix must have a zero diagonal, got {np.diag(costs)}.")
         return costs
     if len(classes) > 2:
         raise ValueError(
-            "false_positive_cost and false_negative_cost need at most two classes (cost_matrix "
-            f"takes more), got {len(classes)}: {classes[:10].tolist()}."
+            "false_positive_cost and false_negative_cost need at most two classes, got "
+            f"{classes[:10].tolist()}; use cost_matrix."
         )
     # two costs of two classes
     positive = classes == _checks.positive_label(classes.tolist(), pos_label)
@@ -1076,9 +1041,6 @@ def probability_cost(
     positive = prior * (false_negative_cost / largest)
     negative = (1 - prior) * (false_positive_cost / largest)
     if positive + negative == 0:
-        raise ValueError(
-            "probability_cost needs an error with a cost and a probability > 0, got "
-            f"prior={prior}, false_negative_cost={false_negative_cost}, "
-            f"false_positive_cost={false_positive_cost}."
-        )
+        costs = false_negative_cost, false_positive_cost
+        raise ValueError(f"an error must have a cost > 0, got prior={prior} and costs {costs}.")
     return float(positive / (positive + negative))

@@ -26,10 +26,9 @@ from skeval._inference.areas import Ranked, Steps
 from skeval._inference.estimate import Band, Curve, Estimate
 from skeval._inference.intervals import Codes, Limits, Spread
 from skeval._inference.tables import Cells, ConfusionTable, mean_cost, score_form
-from skeval.metrics._classification import CONSTRAINTS
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._compat import Interval, StrOptions, validate_params
+from skeval.utils._compat import CONSTRAINTS, Interval, StrOptions, validate_params
 
 Floats = NDArray[np.float64]
 Winner = Literal["a", "b", "equal", "cross"]
@@ -437,9 +436,9 @@ def warn_of_other_class(name: str, sample: CurveSample) -> None:
     limits, error = sample.area_form(sample.area)
     if not np.isnan(error) and limits(0.95)[1] < 0.5:
         _checks.warn_user(
-            f"{name} looks reversed: its area under the ROC curve is {sample.area:.3f}, so high "
-            "values indicate the other class. Pass pos_label= if they are meant for that class, or "
-            f"{'1 - ' if name == 'y_proba' else '-'}{name}."
+            f"{name} looks reversed: its area under the ROC curve is {sample.area:.3f}. Pass "
+            f"pos_label= if it is for the other class, or {'1 - ' if name == 'y_proba' else '-'}"
+            f"{name}."
         )
 
 
@@ -595,10 +594,7 @@ def roc_curve_band(
 
     form, error = sample.area_form(sample.area)
     if np.isnan(error):
-        _checks.warn_undefined(
-            "The standard error of the area is undefined, nan: a class of y_true has a single "
-            "sample with positive weight."
-        )
+        _checks.warn_undefined("The standard error of the area is nan: a class has one sample.")
     area = Estimate(
         name="area under the ROC curve",
         value=sample.area,
@@ -866,11 +862,8 @@ def net_benefit(
     for name, proba in named.items():
         checked.append(_checks.check_binary_scores(y_true, proba, pos_label, sample_weight, name))
         _checks.check_probabilities(name, checked[-1][1])
-    places = np.arange(1, 100) / 100
-    if thresholds is not None:
-        places = _checks.check_data("thresholds", thresholds, ensure_2d=False, dtype=np.float64)
-    if places.ndim != 1:
-        raise ValueError(f"thresholds must have one dimension, got {places.ndim}.")
+    default = np.arange(1, 100) / 100
+    places = default if thresholds is None else _checks.read_column("thresholds", thresholds)
     if places.min() < 0 or places.max() >= 1:
         raise ValueError(f"thresholds must lie in [0, 1), got {places.min()} to {places.max()}.")
     # samples that have weight
@@ -918,16 +911,8 @@ def net_benefit(
         confidence_level=confidence_level,
         method="score",
         columns={"treat_all": treat_all},
-        extra=BenefitExtra(prevalence=share, is_difference=difference),
+        extra=CostExtra(prevalence=share, is_difference=difference),
     )
-
-
-@dataclass(frozen=True)
-class BenefitExtra:
-    """Share of positives of a curve of net benefit, and whether a baseline is subtracted."""
-
-    prevalence: float
-    is_difference: bool
 
 
 @validate_params(CONSTRAINTS)
@@ -1023,7 +1008,7 @@ def cost_curve(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CostExtra:
-    """Further results of a cost curve.
+    """Further results of a cost curve or a curve of net benefit.
 
     Attributes
     ----------
@@ -1033,11 +1018,14 @@ class CostExtra:
         Whether a baseline is subtracted, for curves that allow one.
     replicates : ndarray of shape (n_resamples, n_points), or None
         Curves of the resamples.
+    prevalence : float or None
+        Share of positives, for the net benefit.
     """
 
     lines: NDArray[np.float64] | None = None
     is_difference: bool | None = None
     replicates: NDArray[np.float64] | None = None
+    prevalence: float | None = None
 
 
 @validate_params(CONSTRAINTS | {"probability_cost": [Interval(Real, 0, 1, closed="both"), None]})

@@ -23,7 +23,7 @@ from skeval.metrics._curves import (
     roc_curve_band,
 )
 from skeval.utils._checks import check_groups, check_option, check_y, naming
-from skeval.utils._compat import num_samples, safe_indexing
+from skeval.utils._compat import num_samples, response_values, safe_indexing
 from skeval.utils._plotting import CURVE_DISPLAYS, CurveDisplay
 from skeval.utils._text import name_estimators
 
@@ -39,24 +39,17 @@ def _score_out_of_fold(
     if not isinstance(cv_results, Mapping) or not needed <= set(cv_results):
         raise ValueError(
             "cv_results must be the result of cross_validate with return_estimator=True and "
-            "return_indices=True, got "
-            f"{sorted(cv_results) if isinstance(cv_results, Mapping) else type(cv_results)}."
+            f"return_indices=True, got {type(cv_results).__name__} without them."
         )
     # tested samples of each fold
     estimators = cv_results["estimator"]
     tested = [np.asarray(rows) for rows in cv_results["indices"]["test"]]
     last = max(int(rows.max()) for rows in tested)
     if last >= n_samples:
-        raise ValueError(
-            f"X must be the samples of cv_results: a fold tests sample {last}, "
-            f"but X has {n_samples} samples."
-        )
+        raise ValueError(f"X must be that of cv_results, with sample {last}, got {n_samples} rows.")
     counts = np.bincount(np.concatenate(tested), minlength=n_samples).astype(float)
     if once and counts.max() > 1:
-        raise ValueError(
-            f"cv_results must test a sample once, got one that is tested {counts.max():g} times: "
-            "its predictions are not independent, and intervals would be too short."
-        )
+        raise ValueError(f"cv_results must test a sample once, got {counts.max():g} times.")
     # scores by the model of each fold, which must have the same classes
     parts = [score(model, safe_indexing(X, t)) for model, t in zip(estimators, tested, strict=True)]
     first, options = parts[0]
@@ -84,30 +77,14 @@ class ScoreDisplay(CurveDisplay):
     def _score(cls, response_method: str, pos_label: object, estimator: Any, X: Any) -> Scored:
         """Return the score of each row of X, and the positive class."""
         check_is_fitted(estimator)
-        # first available response
-        responses = cls._responses
-        if check_option("response_method", response_method, ("auto", *responses)) != "auto":
-            responses = (response_method,)
-        classes = list(getattr(estimator, "classes_", []))
-        if len(classes) != 2 and not cls._is_calibration:
-            raise ValueError(f"estimator must be a classifier of two classes, got {len(classes)}.")
-        response = next((name for name in responses if hasattr(estimator, name)), None)
-        if response is None:
-            raise ValueError(
-                f"estimator must have {' or '.join(responses)}, got {type(estimator).__name__}."
-            )
-        positive = classes[1] if pos_label is None and len(classes) == 2 else pos_label
-        if cls._is_calibration:
-            return estimator.predict_proba(X), {"pos_label": positive, "labels": estimator.classes_}
-        if positive not in classes:
-            raise ValueError(f"pos_label must be one of {classes}, got {pos_label!r}.")
-        # higher scores indicate the positive class
-        score = getattr(estimator, response)(X)
-        if response == "predict_proba":
-            score = score[:, classes.index(positive)]
-        elif positive == classes[0]:
-            score = -score
-        return score, {"pos_label": positive}
+        check_option("response_method", response_method, ("auto", *cls._responses))
+        methods = list(cls._responses) if response_method == "auto" else response_method
+        score, positive = response_values(estimator, X, methods, pos_label)
+        if np.ndim(score) == 1:
+            return score, {"pos_label": positive}
+        if not cls._is_calibration:
+            raise ValueError(f"estimator must have two classes, got {len(estimator.classes_)}.")
+        return score, {"pos_label": pos_label, "labels": estimator.classes_}
 
     @classmethod
     def _find_curve(cls, y_true: ArrayLike, y_score: ArrayLike, options: dict[str, Any]) -> Curve:

@@ -17,10 +17,9 @@ from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval
-from skeval.metrics._classification import CONSTRAINTS
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, ignored_warnings
-from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
+from skeval.utils._compat import CONSTRAINTS, HasMethods, Interval, StrOptions, validate_params
 
 Floats = NDArray[np.float64]
 
@@ -167,7 +166,7 @@ _ROUNDING = 1e-13  # relative error of quantiles
     | {
         "predict": [callable],
         "target": [callable],
-        "distribution": [HasMethods(["rvs"]), callable, list, tuple],
+        "distribution": [HasMethods(["rvs"]), callable],
         "loss": [StrOptions(set(LOSSES)), callable],
         "support": [tuple, list],
         "n_points": [Interval(Integral, 2 * _REPLICATES, None, closed="left")],
@@ -197,12 +196,11 @@ def expected_loss(
         estimator and any elementwise function.
     target : callable
         `y`, with the same signature.
-    distribution : frozen SciPy distribution, list of them, or density function
-        `p`. A continuous univariate distribution is integrated by adaptive quadrature. A list is
-        the product of its distributions. Products and `scipy.stats.multivariate_normal` are
-        integrated over scrambled Sobol points, any other multivariate distribution over its own
-        random draws. A function of one number `x` is the density at `x`; it must integrate to 1
-        over `support`.
+    distribution : frozen SciPy distribution or density function
+        `p`. A continuous univariate distribution is integrated by adaptive quadrature,
+        `scipy.stats.multivariate_normal` over scrambled Sobol points, and any other multivariate
+        distribution over its own random draws. A function of one number `x` is the density at `x`;
+        it must integrate to 1 over `support`.
     loss : {"squared", "absolute", "zero_one"} or callable, default="squared"
         `L`. A function ``loss(y_true, y_pred)`` returns one number >= 0 for each point.
     support : tuple of two floats, default=(-inf, inf)
@@ -277,24 +275,16 @@ def expected_loss(
     if callable(distribution) and not hasattr(distribution, "rvs"):
         ends = _checks.check_data("support", support, ensure_2d=False, ensure_all_finite=False)
         if ends.shape != (2,) or not ends[0] < ends[1]:
-            raise ValueError(
-                f"support must be two numbers (low, high) with low < high, got {support!r}."
-            )
+            raise ValueError(f"support must be two numbers, low < high, got {support!r}.")
         return _as_estimate(*_mean_under_function(integrand, distribution, ends))
     if hasattr(distribution, "pdf") and hasattr(distribution, "ppf"):
-        kind = type(getattr(distribution, "dist", None))
-        if getattr(kind, "_ppf", None) is not stats.rv_continuous._ppf:
-            return _as_estimate(*_mean_under_distribution(integrand, distribution))
-        # a subclass of rv_continuous without _ppf would search for each quantile
-        ends = np.array(distribution.support())
-        return _as_estimate(*_mean_under_function(integrand, distribution.pdf, ends))
+        return _as_estimate(*_mean_under_distribution(integrand, distribution))
+    if hasattr(distribution, "pmf") and hasattr(distribution, "ppf"):
+        raise TypeError(f"distribution must be continuous, got {distribution!r}.")
     # in more dimensions: means over scramblings of a sequence of points
-    sampler = _sampler(distribution)
-    root = _checks.root_seed(random_state)
-    means = [
-        integrand(sampler(n_points // _REPLICATES, _checks.repetition_rng(root, r))).mean()
-        for r in range(_REPLICATES)
-    ]
+    root, n = _checks.root_seed(random_state), n_points // _REPLICATES
+    rngs = [_checks.repetition_rng(root, r) for r in range(_REPLICATES)]
+    means = [integrand(_draw_points(distribution, n, rng)).mean() for rng in rngs]
     # their spread is the error
     mean, spread = float(np.mean(means)), float(stats.sem(means))
     limits = partial(normal_interval, mean, spread, degrees_of_freedom=_REPLICATES - 1)
@@ -339,23 +329,11 @@ def _mean_under_distribution(
     one call of a vector-valued quadrature, so that the functions get many points at once.
     """
     if distribution.ppf(0.25) == distribution.isf(0.25):
-        raise ValueError(
-            f"distribution must spread over more than one number, got {distribution!r}."
-        )
-    # quantiles in an infinite tail lose their digits in some versions of SciPy
-    (low, high), v = distribution.support(), expit(-_BREAKS)
-    exact = np.ones(len(_BREAKS), dtype=bool)
-    for end, quantile, beyond in (
-        (low, distribution.ppf, distribution.cdf),
-        (high, distribution.isf, distribution.sf),
-    ):
-        if np.isinf(end):
-            with np.errstate(all="ignore"), ignored_warnings(RuntimeWarning):
-                exact &= np.abs(beyond(quantile(v)) / v - 1) <= _TOLERANCE
-    breaks = _BREAKS[: np.logical_and.accumulate(exact).sum()]
+        raise ValueError(f"distribution must not be a single point, got {distribution!r}.")
     # the pieces of the line
-    start, width = breaks[:-1], np.diff(breaks)
+    start, width = _BREAKS[:-1], np.diff(_BREAKS)
     # a loss may be infinite at the ends of the support
+    low, high = distribution.support()
     low, high = np.nextafter(low, high), np.nextafter(high, low)
 
     def weigh(s: Floats) -> Floats:
@@ -369,7 +347,7 @@ def _mean_under_distribution(
     parts, error = quad_vec(lambda t: weigh(start + t * width) * width, 0, 1, **options)
     value = float(parts.sum())
     # beyond the last piece a power law continues
-    for before, end in weigh(breaks[-2:]):
+    for before, end in weigh(_BREAKS[-2:]):
         rate = np.log(before / end) / width[-1] if min(before, end) > 0 else np.inf
         rest = end / rate if rate > _TOLERANCE else np.inf
         value, error = value + rest, error + _GOAL * rest
@@ -400,8 +378,7 @@ def _mean_under_function(
         if not abs(mass - 1) <= _TOLERANCE:
             raise ValueError(
                 f"distribution must integrate to 1 over support={tuple(support.tolist())}, got "
-                f"{mass:.6g}; divide the density by its integral, or narrow support to where it is "
-                "positive."
+                f"{mass:.6g}; divide the density by its integral, or narrow support."
             )
         value, error = quad(weighted, **options, epsabs=0, epsrel=_GOAL)
     return value, error
@@ -432,30 +409,11 @@ def _integrand(
     return integrand
 
 
-def _sampler(distribution: Any) -> Callable[[int, Generator], Floats]:
-    """Return a function (n, generator) -> points of shape (n, n_dimensions)."""
-    if isinstance(distribution, list | tuple):
-        if not distribution or not all(hasattr(d, "ppf") for d in distribution):
-            raise TypeError("distribution must list frozen univariate distributions.")
-
-        def draw(n: int, rng: Generator) -> Floats:
-            # scrambled Sobol points of the open unit cube, through the quantile functions
-            sampler = stats.qmc.Sobol(len(distribution), seed=rng)
-            cube = np.clip(_draw_points(sampler, n), 2.0**-32, 1 - 2.0**-32)
-            pairs = zip(distribution, cube.T, strict=True)
-            return np.column_stack([part.ppf(u) for part, u in pairs])
-
-        return draw
-    if hasattr(distribution, "cov_object"):
-        return lambda n, rng: _draw_points(
-            stats.qmc.MultivariateNormalQMC(distribution.mean, distribution.cov, seed=rng), n
-        )
-    if hasattr(distribution, "ppf") or hasattr(distribution, "pmf"):
-        raise TypeError(f"distribution must be continuous, got {distribution!r}.")
-    return lambda n, rng: np.reshape(distribution.rvs(n, random_state=rng), (n, -1))
-
-
-def _draw_points(sampler: Any, n: int) -> Floats:
-    """Draw n points, without SciPy's balance warning if n is not a power of 2."""
+def _draw_points(distribution: Any, n: int, rng: Generator) -> Floats:
+    """Return points of shape (n, n_dimensions), scrambled Sobol points of a normal distribution."""
+    if not hasattr(distribution, "cov_object"):
+        return np.reshape(distribution.rvs(n, random_state=rng), (n, -1))
+    sampler = stats.qmc.MultivariateNormalQMC(distribution.mean, distribution.cov, seed=rng)
+    # SciPy warns if n is not a power of 2
     with ignored_warnings(UserWarning, "The balance properties"):
-        return sampler.random(n)
+        return np.asarray(sampler.random(n))

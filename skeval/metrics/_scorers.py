@@ -148,15 +148,13 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
             ) from error
         if metric_kwargs:
             raise ValueError(
-                f"scoring={scoring!r} is a scorer whose arguments are fixed (make_scorer sets "
-                f"others), got {list(metric_kwargs)}."
+                f"scoring={scoring!r} has fixed arguments, got {list(metric_kwargs)}; use "
+                "make_scorer."
             )
         return scorer
     if row.required and metric_kwargs.keys().isdisjoint(row.required):
-        raise ValueError(
-            f"scoring={scoring!r} needs the argument {' or '.join(row.required)}, got "
-            f"{list(metric_kwargs)}."
-        )
+        needed, got = " or ".join(row.required), list(metric_kwargs)
+        raise ValueError(f"scoring={scoring!r} needs the argument {needed}, got {got}.")
     if row.response == PARTITION:
         return make_clustering_scorer(
             row.function, greater_is_better=row.greater_is_better, **metric_kwargs

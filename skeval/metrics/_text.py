@@ -8,7 +8,7 @@ n-grams are counted by sorting integers. All counts are exact.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import chain, count, islice
 from numbers import Integral, Real
@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skeval.utils._checks import check_count, check_data, warn_undefined
+from skeval.utils._checks import check_data, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 Floats = NDArray[np.float64]
@@ -289,7 +289,6 @@ def make_sums(
     tokenize: Tokenizer | None = None,
 ) -> Sums:
     """Validate the options of BLEU and return its sums; `link` is applied to log BLEU."""
-    check_count("max_order", max_order)
     # weights of the orders
     if weights is None:
         order_weights = np.full(max_order, 1 / max_order)
@@ -337,8 +336,8 @@ def log_bleu(
     used = weights > 0
     if not used.any() or not totals[used].all():
         warn_undefined(
-            f"No hypothesis has {len(weights)} tokens, so that a precision of BLEU is 0/0. It is "
-            "set to 0; use effective_order=True or a smaller max_order=."
+            f"A precision of BLEU is 0/0 and set to 0: no hypothesis has {len(weights)} tokens; "
+            "use effective_order=True or a smaller max_order=."
         )
         return -np.inf
     if not matches[used].all():
@@ -361,18 +360,16 @@ def bleu_statistics(
     of the sum of their rows.
     """
     for name, sentences in (("references", references), ("hypotheses", hypotheses)):
-        if isinstance(sentences, str) or not is_sized(sentences):
+        if isinstance(sentences, str) or not isinstance(sentences, Collection):
             raise TypeError(
                 f"{name} must have one entry per sentence, got {type(sentences).__name__}; "
                 "sentence_bleu_score is for a single sentence."
             )
     n = len(hypotheses)
     if len(references) != n:
-        transposed = all(not isinstance(s, str) and is_sized(s) and len(s) == n for s in references)
-        hint = "; they look transposed, list(zip(*references)) is the order used here"
         raise ValueError(
-            "references must have one entry for each of the "
-            f"{n} hypotheses, got {len(references)}{hint if n and transposed else ''}."
+            f"references must have one entry for each of the {n} hypotheses, got "
+            f"{len(references)}; list(zip(*references)) transposes them."
         )
     if n == 0:
         raise ValueError("hypotheses must contain at least one sentence, got none.")
@@ -396,14 +393,13 @@ def _tokenize(
     for i, (hypothesis, entry) in enumerate(zip(hypotheses, references, strict=True)):
         # a hypothesis and its references must have the same type
         several = [entry] if isinstance(entry, str) else entry
-        if not is_sized(several) or len(several) == 0:
+        if not isinstance(several, Collection) or len(several) == 0:
             raise ValueError(f"references[{i}] must contain at least one reference, got {entry!r}.")
         text = isinstance(hypothesis, str)
         if any(isinstance(reference, str) != text for reference in several):
             raise ValueError(
                 f"hypotheses[{i}] and each of references[{i}] must be of one kind, strings or "
-                "lists of tokens (one tokenized reference is [['the', 'cat']]), got "
-                f"{hypothesis!r} and {entry!r}."
+                f"lists of tokens ([['the', 'cat']]), got {hypothesis!r} and {entry!r}."
             )
         segments = [hypothesis, *several]
         if text:
@@ -417,21 +413,12 @@ def _tokenize(
         yield segments[0], segments[1:]
 
 
-def is_sized(data: Any) -> bool:
-    """Return whether `data` has a length; a zero-dimensional array has none."""
-    try:
-        len(data)
-    except TypeError:
-        return False
-    return True
-
-
 def _is_tokenized(segment: Any) -> bool:
     try:
         "".join(segment)
     except TypeError:
         return False
-    return is_sized(segment)
+    return isinstance(segment, Collection)
 
 
 _BLOCK = 128  # sentences per block; their arrays fit into the cache

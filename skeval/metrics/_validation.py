@@ -30,7 +30,6 @@ from skeval._inference.calibration import (
 from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.intervals import Codes, Limits, Spread, independent_size
-from skeval.metrics._classification import CONSTRAINTS
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
 from skeval.utils._checks import (
     RandomStateLike,
@@ -41,7 +40,7 @@ from skeval.utils._checks import (
     warn_undefined,
     warn_user,
 )
-from skeval.utils._compat import Interval, validate_params
+from skeval.utils._compat import CONSTRAINTS, Interval, validate_params
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-8

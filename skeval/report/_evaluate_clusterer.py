@@ -183,16 +183,14 @@ def evaluate_clusterer(
     methods = [SEQUENTIAL, *dict.fromkeys((stability, *HALVES))]
     if resolve_reference(X, reference)[0] != "permuted":  # permuted columns keep ties
         methods.append(GAP)
-    # the report has its own sentence for this
-    with _checks.ignored_warnings(UserWarning, "The gap still increases"):
-        choices: Any = choose_n_clusters(  # a mapping, because there are several methods
-            clusterer,
-            X,
-            n_clusters=candidates.tolist(),
-            method=methods,
-            random_state=seed,
-            **{name: arguments[name] for name in HALVING_OPTIONS},
-        )
+    choices: Any = choose_n_clusters(  # a mapping, because there are several methods
+        clusterer,
+        X,
+        n_clusters=candidates.tolist(),
+        method=methods,
+        random_state=seed,
+        **{name: arguments[name] for name in HALVING_OPTIONS},
+    )
     # the report
     choice = choices[SEQUENTIAL]
     results: dict[str, Any] = {

@@ -47,7 +47,6 @@ from skeval.utils._compat import (
 ErrorScore = float | Literal["raise"]
 Allocation = Literal["proportional", "optimal"]
 Alternative = Literal["two-sided", "greater", "less"]
-BinInterval = Literal["clopper_pearson", "wilson"]
 Binning = Literal["quantile", "uniform"]
 BootstrapAverage = Literal["samples", "bootstraps"]
 CompactnessUnit = Literal["root_mean", "mean", "sum"]
@@ -63,7 +62,7 @@ MatrixAverage = Literal["macro", "micro"]
 Missing = Literal["raise", "drop"]
 Noise = Literal["cluster", "drop", "singletons"]
 Over = Literal["splits", "datasets", "items"]
-Perturbation = Literal["bootstrap", "subset", "noise"]
+Perturbation = Literal["bootstrap", "subset"]
 PerturbationInterval = Literal["wilson", "normal", "pivotal", "symmetric", "quantile"]
 PredictionKind = Literal["auto", "labels", "probabilities", "scores", "numbers"]
 ProperLoss = Literal["brier", "log_loss"]
@@ -159,12 +158,6 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False, got {value!r}.")
 
 
-ONLY_PREDICTS = (
-    " What predicts only, and cannot be fitted again, is evaluated by its predictions: "
-    "skeval.evaluate_predictions(y_true, predictions)."
-)
-
-
 ORDERS = {"estimator": "(estimator, X, y)", "clusterer": "(clusterer, X)"}
 """Order of the arguments of functions that fit a model."""
 
@@ -178,7 +171,7 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
         needed = f"{', '.join(methods[:-1])} and {methods[-1]}"
         text = f"{name} must have the methods {needed}, got {type(value).__name__}."
         if "fit" in methods and (hasattr(value, "predict") or callable(value)):
-            text += ONLY_PREDICTS
+            text += " skeval.evaluate_predictions(y_true, predictions) needs no fit."
         elif name in ORDERS and not is_no_table(value):
             text += f" The order of arguments is {ORDERS[name]}."
         elif name == "clusterer" and hasattr(value, "predict"):
@@ -198,23 +191,16 @@ def refuse_untagged_classifier(name: str, value: Any) -> None:
     parts = value.get_params().values() if hasattr(value, "get_params") else ()
     inside = [part for part in parts if hasattr(part, "fit") and not isinstance(part, type)]
     for part in [value, *inside]:
-        if type_of_estimator(part) is not None:
-            continue
         # a method of the class itself, not one that the class takes from an estimator inside
         gives_probabilities = isfunction(getattr_static(type(part), "predict_proba", None))
-        kind = type(part).__name__
-        if isinstance(part, ClassifierMixin):
-            why = "its base ClassifierMixin comes after BaseEstimator"
-        elif getattr(part, "_estimator_type", None) == "classifier":
-            why = "scikit-learn ignores its attribute _estimator_type"
-        elif gives_probabilities:
-            why = "it has predict_proba, but not the base ClassifierMixin"
-        else:
-            continue
-        raise TypeError(
-            f"{name} must be a classifier by its tags, {kind} is not: {why}; write class "
-            f"{kind}(ClassifierMixin, BaseEstimator)."
-        )
+        declared = getattr(part, "_estimator_type", None) == "classifier"
+        meant = gives_probabilities or declared or isinstance(part, ClassifierMixin)
+        if meant and type_of_estimator(part) is None:
+            kind = type(part).__name__
+            raise TypeError(
+                f"{name} must be a classifier by its tags, {kind} is not; write class "
+                f"{kind}(ClassifierMixin, BaseEstimator), with the bases in this order."
+            )
 
 
 def type_of_estimator(estimator: Any) -> str | None:
@@ -256,11 +242,7 @@ MAX_SMALL_CLASSES, MIN_CLASS_SIZE = 10, 5
 
 def check_classes(name: str, y: np.ndarray) -> None:
     """Raise unless a target has two classes, several samples of each, and far fewer classes."""
-    if y.dtype.kind == "f" and np.any(y % 1):
-        raise ValueError(
-            f"{name} must contain classes for a classifier, got the number {y[y % 1 != 0][0]:g}; "
-            "use a regressor, or make classes of the numbers."
-        )
+    refuse_fractions(name, y, "use a regressor, or make classes of the numbers")
     # several classes
     classes, sizes = np.unique(y, return_counts=True)
     if len(classes) < 2:
@@ -271,29 +253,28 @@ def check_classes(name: str, y: np.ndarray) -> None:
     single = len(classes) > MAX_SMALL_CLASSES and np.median(sizes) == 1
     many = single or len(classes) > max(MAX_SMALL_CLASSES, len(y) / MIN_CLASS_SIZE)
     if many or (len(classes) > 2 and sizes.max() == 1):
-        numbers = y.dtype.kind in "iuf"
-        remedy = "use a regressor if they are numbers, leave out classes with few members if not"
-        if not numbers and any(char.isdigit() for char in str(classes[0])):
-            remedy = (
-                f"texts such as {str(classes[0])!r} may be numbers: make them so; else leave out "
-            )
-            remedy += "classes with few members"
-        n_single = int(np.sum(sizes == 1))
         raise ValueError(
             f"{name} must contain at least {MIN_CLASS_SIZE} samples of each class on average for a "
-            f"classifier, got {len(classes)} classes among {len(y)} samples"
-            f"{f', {n_single} of them with one member' * bool(n_single)}; {remedy}."
+            f"classifier, got {len(classes)} classes among {len(y)} samples, the first of them "
+            f"{classes.tolist()[0]!r}; convert numbers and use a regressor, or leave out classes "
+            "with few members."
         )
     # a sample of each class to train on, and one to test
     if sizes.min() == 1:
         listed = ", ".join(map(repr, classes[sizes == 1][:3].tolist()))
         raise ValueError(
-            f"{name} must have at least two samples of each class, got one of class {listed}: it "
-            "cannot be in the training and the test set. Merge such classes, or remove their "
-            "samples."
+            f"{name} must have at least two samples of each class, got one of class {listed}; "
+            "merge such classes, or remove their samples."
         )
     with naming(name):
         check_classification_targets(y)
+
+
+def refuse_fractions(name: str, y: np.ndarray, remedy: str) -> None:
+    """Raise if labels of classes are numbers with decimals."""
+    if y.dtype.kind == "f" and np.any(y % 1):
+        number = y[y % 1 != 0][0]
+        raise ValueError(f"{name} must contain classes, got the number {number:g}; {remedy}.")
 
 
 def _has_method(value: Any, method: str) -> bool:
@@ -504,10 +485,8 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     if not crossed:
         raise ValueError(
             "groups must be of one kind, or nested, where models are fitted, got "
-            f"{len(kept)} kinds that cross: no folds can keep the groups of all kinds apart and "
-            "leave samples for training. Give the kind whose groups will be new for new samples; "
-            "or predict each sample by a model trained without its groups, and give the "
-            "predictions to evaluate_predictions, which takes crossed groups."
+            f"{len(kept)} kinds that cross; pass the kind that will be new for new samples. "
+            "evaluate_predictions supports crossed groups."
         )
     return np.column_stack([codes[kind] for kind in kept])
 
@@ -611,8 +590,7 @@ def check_complete(name: str, y: Any) -> None:
     if missing.any():
         raise ValueError(
             f"{name} must not contain missing values, got {missing.sum()} among {len(missing)}, "
-            f"the first at position {missing.argmax()}; leave these samples out"
-            + (", or name a group for each." if name == "groups" else ".")
+            f"the first at position {missing.argmax()}; leave these samples out."
         )
 
 
@@ -626,12 +604,7 @@ def check_comparable(
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
             raise ValueError(f"{argument} must contain numbers, booleans or strings, got bytes.")
-        if y.dtype.kind == "f" and np.any(y != np.floor(y)):
-            raise ValueError(
-                f"{argument} must contain class labels, got the number {y[y != np.floor(y)][0]:g}; "
-                "scores and regression targets have no error rate; a threshold makes labels of "
-                "probabilities (y_proba >= 0.5)."
-            )
+        refuse_fractions(argument, y, "a threshold makes labels of probabilities (y_proba >= 0.5)")
     if not (len(y_true) and len(labels)):
         return
     # numbers are never equal to strings
@@ -691,12 +664,9 @@ def refuse_other_names(
 
 def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
     """Raise if `y_true` contains probabilities and the predictions contain two class labels."""
-    if y_true.ndim != 1 or y_pred.ndim != 1 or not len(y_true):
+    if y_true.dtype.kind != "f" or y_true.ndim != 1 or y_pred.ndim != 1 or not len(y_true):
         return
-    if y_true.dtype.kind != "f" or y_pred.dtype.kind not in "biufUO":
-        return
-    fractions = y_true.min() >= 0 and y_true.max() <= 1 and bool(np.any(y_true % 1))
-    if not fractions:
+    if not (y_true.min() >= 0 and y_true.max() <= 1 and np.any(y_true % 1)):
         return
     two = set(np.unique(y_pred.astype(str) if y_pred.dtype == object else y_pred).tolist())
     if two in CODES or (len(two) == 2 and all(isinstance(one, str) for one in two)):
@@ -714,8 +684,8 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
         )
     if isinstance(y, str):
         raise TypeError(
-            f"y must contain the label or number of each sample, got the string {y!r}; for a "
-            f"column of a data frame pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
+            f"y must contain the label or number of each sample, got the string {y!r}; of a data "
+            f"frame pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
         )
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if kind in ("b", "i", "u", "f") and np.ndim(X) == 1 and getattr(y, "ndim", 1) == 2:
@@ -978,9 +948,9 @@ def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
         return rows
     sums = columns.sum(axis=1)
     raise ValueError(
-        f"{name} must have a column of probabilities for each class, between 0 and 1, which add up "
-        f"to 1 in each row, got a sum of {sums[np.abs(sums - 1).argmax()]:.4g} and values from "
-        f"{columns.min():.4g} to {columns.max():.4g}; for one class or system give its column."
+        f"{name} must have a column of probabilities for each class, which add up to 1, got a sum "
+        f"of {sums[np.abs(sums - 1).argmax()]:.4g} and values from {columns.min():.4g} to "
+        f"{columns.max():.4g}; for one class or system give its column."
     )
 
 

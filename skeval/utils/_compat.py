@@ -11,10 +11,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import sklearn
+from numpy.random import Generator
 from scipy.sparse import issparse
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
@@ -30,6 +32,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 from sklearn.utils._param_validation import validate_params as validate_all_params
+from sklearn.utils._response import _get_response_values as response_values
 from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.parallel import _get_threadpool_controller as threadpool_controller
@@ -60,6 +63,29 @@ except ImportError:  # scikit-learn 1.6 lacks it; its place in SciPy depends on 
 Scorer = type(make_scorer(accuracy_score))
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+CONSTRAINTS: dict[str, list[object] | str] = {
+    "y_true": ["array-like"],
+    "y_pred": ["array-like"],
+    "y_score": ["array-like"],
+    "y_proba": ["array-like"],
+    "baseline": ["array-like", None],
+    "labels_true": "no_validation",  # check_labels has the better message
+    "labels_pred": "no_validation",
+    "labels": ["array-like", None],
+    "pos_label": [Real, str, "boolean", None],
+    "sample_weight": ["array-like", None],
+    "groups": ["array-like", None],
+    "beta": [Interval(Real, 0, None, closed="both")],
+    "zero_division": [Options(Real, {0.0, 1.0}), "nan", StrOptions({"warn"})],
+    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+    "n_resamples": [Interval(Integral, 1, None, closed="left")],
+    "n_points": [Interval(Integral, 2, None, closed="left")],
+    "n_bins": [Interval(Integral, 1, None, closed="left")],
+    "strategy": [StrOptions({"quantile", "uniform"})],
+    "random_state": ["random_state", Generator],
+}
+"""Argument constraints of all metrics; `validate_params` ignores those that a function lacks."""
 
 
 def validate_params(

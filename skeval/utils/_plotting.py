@@ -113,6 +113,30 @@ class Display:
 
 
 @dataclass(eq=False, repr=False)
+class ResultDisplay(Display):
+    """Display that keeps the result it draws."""
+
+    result: Any
+
+    @classmethod
+    def from_result(cls, result: Any, *, ax: Any = None) -> Self:
+        """Draw a result.
+
+        Parameters
+        ----------
+        result : object
+            Result of the function listed under See Also.
+        ax : matplotlib Axes, default=None
+            Axes to draw on, one for each panel. None creates a new figure.
+
+        Returns
+        -------
+        display : object of this class
+        """
+        return cls(result).plot(ax)
+
+
+@dataclass(eq=False, repr=False)
 class CurveDisplay(Display):
     """Display of a curve with its pointwise interval and simultaneous band, if available."""
 

@@ -16,7 +16,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import ClusterStability, ClusterStabilityDisplay, cluster_stability
-from skeval.cluster._stability import RESAMPLES, cluster_jaccards, draw_resample
+from skeval.cluster._stability import RESAMPLES, cluster_jaccards, draw_rows
 from skeval.utils._checks import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering(3)
@@ -45,8 +45,8 @@ def test_equals_the_definition(method):
     labels, root = WARD.fit_predict(X), root_seed(5).spawn(1)[0]
     np.testing.assert_array_equal(result.partition, labels)
     for b in range(4):
-        data, rows, own = draw_resample(X, method, repetition_rng(root, b))
-        found = WARD.fit_predict(data)[own]
+        rows = draw_rows(len(X), method, repetition_rng(root, b))
+        found = WARD.fit_predict(X[rows])
         expected = reference.cluster_jaccards([0, 1, 2], labels[rows].tolist(), found.tolist())
         np.testing.assert_allclose(result.replicates[:, b], expected)
     np.testing.assert_allclose(result.values, result.replicates.mean(axis=1))
@@ -54,27 +54,16 @@ def test_equals_the_definition(method):
 
 def test_resamples_are_those_of_fpc():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 2)) @ [[3, 1], [0, 1]] + 5
-    data, rows, own = draw_resample(X, "bootstrap", rng)
+    rows = draw_rows(2000, "bootstrap", rng)
     assert 0.60 < len(rows) / 2000 < 0.66
-    assert len(set(rows)) == len(rows) == len(data)
-    data, rows, own = draw_resample(X, "subset", rng)
-    assert len(data) == len(set(rows)) == 1000
-    data, rows, own = draw_resample(X, "noise", rng)
-    np.testing.assert_array_equal(data[own], X[rows])
-    assert 0.03 < 1 - len(rows) / 2000 < 0.07
-    axes = np.linalg.eigh(np.cov(X.T))[1]
-    noise = np.delete(data, rows, axis=0)
-    scores = (noise - X.mean(axis=0)) @ axes / (((X - X.mean(axis=0)) @ axes).std(axis=0, ddof=1))
-    assert 3.5 < np.abs(scores).max() <= 4 + 1e-9
-    assert abs(scores.std(axis=0) - 4 / np.sqrt(3)).max() < 0.4
+    assert len(set(rows)) == len(rows)
+    assert len(set(draw_rows(2000, "subset", rng))) == 1000
 
 
 @pytest.mark.parametrize("method", RESAMPLES)
 def test_clear_clusters_are_stable_and_cut_noise_is_not(method):
     clear = cluster_stability(WARD, blobs(), method=method, n_resamples=10, random_state=0)
-    least = 0.85 if method == "noise" else 1.0
-    assert clear.values.min() >= least
+    assert clear.values.min() == 1
     assert clear.verdicts == ("highly stable",) * 3
     X = np.random.default_rng(0).normal(size=(60, 2))
     options = {"method": method, "n_resamples": 20, "random_state": 0}

@@ -73,7 +73,6 @@ def test_numbers_of_r():
         ([2, 3, 5, 4, 7, 8, 5, 4], np.array([1, 1, 2, 1, 1, 3, 1, 1]) / 8, 3),
     ],
 )
-@pytest.mark.filterwarnings("ignore:The gap still increases")
 def test_rule(gaps, errors, expected, monkeypatch):
     k = np.arange(1, len(gaps) + 1)
     # two draws of the reference with these means and, up to rounding, these errors
@@ -122,19 +121,16 @@ def test_clusters_of_no_width():
     assert not np.isnan(found.margins).any()
     two = gap_statistic(KMEANS, X[:20], n_clusters=[1, 2, 3], n_references=5, random_state=0)
     assert (two.n_clusters, two.margins[1]) == (2, 0)
-    with pytest.raises(ValueError, match="number of different points in data without structure"):
+    with pytest.raises(ValueError, match="number of different reference points"):
         gap_statistic(
             KMEANS, X[:, :1], n_clusters=range(1, 5), reference="permuted", n_references=3
         )
 
 
 def test_a_gap_that_still_grows():
-    with pytest.warns(UserWarning, match="The gap still increases at 3 clusters"):
-        found = gap_statistic(
-            KMEANS, three(), n_clusters=[1, 2, 3], n_references=10, random_state=0
-        )
+    found = gap_statistic(KMEANS, three(), n_clusters=[1, 2, 3], n_references=10, random_state=0)
     assert found.n_clusters == 3
-    assert "! No candidate meets the rule: the gap still increases at k = 3." in str(found)
+    assert "! The gap still increases at k = 3" in str(found)
 
 
 def test_result_and_display():

@@ -139,9 +139,9 @@ def test_class_weights_by_array_dict_and_labels():
 
 
 def test_log_inverse_needs_two_samples_of_every_class():
-    with pytest.raises(ValueError, match=r"more than one sample of every class, got \{1: 1\.0\}"):
+    with pytest.raises(ValueError, match=r"every class in y_true, got \[1\]"):
         weighted_fbeta_score([0, 0, 1], [0, 0, 1])
-    with pytest.raises(ValueError, match=r"got \{'b': 0\.0\}"):
+    with pytest.raises(ValueError, match=r"got \['b'\]"):
         weighted_fbeta_score(["a", "a"], ["a", "b"])
 
 
@@ -166,11 +166,11 @@ def test_averages_over_matrices_against_plain_loops(average, beta, seed):
     ("matrices", "message"),
     [
         ([], "at least one confusion matrix"),
-        ([[[1, 2, 3], [4, 5, 6]]], r"matrices\[0\] must have shape .* got \(2, 3\)"),
-        ([np.eye(2), [[7]]], r"matrices\[1\] must have shape .* got \(1, 1\)"),
+        ([[[1, 2, 3], [4, 5, 6]]], r"matrices\[0\] must have a row .*, got \(2, 3\)"),
+        ([np.eye(2), [[7]]], r"matrices\[1\] must have a row .*, got \(1, 1\)"),
         ([[[1, -2], [0, 1]]], r"matrices\[0\] must contain counts >= 0, got -2"),
         ([[[1, np.nan], [0, 1]]], r"matrices\[0\] contains NaN"),
-        (np.eye(2), r"matrices\[0\] must have shape .* got \(2,\)"),
+        (np.eye(2), r"matrices\[0\] must have a row .*, got \(2,\)"),
     ],
 )
 def test_bad_matrices(matrices, message):

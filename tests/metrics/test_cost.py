@@ -46,7 +46,7 @@ def test_cost_sensitive_error_equals_the_reference_implementation():
 
 def test_an_absent_class_needs_labels():
     costs = [[0, 1, 2], [3, 0, 4], [5, 6, 0]]
-    with pytest.raises(ValueError, match=r"shape \(2, 2\), .* got \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"shape \(2, 2\), got \(3, 3\); labels="):
         cost_sensitive_error([0, 2], [2, 2], cost_matrix=costs)
     assert cost_sensitive_error([0, 2], [2, 2], cost_matrix=costs, labels=[0, 1, 2]) == 1.0
 
@@ -54,10 +54,10 @@ def test_an_absent_class_needs_labels():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"cost_matrix": [[0, 1, 1], [1, 0, 1]]}, r"shape \(2, 2\), .* got \(2, 3\)"),
+        ({"cost_matrix": [[0, 1, 1], [1, 0, 1]]}, r"shape \(2, 2\), got \(2, 3\)"),
         ({"cost_matrix": [0, 1]}, "2D array"),
         ({"cost_matrix": [[0, -1], [1, 0]]}, "must be >= 0, got -1"),
-        ({"cost_matrix": [[1, 1], [1, 0]]}, r"zero diagonal, got \[1.0, 0.0\]"),
+        ({"cost_matrix": [[1, 1], [1, 0]]}, r"zero diagonal, got \[1. 0.\]"),
         ({"cost_matrix": [[0, np.nan], [1, 0]]}, "cost_matrix contains NaN"),
         ({"cost_matrix": [[0, 1], [1, 0]], "labels": [0, 7]}, r"class that occurs, got none of"),
         ({"cost_matrix": [[0, 1], [1, 0]], "labels": [0, 0]}, "must not repeat"),
@@ -73,9 +73,9 @@ def test_bad_costs(arguments, message):
     ("arguments", "message"),
     [
         ({}, "cost_matrix, or both false_positive_cost and false_negative_cost, must be given"),
-        ({"false_positive_cost": 1}, "must be given, got cost_matrix=None, false_positive_cost=1"),
+        ({"false_positive_cost": 1}, r"got cost_matrix=None and the costs \(1, None\)"),
         ({**NAMED, "cost_matrix": [[0, 1], [1, 0]]}, "must be given, got cost_matrix="),
-        ({**NAMED, "labels": [0, 1, 2]}, "at most two classes .* got 3"),
+        ({**NAMED, "labels": [0, 1, 2]}, r"at most two classes, got \[0, 1, 2\]"),
         ({**NAMED, "pos_label": 5}, "pos_label must be one of the classes"),
         ({**NAMED, "false_positive_cost": -1}, "'false_positive_cost' parameter"),
     ],

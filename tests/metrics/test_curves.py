@@ -81,7 +81,7 @@ def test_the_interval_of_the_area_is_that_of_metric_interval():
 def test_the_area_of_one_positive_has_an_interval_and_no_standard_error(weight):
     y, score = [0, 0, 0, 1, 1], [0.1, 0.3, 0.5, 0.4, 0.6]
     kept = slice(None) if weight else slice(-1)
-    with pytest.warns(UndefinedMetricWarning, match="standard error of the area is undefined"):
+    with pytest.warns(UndefinedMetricWarning, match="standard error of the area is nan"):
         area = roc_curve_band(y[kept], score[kept], sample_weight=weight, n_resamples=2).area
     assert np.isnan(area.standard_error)
     assert 0 < area.interval.low < area.value < area.interval.high < 1

@@ -92,8 +92,8 @@ def test_it_reads_and_refuses():
     for wrong in ([1.0], [-0.1, 0.5]):
         with pytest.raises(ValueError, match=r"thresholds must lie in \[0, 1\)"):
             net_benefit(y, proba, thresholds=wrong)
-    with pytest.raises(ValueError, match="one dimension"):
-        net_benefit(y, proba, thresholds=[[0.1]])
+    with pytest.raises(ValueError, match="thresholds must have one column"):
+        net_benefit(y, proba, thresholds=[[0.1, 0.2]])
     with pytest.raises(ValueError, match="at least two groups"):
         net_benefit(y, proba, groups=np.zeros(90))
     with pytest.raises(ValueError, match="pos_label"):

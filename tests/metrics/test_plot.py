@@ -137,11 +137,11 @@ def test_from_estimator_scores_the_positive_class(display, estimator):
         assert drawn.name == type(estimator).__name__
     default = display.from_estimator(estimator, X, y)
     assert_allclose(default.line_.get_xydata(), drawn.line_.get_xydata())
-    with pytest.raises(ValueError, match="pos_label must be one of"):
+    with pytest.raises(ValueError, match="pos_label=maybe is not a valid label"):
         display.from_estimator(estimator, X, y, pos_label="maybe")
     with pytest.raises(NotFittedError):
         display.from_estimator(LogisticRegression(), X, y)
-    with pytest.raises(ValueError, match="a classifier of two classes, got 0"):
+    with pytest.raises(AttributeError, match="KMeans has none of"):
         display.from_estimator(KMeans(2, n_init=1).fit(X), X, y)
 
 
@@ -234,14 +234,14 @@ def test_the_decision_curve_has_its_two_trivial_lines():
 
 def test_net_benefit_needs_probabilities():
     X, y = inputs()
-    with pytest.raises(ValueError, match="estimator must have predict_proba, got LinearSVC"):
+    with pytest.raises(AttributeError, match=r"LinearSVC has none of .* predict_proba"):
         NetBenefitDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
     results = cross_validate(LinearSVC(), X, y, cv=3, **KEEP)
     assert (
         RocCurveDisplay.from_cv_results(results, X, y, n_resamples=2).name
         == "LinearSVC, out of fold"
     )
-    with pytest.raises(ValueError, match="estimator must have predict_proba"):
+    with pytest.raises(AttributeError, match="LinearSVC has none of"):
         NetBenefitDisplay.from_cv_results(results, X, y)
 
 
@@ -300,9 +300,9 @@ def test_from_cv_results_takes_frames_and_refuses_what_is_not_theirs():
     without = cross_validate(LogisticRegression(), X, y, cv=3, return_estimator=True)
     with pytest.raises(ValueError, match="return_indices=True, got"):
         RocCurveDisplay.from_cv_results(without, X, y)
-    with pytest.raises(ValueError, match="got <class 'list'>"):
+    with pytest.raises(ValueError, match="got list without them"):
         RocCurveDisplay.from_cv_results([], X, y)
-    with pytest.raises(ValueError, match="X must be the samples of cv_results"):
+    with pytest.raises(ValueError, match="X must be that of cv_results"):
         RocCurveDisplay.from_cv_results(results, X[:20], y[:20])
     groups = np.arange(len(y)) // 3
     grouped = CostCurveDisplay.from_cv_results(results, X, y, groups=groups, n_resamples=2)
@@ -400,11 +400,11 @@ def test_from_cv_results_pools_the_predictions_out_of_fold():
     assert_allclose(points(display)[:, 1], expected.y)
     assert display.name == "GaussianNB, out of fold"
     twice = cross_validate(GaussianNB(), X, y, cv=RepeatedKFold(n_splits=2, n_repeats=3), **kept)
-    with pytest.raises(ValueError, match="one that is tested 3 times"):
+    with pytest.raises(ValueError, match="got 3 times"):
         ReliabilityDisplay.from_cv_results(twice, X, y)
     with pytest.raises(ValueError, match="return_estimator=True"):
         ReliabilityDisplay.from_cv_results(cross_validate(GaussianNB(), X, y), X, y)
-    with pytest.raises(ValueError, match="a fold tests sample 119, but X has"):
+    with pytest.raises(ValueError, match="with sample 119, got 60 rows"):
         ReliabilityDisplay.from_cv_results(results, X[:60], y[:60])
 
 
@@ -412,7 +412,7 @@ def test_refusals():
     X, y = draw()
     with pytest.raises(NotFittedError):
         ReliabilityDisplay.from_estimator(GaussianNB(), X, y)
-    with pytest.raises(ValueError, match="must have predict_proba, got LinearSVC"):
+    with pytest.raises(AttributeError, match=r"LinearSVC has none of .* predict_proba"):
         ReliabilityDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
 
 

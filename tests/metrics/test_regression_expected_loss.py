@@ -137,7 +137,7 @@ def test_densities_that_jump_and_densities_of_ones_own():
 
 
 def test_a_distribution_without_width_is_refused():
-    with pytest.raises(ValueError, match="must spread over more than one number"):
+    with pytest.raises(ValueError, match="must not be a single point"):
         expected_loss(lambda x: x, lambda x: 0.0, stats.norm(1e20, 1.0))
 
 
@@ -145,13 +145,12 @@ KINDS = [
     stats.multivariate_normal(
         [1.0, 0.0], [[1.0, 0.5], [0.5, 2.0]]
     ),  # (1^2 + 1) + 4 * 2 + 2 * 2 * 0.5
-    [stats.norm(1, 1), stats.norm(0, np.sqrt(2.5))],  # 2 + 4 * 2.5
     stats.multivariate_t([1.0, 0.0], [[0.75, 0.375], [0.375, 1.5]], df=8),  # the same covariance
 ]
 
 
 @pytest.mark.simulated
-@pytest.mark.parametrize("distribution", KINDS, ids=["normal", "product", "t"])
+@pytest.mark.parametrize("distribution", KINDS, ids=["normal", "t"])
 def test_error_bar_is_honest_in_two_dimensions(distribution):
     """A 95 % half-width misses in 5 % of the runs."""
     misses = 0
@@ -167,8 +166,7 @@ def test_error_bar_is_honest_in_two_dimensions(distribution):
     ("distribution", "error", "message"),
     [
         (stats.poisson(3), TypeError, "must be continuous"),
-        ([], TypeError, "must list frozen univariate"),
-        ([stats.multivariate_normal([0, 0])], TypeError, "must list frozen univariate"),
+        ([stats.norm()], ValueError, "'distribution' parameter"),
         ("norm", ValueError, "'distribution' parameter"),
     ],
 )

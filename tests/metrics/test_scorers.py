@@ -176,7 +176,7 @@ def test_bad_names():
         get_scorer("nonsense")
     with pytest.raises(ValueError, match="needs the argument cost_matrix"):
         get_scorer("neg_cost_sensitive_error")
-    with pytest.raises(ValueError, match=r"scoring='f1' is a scorer whose arguments are fixed"):
+    with pytest.raises(ValueError, match=r"scoring='f1' has fixed arguments"):
         get_scorer(scoring="f1", beta=2)
     scorer = make_scorer(silhouette_score)
     assert get_scorer(scorer) is scorer

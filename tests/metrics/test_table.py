@@ -8,11 +8,9 @@ from helpers.crossed import each_value
 from sklearn import metrics as sk
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.multiclass import unique_labels
 
 import skeval
 from skeval import metrics
-from skeval._inference.tables import list_classes
 from skeval.metrics._scorers import SCORERS
 from skeval.metrics._table import METRICS, REPORTED, find_row
 from skeval.model_selection import metric_interval
@@ -128,23 +126,6 @@ def test_a_report_shows_what_rows_report():
     shown = [each.extra.metric for each in (*of_classes.values(), *of_numbers.values())]
     assert set(shown) == set(REPORTED)
     assert of_classes["recall, 1"].extra.label == "1"
-
-
-@pytest.mark.parametrize(
-    ("true", "pred"),
-    [
-        ([True, False], [True, True]),
-        ([True, True], [True, True]),
-        ([0, 2, 7], [7, 7, 0]),
-        ([-1, 3], [3, 3]),
-        ([0, 5000], [1, 0]),
-        (["a", "b"], ["b", "b"]),
-        ([0, 1], [1.0, 0.0]),
-    ],
-)
-def test_classes_are_those_of_scikit_learn(true, pred):
-    true, pred = np.array(true), np.array(pred)
-    np.testing.assert_array_equal(list_classes(true, pred), unique_labels(true, pred))
 
 
 @each_value

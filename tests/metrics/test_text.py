@@ -126,7 +126,7 @@ def test_empty_hypotheses():
 
 
 def test_hypotheses_shorter_than_the_order_are_undefined():
-    with pytest.warns(UndefinedMetricWarning, match="No hypothesis has 4 tokens"):
+    with pytest.warns(UndefinedMetricWarning, match="no hypothesis has 4 tokens"):
         assert sentence_bleu_score("a b c", "a b c", effective_order=False) == 0.0
     assert sentence_bleu_score("a b c", "a b c") == 1.0
     assert sentence_bleu_score("a b c", "a b c", max_order=3) == 1.0
@@ -140,8 +140,8 @@ def test_hypotheses_shorter_than_the_order_are_undefined():
     ("references", "hypotheses", "error", "message"),
     [
         ([], [], ValueError, "at least one sentence, got none"),
-        (["a"], ["a", "b"], ValueError, r"each of the 2 hypotheses, got 1\.$"),
-        ([["a", "b", "c"], ["d", "e", "f"]], ["a", "b", "c"], ValueError, "look transposed"),
+        (["a"], ["a", "b"], ValueError, "each of the 2 hypotheses, got 1;"),
+        ([["a", "b", "c"], ["d", "e", "f"]], ["a", "b", "c"], ValueError, "transposes them"),
         ([["a"], []], ["a", "b"], ValueError, r"references\[1\] must contain at least one"),
         ([["a"], None], ["a", "b"], ValueError, r"references\[1\] must contain .* got None"),
         ("a b", "a b", TypeError, "sentence_bleu_score is for a single sentence"),

@@ -264,7 +264,7 @@ def test_a_label_that_is_constant_in_training_is_named(labels):
     [
         ({"loss": "squared"}, "loss must be None, a callable or one of 'hamming', 'zero_one'"),
         ({"loss": "log_loss"}, "loss must be None"),
-        ({"y": np.random.default_rng(0).random((60, 2))}, "must contain classes for a classifier"),
+        ({"y": np.random.default_rng(0).random((60, 2))}, "of y must contain classes, got the"),
         ({"y": np.full((60, 2), np.nan)}, "missing"),
         ({"y": pd.DataFrame(np.eye(60, 2, dtype=int), columns=["a", "a"])}, "name for each column"),
         ({"y": np.zeros((59, 2), dtype=int)}, "same length"),

@@ -328,5 +328,5 @@ def test_a_wrong_score_is_answered_by_what_it_may_mean(call, scoring):
 @pytest.mark.parametrize("call", [*BY_ESTIMATOR.values(), *ESTIMATES, error_interval])
 def test_what_only_predicts_is_pointed_to_its_predictions(call):
     given = () if call in BY_ESTIMATOR.values() else (X, Y)
-    with pytest.raises(TypeError, match=r"got OnlyPredicts\. What predicts only, .*_predictions\("):
+    with pytest.raises(TypeError, match=r"got OnlyPredicts\. .*_predictions\("):
         call(OnlyPredicts(), *given)

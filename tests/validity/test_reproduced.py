@@ -32,14 +32,12 @@ def assert_agrees_with_page(name, full):
         assert distance <= 4 * noise + 1.01 * 10.0**-digits, row
 
 
-@pytest.mark.filterwarnings("ignore:The gap still increases")
 @pytest.mark.parametrize("name", reproduced.TABLES)
 def test_the_short_form_agrees_with_the_page(name):
     assert_agrees_with_page(name, full=False)
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The gap still increases")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # as in the study
 @pytest.mark.parametrize("name", reproduced.TABLES)
 def test_the_full_form_agrees_with_the_page(name):

@@ -68,6 +68,7 @@ from skeval.utils._checks import (
     Dispersion,
     Noise,
     RandomStateLike,
+    check_option,
     give_nan,
     repetition_rng,
     root_seed,
@@ -411,9 +412,7 @@ def dunn_ratio(nearest: float, diameter: float) -> float:
         return float(nearest / diameter)
     if nearest > 0:
         return float("inf")
-    return give_nan(
-        "The Dunn index is 0 / 0: two clusters share a point and no cluster has two different ones."
-    )
+    return give_nan("The Dunn index is 0 / 0: clusters share a point, and no diameter is above 0.")
 
 
 @validate_params(PASS_CONSTRAINTS)
@@ -781,23 +780,13 @@ def centroid_distances(
     return by_cluster(partition, mean, np.maximum.reduceat(distances, partition.starts))
 
 
-MAX_PAIRS = 2**20
-"""Maximum number of pairs of clusters compared at once."""
-
-
 def davies_bouldin_ratio(dispersion: np.ndarray, between: np.ndarray) -> float:
     """Return (1/K) sum_k max_{l != k} (S_k + S_l) / d(k, l); inf if centroids coincide."""
-    # the worst other cluster of each, some rows of the table at a time
-    K = len(dispersion)
-    worst = np.empty(K)
-    for rows in slices(K, max(1, MAX_PAIRS // K)):
-        distance = between[rows]
-        ratio = np.full(distance.shape, np.inf)
-        sums = dispersion[rows, None] + dispersion
-        np.divide(sums, distance, out=ratio, where=distance > 0)
-        ratio[np.arange(len(ratio)), np.arange(K)[rows]] = -np.inf
-        worst[rows] = ratio.max(axis=1)
-    return float(worst.mean())
+    sums, ratio = dispersion[:, None] + dispersion, np.full(between.shape, np.inf)
+    np.divide(sums, between, out=ratio, where=between > 0)
+    np.fill_diagonal(ratio, -np.inf)
+    # the worst other cluster of each
+    return float(ratio.max(axis=1).mean())
 
 
 @validate_params(PASS_CONSTRAINTS | {"dispersion": [StrOptions({"pairwise", "centroid"})]})
@@ -1004,9 +993,7 @@ def dbcv_score(
     if dimension is None:
         raise ValueError('n_features must be given when metric="precomputed", got None.')
     if n_features not in (None, dimension):
-        raise ValueError(
-            f"n_features must be None or the {columns} columns of X, got {n_features}."
-        )
+        raise ValueError(f"n_features must be None or {columns}, as in X, got {n_features}.")
     # singletons are noise
     old, points = samples.partition, samples.points
     large = old.sizes > 1
@@ -1402,12 +1389,10 @@ def internal_indices(
     )
     partition, valid = samples.partition, (*ROWS, *TABLES)
     requested = valid if indices is None else np.asarray(indices, dtype=object).ravel().tolist()
-    unknown = [name for name in requested if not isinstance(name, str) or name not in valid]
-    if unknown or not requested:
-        got = repr(unknown[0]) if unknown else "none"
-        raise ValueError(f"indices must be None or names among {', '.join(valid)}; got {got}.")
+    if not requested:
+        raise ValueError("indices must name at least one index, got none.")
     # quantities behind each result
-    names = set(requested)
+    names = {check_option("indices", name, valid) for name in requested}
     rng = repetition_rng(root_seed(random_state), 0)
     needs = {name: ROWS[name].needs if name in ROWS else {name} for name in names}
     if any("connectivity" in needed for needed in needs.values()):
@@ -1464,8 +1449,8 @@ def _split_beyond(
     missing = named & beyond - {row.name for row in rows}
     if missing:
         raise ValueError(
-            f"max_pairs must be None or allow all pairs, which {', '.join(sorted(missing))} need; "
-            f"got {max_pairs}."
+            f"max_pairs must be None for {', '.join(sorted(missing))}, which need all pairs, got "
+            f"{max_pairs}."
         )
     if rows:
         allocate(partition, max_pairs)

@@ -146,14 +146,14 @@ def test_bad_values(score, masks, message):
 
 @pytest.mark.parametrize("library", [strict_arrays, torch_tensors])
 def test_mixed_array_libraries(library):
-    with pytest.raises(TypeError, match=r"arrays of one Array API library, got .* and numpy"):
+    with pytest.raises(TypeError, match="masks_true and masks_pred: "):
         mask_rand_score(library(GOOD), GOOD)
 
 
 def test_different_devices():
     xp = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
     there = xp.asarray(GOOD, device=xp.Device("device1"))
-    with pytest.raises(ValueError, match="must be on the same device"):
+    with pytest.raises(ValueError, match="device"):
         mask_rand_score(xp.asarray(GOOD), there)
     assert mask_rand_score(there, there) == 1.0
 

@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 from helpers.crossed import each_value
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from scipy.sparse import coo_matrix, csr_matrix
-from scipy.spatial.distance import cdist
+from scipy.sparse import csr_matrix
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics import cluster as sk
@@ -89,25 +85,10 @@ def test_asymmetry_beyond_the_first_block_of_rows():
         sk.dunn_score(matrix, np.arange(1100) % 2, metric="precomputed")
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @by_name(BY_MATRIX)
-@settings(max_examples=8, deadline=None)
-@given(grid=arrays(np.float64, (6, 2), elements=st.integers(0, 2).map(float)))
-def test_a_sparse_distance_matrix_is_a_matrix(function, grid):
-    matrix = cdist(grid, grid)  # many duplicates, whose distance is not stored
-    expected = function(matrix, Y, metric="precomputed", **arguments(function))
-    found = function(csr_matrix(matrix), Y, metric="precomputed", **arguments(function))
-    assert type(found) is type(expected)
-    assert repr(getattr(found, "__dict__", found)) == repr(getattr(expected, "__dict__", expected))
-
-
-@by_name(BY_MATRIX)
-def test_a_graph_of_neighbors_is_no_distance_matrix(function):
-    for radius in (6.0, 20.0):  # D has distances from 0 to 32
-        graph = np.where(radius > D, D, 0.0)
-        for form in (csr_matrix, coo_matrix):
-            with pytest.raises(ValueError, match="graph of neighbors is not a distance matrix"):
-                function(form(graph), Y, metric="precomputed", **arguments(function))
+def test_a_distance_matrix_is_dense(function):
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        function(csr_matrix(D), Y, metric="precomputed", **arguments(function))
 
 
 # Distances that are not numbers, negative or infinite, by metric or by rows.
@@ -145,19 +126,8 @@ def test_what_is_no_distance_is_never_best(function, kind, order):
     ):
         labels = [0, 0, 0, 0, 1, 1]  # the mean of the last two is as they are
     labels = np.array(labels)[order]
-    with pytest.raises(ValueError, match=r"metric must give finite distances .* between"):
+    with pytest.raises(ValueError, match="metric must give finite distances"):
         function(data[order], labels, metric=metric, **arguments(function))
-
-
-def test_the_rows_without_a_distance_are_named_as_the_caller_numbers_them():
-    data = np.vstack([np.eye(4), np.zeros((2, 4))])
-    for function in (sk.internal_indices, sk.connectivity_score, sk.silhouette_score):
-        with pytest.raises(ValueError, match=r"'braycurtis' between rows [45] and [45] of X"):
-            function(data, [1, 0, 1, 0, 1, 0], metric="braycurtis", **arguments(function))
-    with pytest.raises(
-        ValueError, match=r"nan by .* between row 2 of X and the centroid of cluster 0"
-    ):
-        sk.compactness_score(X, Y, metric=lambda a, b: np.nan if X[2, 0] in (a[0], b[0]) else 1.0)
 
 
 @by_name(ALL)
@@ -193,14 +163,14 @@ def test_single_and_half_precision_are_as_exact_as_they_can_be(function, dtype, 
 @by_name(WITH_CENTROIDS)
 @pytest.mark.parametrize("metric", ["precomputed", "jaccard"])
 def test_metric_without_centroids(function, metric):
-    with pytest.raises(ValueError, match=f"measure centroids.*got '{metric}'"):
+    with pytest.raises(ValueError, match=f"means of rows of X, got '{metric}'"):
         function(D, Y, metric=metric)
 
 
 @pytest.mark.parametrize("n_neighbors", [6, 7])
 def test_too_many_neighbors(n_neighbors):
     for function in (sk.connectivity_score, sk.internal_indices):
-        with pytest.raises(ValueError, match=f"number of samples, 6, got {n_neighbors}"):
+        with pytest.raises(ValueError, match=f"smaller than 6, got {n_neighbors}"):
             function(X, Y, n_neighbors=n_neighbors)
 
 

@@ -421,7 +421,7 @@ def pass_over_rows(
         strip, own = tiles(rows), np.arange(rows.start, rows.stop)
         sums, nearest = (
             np.zeros((len(own), len(starts))),
-            Nearest(cluster[rows], L, zero[rows], other=cluster),
+            Nearest(cluster[rows], L, zero, other=cluster),
         )
         for part, runs in zip(columns, segments, strict=True):
             tile = strip(part)
@@ -454,7 +454,7 @@ class Nearest:
     """L nearest neighbors so far of each of n rows, and the number of further ties with the L-th.
 
     cluster (n,): cluster of each row; other: cluster of each candidate neighbor, by default the
-    same. zero (n,): distances up to this count as 0. reach (n,): radii that contain all neighbors
+    same. zero: distances up to this count as 0. reach (n,): radii that contain all neighbors
     with a weight (eq. 4). marked (n, L): distances, padded with inf, where only the last is in
     order, the largest. The lowest bit of each marks neighbors in another cluster (eq. 5). last
     (n,): the largest distance, unmarked. tied (n, 2): numbers of further neighbors at this
@@ -463,7 +463,7 @@ class Nearest:
     """
 
     def __init__(
-        self, cluster: np.ndarray, L: int, zero: np.ndarray, *, other: np.ndarray | None = None
+        self, cluster: np.ndarray, L: int, zero: float, *, other: np.ndarray | None = None
     ) -> None:
         n = len(cluster)
         self.cluster, self.other = cluster, cluster if other is None else other
@@ -472,11 +472,11 @@ class Nearest:
         self.tied = np.zeros((n, 2), dtype=np.intp)
         self.changed = np.zeros(n, dtype=bool)
         self.waiting: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self.n_waiting, self.has_zero, self.is_bounded = 0, bool(zero.any()), False
+        self.n_waiting, self.is_bounded = 0, False
 
     def part(self, rows: slice) -> Nearest:
         """Return an empty instance for some rows, with the same reach."""
-        part = Nearest(self.cluster[rows], self.marked.shape[1], self.zero[rows])
+        part = Nearest(self.cluster[rows], self.marked.shape[1], self.zero)
         part.reach = self.reach[rows].copy()
         part.is_bounded = bool(part.reach.max() < np.inf)
         return part
@@ -495,13 +495,13 @@ class Nearest:
             return
         near = block.take(hit, axis=axis)  # (q, c)
         near, hit = near.T if axis else near, rows.start + hit
-        if self.has_zero:
-            near[near <= self.zero[hit, None]] = 0.0
+        if self.zero:
+            near[near <= self.zero] = 0.0
         # without bounds from the own cluster, the L-th distance of the block is a bound
         reach, L = self.reach[hit], self.marked.shape[1]
         if not self.is_bounded and near.shape[1] > L:
             nearest = np.partition(near, L - 1, axis=1)[:, L - 1]
-            reach = np.minimum(reach, np.maximum(nearest * (1 + TIED), self.zero[hit]))
+            reach = np.minimum(reach, np.maximum(nearest * (1 + TIED), self.zero))
         within = near <= reach[:, None]
         at, column = np.divmod(within.ravel().nonzero()[0], near.shape[1])
         row, values = hit[at], near[at, column]
@@ -557,7 +557,7 @@ class Nearest:
         counts[:, 1] += (beyond & foreign[:, 1:]).sum(axis=1)
         # new neighbors and radii
         self.marked[rows], self.last[rows], self.tied[rows] = both[:, :L], last, counts
-        self.reach[rows] = np.maximum(np.minimum(self.reach[rows], reach), self.zero[rows])
+        self.reach[rows] = np.maximum(np.minimum(self.reach[rows], reach), self.zero)
         self.changed[rows] = True
 
     def foreign_weights(self) -> np.ndarray:

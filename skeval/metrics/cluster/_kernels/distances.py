@@ -16,7 +16,6 @@ from scipy.sparse import csr_matrix, issparse, vstack
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, distance_metrics
-from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 # The product form (eq. 8) suffers from cancellation for close points. Close pairs (eq. 10) are
@@ -35,9 +34,6 @@ MIN_ROWS = 48  # below this block size, calls cost more than copies
 # up to these numbers of features or entries, dense products are faster than sparse ones
 MAX_DENSE_FEATURES, MAX_SMALL_BLOCK, MAX_NUMBERS = 100, 2**17, 2**22
 
-# For callable metrics: rows sampled for the scale, rows per block, and the tolerance of a zero
-# distance relative to that scale.
-SCALE_SAMPLE, SCALE_ROWS, ROUNDING = 64, 256, 1e-14
 
 # with more clusters than this, points up to this size are centered at once
 MAX_CENTERED, MIN_CLUSTERS = 2**20, 16
@@ -132,36 +128,12 @@ class Samples:
             return point_tiles(partial(cdist, metric="euclidean"), points)
         if self.metric in EUCLIDEAN:
             return euclidean_tiles(points, self.partition.starts)
+        return point_tiles(distance_function(self.metric, points), points, self.metric)
 
-        def check(block: np.ndarray, rows: slice, columns: slice) -> None:
-            first, second = self.partition.order[rows], self.partition.order[columns]
-            check_distances(
-                block, self.metric, lambda i, j: f"rows {first[i]} and {second[j]} of X"
-            )
-
-        # distances of validated samples are finite
-        return point_tiles(
-            distance_function(self.metric, points),
-            points,
-            None if self.metric in (*EUCLIDEAN, "sqeuclidean") else check,
-        )
-
-    @cached_property
-    def zero(self) -> np.ndarray:
-        """Distances (n,) of each row that may be rounding errors of 0.
-
-        Most metrics, and precomputed distances, are exact at 0. For a callable the scale is
-        estimated per row from the distances to a sample of rows, so that one distant row does not
-        tie all others.
-        """
-        # exact metrics, or those with a known rounding error
-        n = self.partition.n_samples
-        if isinstance(self.metric, str):
-            return np.full(n, ROUNDED_ZERO.get(self.metric, 0.0))
-        distance = distance_function(self.metric, self.points)
-        some = self.points[:: -(-n // SCALE_SAMPLE)]
-        parts = [distance(self.points[rows], some) for rows in gen_batches(n, SCALE_ROWS)]
-        return ROUNDING * np.concatenate([part.max(axis=1) for part in parts])
+    @property
+    def zero(self) -> float:
+        """Distance that may be a rounding error of 0; most metrics are exact at 0."""
+        return ROUNDED_ZERO.get(self.metric, 0.0) if isinstance(self.metric, str) else 0.0
 
 
 def euclidean(a: Points, b: Points) -> np.ndarray:
@@ -290,7 +262,6 @@ def squared_norms(points: Points) -> np.ndarray:
 BlockDistance = Callable[[Points, Points], np.ndarray]
 """Function of (r, p) points and (c, p) points that returns (r, c) distances."""
 
-BlockCheck = Callable[[np.ndarray, slice, slice], None]
 """Function of a block, its rows and its columns that raises for invalid distances."""
 
 Strip = Callable[[slice], "Tile"]
@@ -339,8 +310,6 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
         return lambda a, b: pairwise_distances(a.astype(bool), b.astype(bool), metric=metric)
     if issparse(points):
         return partial(pairwise_distances, metric=metric)
-    if callable(metric):
-        return partial(_pair_by_pair, metric)
     if metric == "cosine":
         # scikit-learn treats dense rows that are shorter than 2e-15 as zeros
         return lambda a, b: pairwise_distances(_enlarge(a), _enlarge(b), metric=metric)
@@ -362,32 +331,17 @@ def _enlarge(points: np.ndarray) -> np.ndarray:
     return np.ldexp(points, -exponents[:, None])
 
 
-def _pair_by_pair(metric: Callable, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Call a symmetric metric once for each pair."""
-    # each pair once if both sets are the same
-    block, rows = np.zeros((len(a), len(b))), list(b)
-    for i, x in enumerate(a):
-        first = i + 1 if a is b else 0
-        block[i, first:] = [metric(x, y) for y in rows[first:]]
-        if a is b:
-            block[first:, i] = block[i, first:]
-    return block
-
-
-def check_distances(
-    block: np.ndarray, metric: str | Callable, pair: Callable[[int, int], str]
-) -> None:
-    """Raise unless all distances are finite and not negative; `pair(i, j)` describes the points."""
+def check_distances(block: np.ndarray, metric: str | Callable) -> np.ndarray:
+    """Return a block of distances; raise unless all are finite and not negative."""
     if isinstance(metric, str):
         np.maximum(block, 0.0, out=block)  # rounding; nan stays
-    if block.min(initial=0.0) >= 0 and block.max(initial=0.0) < np.inf:
-        return  # both comparisons are false for nan
-    # name the first pair that is wrong
-    i, j = np.argwhere(~((block >= 0) & (block < np.inf)))[0]
-    raise ValueError(
-        f"metric must give finite distances that are not negative, got {block[i, j]} by "
-        f"metric={metric!r} between {pair(i, j)}."
-    )
+    wrong = block[~((block >= 0) & (block < np.inf))]
+    if len(wrong):
+        raise ValueError(
+            f"metric must give finite distances that are not negative, got {wrong[0]} by "
+            f"metric={metric!r}."
+        )
+    return block
 
 
 def _scale(metric: str | Callable, points: Points) -> dict[str, np.ndarray]:
@@ -409,8 +363,13 @@ def _scale(metric: str | Callable, points: Points) -> dict[str, np.ndarray]:
     return {}
 
 
-def point_tiles(distance: BlockDistance, points: Points, check: BlockCheck | None = None) -> Tiles:
-    """Return the tiles of the distance matrix of `points`; its diagonal is exactly 0."""
+def point_tiles(
+    distance: BlockDistance, points: Points, checked: str | Callable | None = None
+) -> Tiles:
+    """Return the tiles of the distance matrix of `points`; its diagonal is exactly 0.
+
+    Distances of a `checked` metric may be negative or infinite.
+    """
 
     def strip(rows: slice) -> Strip:
         a = points[rows]
@@ -418,9 +377,7 @@ def point_tiles(distance: BlockDistance, points: Points, check: BlockCheck | Non
         def block(columns: slice) -> Tile:
             b = a if columns == rows else points[columns]
             result = _fill_diagonal(distance(a, b), rows, columns)
-            if check is not None:
-                check(result, rows, columns)
-            return Tile(result)
+            return Tile(result if checked is None else check_distances(result, checked))
 
         return block
 
@@ -539,17 +496,8 @@ def to_centroids(points: Points, partition: Partition, metric: str | Callable) -
         return squared if metric == "sqeuclidean" else np.sqrt(squared)
     distance = distance_function(metric, points)
     result = np.empty(points.shape[0])
-    for rows, name in zip(partition.members, partition.names, strict=True):
-        block = distance(_mean(points[rows]), points[rows])
-        order = partition.order[rows]
-        check_distances(
-            block,
-            metric,
-            lambda _, j, order=order, name=name: (  # type: ignore[misc]
-                f"row {order[j]} of X and the centroid of cluster {name!s}"
-            ),
-        )
-        result[rows] = block[0]
+    for rows in partition.members:
+        result[rows] = check_distances(distance(_mean(points[rows]), points[rows]), metric)[0]
     return result
 
 
@@ -559,11 +507,9 @@ def between_centroids(
     """Return the (K, K) distances between the centroids; 0 where they coincide."""
     # means by cluster, (K, p), and their distances, (K, K)
     centroids = _stack([_mean(points[rows]) for rows in partition.members])
-    between, names = distance_function(metric, points)(centroids, centroids), partition.names
+    between = distance_function(metric, points)(centroids, centroids)
     np.fill_diagonal(between, 0.0)
-    check_distances(
-        between, metric, lambda k, m: f"the centroids of clusters {names[k]!s} and {names[m]!s}"
-    )
+    check_distances(between, metric)
     # distances that are rounding errors of 0
     noise = ROUNDED_ZERO.get(metric, 0.0) if isinstance(metric, str) else 0.0
     between[coincide | (between <= noise)] = 0.0
