@@ -28,10 +28,7 @@ from skeval.cluster._references import (
     REFERENCE_WORDS,
     REFERENCES,
     Draws,
-    caution_about_columns,
-    caution_about_items,
-    caution_about_shape,
-    caution_about_sizes,
+    list_cautions,
     refer_to_clusters,
     resolve_reference,
 )
@@ -109,12 +106,8 @@ def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
     """Return the validated parameter for the number of clusters, or by None the only one."""
     # a parameter by name, or the only one of the usual names
     names = sorted(clusterer.get_params(deep=True))
-    if param_name is not None and not (isinstance(param_name, str) and param_name in names):
-        raise ValueError(
-            f"param_name must be a parameter of {type(clusterer).__name__}, got {param_name!r}."
-        )
     if param_name is not None:
-        return param_name
+        return check_option("param_name", param_name, names)
     for ending in ("n_clusters", "n_components"):
         matches = [name for name in names if name.split("__")[-1] == ending]
         if len(matches) == 1:
@@ -884,9 +877,7 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         labels = partitions[n_clusters]
     # the first test is of one cluster, the last decided
     first, last = steps[0], steps[-1]
-    cautions = [caution_about_items(trial.X)]
-    if n_clusters > 1:
-        cautions = [caution_about_columns(trial.X), caution_about_shape(trial.X, labels)]
+    cautions = list_cautions(trial.X, labels) if n_clusters > 1 else ()
     tests_more = last is not first and last.candidates[0] > n_clusters
     return NClustersChoice(
         n_clusters=n_clusters,
@@ -903,7 +894,7 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         rule=RULE,
         pvalue=first.pvalue,
         pvalue_more=last.pvalue if tests_more else np.nan,
-        cautions=tuple(filter(None, cautions)),
+        cautions=cautions,
     )
 
 
@@ -1140,23 +1131,17 @@ def structure_test(
     # a draw with an undefined index counts as at least as good
     sign = 1 if greater_is_better else -1
     count = int(exceedances(sign * statistic, sign * null).sum())
-    cautions = []
-    if (1 + count) / (1 + n_references) <= LEVEL:
-        cautions = [
-            caution_about_columns(X),
-            caution_about_shape(X, labels),
-            caution_about_sizes(labels),
-        ]
+    pvalue = (1 + count) / (1 + n_references)
     return Test(
-        name=_stability.name_function(index),
+        name=_text.name_scoring(index),
         statistic=statistic,
-        pvalue=(1 + count) / (1 + n_references),
+        pvalue=pvalue,
         method="structure test",
         null_distribution=null,
         n_resamples=n_references,
         n_exceedances=count,
         details={"reference": kind},
-        caution=" ".join(filter(None, cautions)),
+        caution=" ".join(list_cautions(X, labels) if pvalue <= LEVEL else ()),
         limits={"exact": partial(exact_interval, count, n_references)},
         confidence_level=confidence_level,
     )

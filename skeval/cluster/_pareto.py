@@ -113,9 +113,8 @@ def pareto_dominance(
     Raises
     ------
     ValueError
-        If `values` is not 2-D or contains nan, or `greater_is_better` has a different length.
-    TypeError
-        If `greater_is_better` is not boolean.
+        If `values` is not 2-D or contains nan, or `greater_is_better` has a different length or is
+        not boolean.
 
     References
     ----------
@@ -138,14 +137,10 @@ def pareto_dominance(
     if np.isnan(merit).any():
         raise ValueError(f"values must not be nan, got nan at {np.argwhere(np.isnan(merit))[0]}.")
     # one direction, or one for each criterion
-    directions, n_criteria = np.asarray(greater_is_better), merit.shape[1]
-    if directions.dtype != bool:
-        raise TypeError(f"greater_is_better must be boolean, got {greater_is_better!r}.")
-    if directions.ndim and directions.shape != (n_criteria,):
-        raise ValueError(
-            f"greater_is_better must have one entry for each of the {n_criteria} criteria, "
-            f"got shape {directions.shape}."
-        )
+    directions = np.asarray(greater_is_better)
+    if directions.dtype != bool or directions.shape not in ((), merit.shape[1:]):
+        n = merit.shape[1]
+        raise ValueError(f"greater_is_better must have {n} booleans, got {greater_is_better!r}.")
     # larger is better from here on
     merit = np.where(directions, merit, -merit)
     worse = np.zeros((len(merit), len(merit)), dtype=bool)

@@ -11,8 +11,8 @@ import numpy as np
 from skeval.cluster._choose import NClustersChoice
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
 from skeval.cluster._stability import DISSOLVED, VERDICTS, ClusterStability
+from skeval.utils._checks import check_option
 from skeval.utils._plotting import (
-    Display,
     ResultDisplay,
     draw_result,
     place_names,
@@ -209,26 +209,20 @@ class IndicesDisplay(ResultDisplay):
         self.axes_[0].legend()
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class ParetoDisplay(Display):
+@dataclass(eq=False, repr=False)
+class ParetoDisplay(ResultDisplay):
     """Two indices of several clusterings, with the Pareto front of these two.
-
-    It is recommended to use `from_result` to create a display.
 
     Parameters
     ----------
-    names : sequence of str
-        The clusterings.
-    values : ndarray of shape (n_clusterings, 2)
-        The two indices.
-    indices : sequence of two str
-        Their names.
-    greater_is_better : sequence of two bool
-        Whether larger values of each index are better.
+    result : ClusteringComparison
+        The displayed result.
+    x, y : str
+        Indices on the two axes.
 
     Attributes
     ----------
-    front : ndarray of shape (n_clusterings,), dtype bool
+    front_ : ndarray of shape (n_clusterings,), dtype bool
         Clusterings on the Pareto front of these two indices.
     ax_, figure_ : matplotlib Axes and Figure
         Axes used by `plot`.
@@ -249,15 +243,9 @@ class ParetoDisplay(Display):
     <...ParetoDisplay ...>
     """
 
-    names: Sequence[str]
-    values: np.ndarray
-    indices: Sequence[str]
-    greater_is_better: Sequence[bool]
-
-    def __post_init__(self) -> None:
-        up = list(self.greater_is_better)
-        self.front: np.ndarray
-        _, self.front = pareto_dominance(self.values, greater_is_better=up)
+    result: ClusteringComparison
+    x: str
+    y: str
 
     @classmethod
     def from_result(
@@ -288,33 +276,30 @@ class ParetoDisplay(Display):
         ValueError
             If the result has no such index.
         """
-        if len(result.indices) < 2:
+        names = result.indices
+        if len(names) < 2:
             raise ValueError("result must contain at least two indices, got 1.")
-        chosen = [name or result.indices[i] for i, name in enumerate((x, y))]
-        for axis, name in zip("xy", chosen, strict=True):
-            if name not in result.indices:
-                names = ", ".join(result.indices)
-                raise ValueError(f"{axis} must be one of {names}; got {name!r}.")
-        columns = [result.indices.index(name) for name in chosen]
-        return cls(
-            names=result.names,
-            values=result.values[:, columns],
-            indices=chosen,
-            greater_is_better=[result.greater_is_better[column] for column in columns],
-        ).plot(ax=ax)
+        x, y = check_option("x", x or names[0], names), check_option("y", y or names[1], names)
+        return cls(result, x, y).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         """Draw the named clusterings; points on the front are filled and joined."""
-        (x, y), front = self.values.T, self.front
+        compared, names = self.result, [self.x, self.y]
+        columns = [compared.indices.index(name) for name in names]
+        up = [compared.greater_is_better[column] for column in columns]
+        values = compared.values[:, columns]
+        self.front_: np.ndarray
+        _, self.front_ = pareto_dominance(values, greater_is_better=up)
         # points of the front, joined from left to right
-        order = np.flatnonzero(front)[np.argsort(x[front], kind="stable")]
+        x, y = values.T
+        order = np.flatnonzero(self.front_)[np.argsort(x[self.front_], kind="stable")]
         ax.plot(x[order], y[order], color="C1", linestyle="--", zorder=1)
-        scatter(ax, x, y, front)
-        ax.set_xlabel(label_axis(self.indices[0], self.greater_is_better[0]))
-        ax.set_ylabel(label_axis(self.indices[1], self.greater_is_better[1]))
+        scatter(ax, x, y, self.front_)
+        ax.set_xlabel(label_axis(self.x, up[0]))
+        ax.set_ylabel(label_axis(self.y, up[1]))
         ax.margins(0.15)  # room for the names
         put_legend_above(ax, 0.12, ncols=2)
-        place_names(ax, self.names, self.values)
+        place_names(ax, compared.names, values)
 
 
 draw_result.register(NClustersChoice, StabilityDisplay.from_result)

@@ -304,8 +304,10 @@ WINDOW = 0.2
 NO_DIP = 0.5
 """Ratio of the densities midway and at the centers from which there is no dip."""
 
-SMALL = 0.1
-"""Share of the samples below which a cluster may consist of extreme samples."""
+
+def list_cautions(X: Any, labels: np.ndarray) -> tuple[str, ...]:
+    """Return sentences about columns or shapes for which the reference is not valid."""
+    return tuple(filter(None, (caution_about_columns(X), caution_about_shape(X, labels))))
 
 
 def caution_about_columns(X: Any) -> str:
@@ -361,28 +363,4 @@ def caution_about_shape(X: Any, labels: np.ndarray) -> str:
         f"No gap: between the centers of clusters {', '.join(merged)}, samples are about as dense "
         "as at the centers. They may be parts of one cluster of a curved or elongated shape, which "
         "the reference data do not have."
-    )
-
-
-def caution_about_sizes(labels: np.ndarray) -> str:
-    """Return a sentence if a cluster has less than a tenth of the samples, else an empty string."""
-    names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
-    if sizes.min() >= SMALL * len(labels):
-        return ""
-    return (
-        f"Small cluster: {names[sizes.argmin()]} has {sizes.min()} of {len(labels)} samples. They "
-        "may be the extreme samples of one population: heavy tails that many columns share are "
-        "more extreme than in the reference data, so the P-value may be too small."
-    )
-
-
-def caution_about_items(X: Any) -> str:
-    """Return a sentence if all columns of X are yes / no items, else an empty string."""
-    points = X.toarray() if issparse(X) else np.asarray(X)
-    n_values = [len(np.unique(column)) for column in points.T]
-    if max(n_values) > 2 or n_values.count(2) < 2:
-        return ""
-    return (
-        "Yes / no items: classes of samples may be missed, because one factor behind all items "
-        "explains their correlations as well. Compare a latent class model with a factor model."
     )

@@ -34,7 +34,7 @@ from skeval.utils._checks import (
     root_seed,
 )
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
-from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
+from skeval.utils._text import DataFrame, align_text, make_frame, name_scoring, write_with_spread
 
 PREDICTION_STRENGTH = "prediction_strength"
 Agreement = Callable[[np.ndarray, np.ndarray], float]
@@ -233,17 +233,10 @@ def predictive_power(
         name="predictive power",
         value=float(values.mean()),
         standard_error=float(sem(values)),
-        method=agreement if isinstance(agreement, str) else name_function(agreement),
+        method=agreement if isinstance(agreement, str) else name_scoring(agreement),
         n_samples=X.shape[0],
         replicates=values,
     )
-
-
-def name_function(function: Callable[..., Any]) -> str:
-    """Return the name of a function, even if some of its arguments are bound."""
-    while isinstance(function, partial):
-        function = function.func
-    return getattr(function, "__name__", type(function).__name__)
 
 
 def check_points(clusterer: Any, X: Any) -> Any:

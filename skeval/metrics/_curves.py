@@ -8,7 +8,6 @@ of these lines, and the points on the convex hull of the ROC curve suffice to co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from numbers import Real
@@ -344,12 +343,6 @@ class CurveSample:
         area = areas.find_area(self.positive, self.score, self.weight, ranked=self.ranked)
         influence = area.influence[:, None]
         return areas.spread_of_areas(influence, self.positive, self.weight, self.group)
-
-    def with_level(self, confidence_level: float) -> CurveSample:
-        """Return a copy with another confidence level that shares the cached results."""
-        made = copy(self)
-        vars(made).update(confidence_level=confidence_level, ranked=self.ranked)
-        return made
 
     @property
     def average_precision(self) -> float:

@@ -148,7 +148,7 @@ def evaluate_predictions(
         # the threshold comes first, because the predicted labels depend on it
         scored = parsed.collect(slice(None), groups, weight)
         sample = parsed.positive is not None and scored.ranked
-        sample = sample.with_level(confidence_level) if sample else None
+        sample = replace(sample, confidence_level=confidence_level) if sample else None
         cut = parsed.threshold if threshold is None else threshold
         at_threshold = None
         if sample is not None and cut is not None:

@@ -352,15 +352,9 @@ def refuse_mask(name: str, values: Any) -> None:
 
 def explain_other_index(first: str, index: Any, name: str, other: Any) -> str:
     """Return the message about two indexes, and how to pair the rows."""
-    by_position = f"{name}.to_numpy() keeps the order, if row i of both is the same sample"
-    if index.is_unique and other.is_unique and set(index) == set(other):
-        return (
-            f"{name} must have its index in the order of {first}, got the labels of {first} in "
-            f"another order; {name}.loc[{first}.index] matches the labels, and {by_position}."
-        )
-    # name a label that only one of them has
-    different = next((label for label in other if label not in index), other[0])
+    same = index.is_unique and other.is_unique and set(index) == set(other)
+    match = f"{name}.loc[{first}.index] matches the labels, and " if same else ""
     return (
-        f"{name} must have the index of {first}, in the same order, got another one, with "
-        f"{different!r}; {by_position}."
+        f"{name} must have the index of {first}, in the same order, got another one; {match}"
+        f"{name}.to_numpy() keeps the order, if row i of both is the same sample."
     )

@@ -85,9 +85,9 @@ def test_settings_share_what_was_found_out_and_other_estimators_do_not(monkeypat
 def test_columns_in_another_order_than_the_table_are_refused():
     X, y = pd.DataFrame(np.arange(40.0).reshape(20, 2)), pd.Series(np.arange(20) % 2)
     order = np.random.default_rng(0).permutation(20)
-    with pytest.raises(ValueError, match=r"y must have its index in the order .* y.loc\[X.index\]"):
+    with pytest.raises(ValueError, match=r"y must have the index of X, .* y.loc\[X.index\]"):
         validate_inputs(GaussianNB(), X, y[order])
-    with pytest.raises(ValueError, match="groups must have its index in the order of X"):
+    with pytest.raises(ValueError, match="groups must have the index of X, in the same order"):
         validate_inputs(GaussianNB(), X, y, pd.Series(np.arange(20))[order])
     for values in (y[order].to_numpy(), y.set_axis(np.arange(20) + 7), y.tolist()):
         validate_inputs(GaussianNB(), X, values)

@@ -35,10 +35,10 @@ def test_pareto_display_marks_the_front_of_the_two_indices():
     result = compare_clusterings(X, PARTITIONS)
     display = ParetoDisplay.from_result(result, x="connectivity", y="silhouette")
     _, front = pareto_dominance(result.values[:, [2, 0]], greater_is_better=[False, True])
-    np.testing.assert_array_equal(display.front, front)
+    np.testing.assert_array_equal(display.front_, front)
     filled = display.ax_.collections[-1].get_offsets()
     np.testing.assert_array_equal(filled, result.values[:, [2, 0]][front])
     assert display.ax_.get_xlabel() == "connectivity (smaller is better)"
     assert {text.get_text() for text in display.ax_.texts} == set(PARTITIONS)
-    assert ParetoDisplay.from_result(result, ax=display.ax_).indices == ["silhouette", "dunn"]
+    assert ParetoDisplay.from_result(result, ax=display.ax_).x == "silhouette"
     plt.close(display.figure_)

@@ -98,7 +98,7 @@ def test_another_order_of_an_index_is_refused(name):
         if key in others:
             values = label(values)
         moved = each(lambda one: one.iloc[order], values)
-        with pytest.raises(ValueError, match=rf"{key}.* must have its index in the order of"):
+        with pytest.raises(ValueError, match=rf"{key}.* must have the index of .*loc"):
             call(name, labeled | {key: moved})
         # most rows of another set of samples
         others_too = each(lambda one: one.set_axis([*IDS[5:], *"abcde"]), values)
@@ -128,7 +128,7 @@ def test_the_order_of_an_index_is_not_ignored_beside_an_estimator():
     moved = label(Y).sort_index()
     for key in ("y", "by", "groups", "sample_weight"):
         arguments = {"y": label(Y)} | {key: moved + 1.0 * (key == "sample_weight")}
-        with pytest.raises(ValueError, match=f"{key} must have its index in the order of X"):
+        with pytest.raises(ValueError, match=f"{key} must have the index of X, in the same order"):
             skeval.evaluate(GaussianNB(), X, **arguments)
     for key in ("X", "y"):
         arguments = {"X": SCORE[:, None], "y": Y}

@@ -865,10 +865,11 @@ def davies_bouldin_index(
     return davies_bouldin_ratio(result[spread], result["centroid_between"])
 
 
-def calinski_harabasz_index(squares: np.ndarray, between: float, n_clusters: int) -> float:
+def calinski_harabasz_index(result: dict[str, Any]) -> float:
     """Return ``[between / (K - 1)] / [squares.sum() / (n - K)]``; inf if only the sum is 0."""
     # singletons have no variance within, and equal samples none at all
-    n, K, sse = len(squares), n_clusters, float(squares.sum())
+    squares, between, K = result["squares"], result["between_squares"], len(result["sizes"])
+    n, sse = len(squares), float(squares.sum())
     if n == K:
         return float("nan")
     if sse == 0:
@@ -1210,9 +1211,7 @@ INTERNAL = (
     Index(
         "calinski_harabasz", calinski_harabasz_score, 0.0, np.inf, True,
         frozenset({"squares", "between_squares"}),
-        lambda result: calinski_harabasz_index(
-            result["squares"], result["between_squares"], len(result["sizes"])
-        ),
+        calinski_harabasz_index,
     ),
     Index(
         "connectivity", connectivity_score, 0.0, np.inf, False,
