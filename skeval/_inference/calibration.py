@@ -22,7 +22,6 @@ from scipy.optimize import brentq
 from scipy.special import betainc
 from scipy.stats import beta
 
-from skeval._inference.areas import Ranked
 from skeval._inference.intervals import Limits, normal_quantile
 
 Floats = NDArray[np.float64]
@@ -221,15 +220,6 @@ class Masses(NamedTuple):
     events: Floats
     others: Floats
     squares: tuple[Floats, Floats]
-
-    @classmethod
-    def weigh(cls, ranked: Ranked, odds: Floats, scale: float = 1.0) -> Masses:
-        """Return the masses of ranked samples, with their weights multiplied by `scale`."""
-        up, down, squares = ranked.positives, ranked.negatives, ranked.squares
-        if scale != 1:
-            up, down = up * scale, down * scale
-            squares = squares[0] * scale**2, squares[1] * scale**2
-        return cls(odds, up, down, squares)
 
 
 BLOCK = 2**14

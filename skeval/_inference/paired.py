@@ -36,7 +36,6 @@ from scipy.special import ndtr, stdtr
 from scipy.stats import binom
 
 from skeval._inference import intervals
-from skeval._inference.errors import TestLosses, variance_of_mean
 from skeval._inference.intervals import Codes, Limits, Spread
 
 _TIE_TOLERANCE = 1e-12
@@ -564,7 +563,8 @@ def blocks_test(differences: Floats, alternative: str = "two-sided") -> PairedTe
     """Return the test of the mean difference on blocks of time; nan for too few differences."""
     blocks, error, n_blocks = time_blocks(differences), np.nan, 0
     if blocks is not None:
-        error = float(np.sqrt(variance_of_mean(TestLosses(differences, None, blocks))))
+        deviations = (differences - differences.mean()) / len(differences)
+        error = intervals.spread_between(deviations, blocks).error
         n_blocks = int(blocks[-1]) + 1
     return student_test(float(differences.mean()), error, n_blocks - 1, alternative)
 

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Result
-from skeval.metrics.cluster import internal_indices
-from skeval.metrics.cluster._internal import BY_NAME
+from skeval.metrics.cluster._internal import BY_NAME, internal_indices
 from skeval.utils._checks import (
     Noise,
     check_data,

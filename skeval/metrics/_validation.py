@@ -183,7 +183,9 @@ def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> R
     # weights that sum to the effective sample size
     weight, ranked = sample.weight, sample.ranked
     scale = float(weight.sum() / (weight @ weight))
-    masses = Masses.weigh(ranked, _find_odds(ranked.score), scale)
+    events, others = scale * ranked.positives, scale * ranked.negatives
+    squares = scale**2 * ranked.squares[0], scale**2 * ranked.squares[1]
+    masses = Masses(_find_odds(ranked.score), events, others, squares)
     p, weight = p.clip(CERTAIN, 1 - CERTAIN), weight if scale == 1 else weight * scale
     data = Validated(sample.positive, p, weight, sample.group, masses)
     # log-odds that divide the samples into parts of equal weight

@@ -305,16 +305,10 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            # arguments that are passed twice, missing, or of another kind
-            pairs = list(zip(kinds.items(), args, strict=False))
-            twice = any(name in kwargs for (name, _), _ in pairs)
-            missing = any(name not in kwargs for name in list(kinds)[len(args) :])
-            wrong = any(not (fits is None or fits(value)) for (_, fits), value in pairs)
-            if twice or missing or wrong or len(args) > len(kinds):
-                got = [type(value).__name__ for value in args]
-                got += [f"{name}={type(kwargs[name]).__name__}" for name in kinds if name in kwargs]
-                needs = f"{function.__name__} requires {' and '.join(kinds)}; " if missing else ""
-                raise TypeError(f"{needs}the order of arguments is {call}, got ({', '.join(got)}).")
+            pairs = zip(kinds.values(), args, strict=False)
+            if any(fits is not None and not fits(value) for fits, value in pairs):
+                got = ", ".join(type(value).__name__ for value in args)
+                raise TypeError(f"the order of arguments is {call}, got ({got}).")
             return function(*args, **kwargs)
 
         return cast(FunctionT, checked)
