@@ -1,11 +1,12 @@
 """Size and power of the tests of two rules on one data set, by simulation.
 
-Two nearest-mean rules see one normal feature each. Of the same worth (class means 0.8 on both sides
-of 0) no difference is there to be found; apart, the first has 0.8 and the second 0.3.
+Two nearest-mean rules see one normal feature each. Their class means are
+at -0.8 and 0.8 ("same"), or those of the second at -0.3 and 0.3 ("apart").
 
-    python benchmarks/split_tests.py [N_SIMULATIONS] > benchmarks/results/split_tests.md
+    python benchmarks/split_tests.py [N_SIMULATIONS] > benchmarks/results/split_tests.csv
 """
 
+import csv
 import sys
 
 import numpy as np
@@ -94,17 +95,16 @@ def decide(rng, x, y):
 
 def main(n_simulations=4000):
     """Print the table."""
-    print(f"# Tests of two rules on one data set\n\n{n_simulations} simulations a cell;", end=" ")
-    print("made by `benchmarks/split_tests.py`.\n")
     rng, columns = np.random.default_rng(0), []
     cells = [(worth, n) for worth in ((0.8, 0.8), (0.8, 0.3)) for n in (60, 200)]
     for worth, n in cells:
         parts = [decide(rng, *draw(rng, n_simulations // 8, n, worth)) for _ in range(8)]
         columns.append({name: np.mean([part[name] for part in parts]) for name in parts[0]})
     titles = [f"{'same' if worth[0] == worth[1] else 'apart'}, n = {n}" for worth, n in cells]
-    print("| test | " + " | ".join(titles) + " |\n|" + " --- |" * (1 + len(titles)))
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["test", *titles])
     for name in columns[0]:
-        print(f"| {name} | " + " | ".join(f"{column[name]:.3f}" for column in columns) + " |")
+        writer.writerow([name, *(f"{column[name]:.3f}" for column in columns)])
 
 
 if __name__ == "__main__":

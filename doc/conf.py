@@ -27,6 +27,7 @@ extensions = [
     "error_methods",
     "mathml",
     "numpydoc",
+    "results_table",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
