@@ -119,6 +119,8 @@ def describe_slices(found: Results, scales: Mapping[Any, float]) -> str:
     """Describe which subgroups differ from the rest; differences are divided by `scales`."""
     less = found.less_the_rest
     adjusted = {name: each.details["pvalue_adjusted"] for name, each in less.items()}
+    if np.isnan(list(adjusted.values())).all():
+        return "No subgroup has enough samples to be compared with the rest."
     differ = [name for name in less if adjusted[name] <= FALSE_DISCOVERIES]
     differ.sort(key=adjusted.__getitem__)
     rate = f"false discovery rate of {100 * FALSE_DISCOVERIES:g} % over {len(less)} subgroups"

@@ -434,7 +434,7 @@ def show_subgroups(report: Any) -> Section | None:
     sentence = describe_slices(estimates, scales)
     heading = "Subgroups differ from the rest"
     if sentence.startswith("No subgroup"):
-        heading = sentence.partition(" (")[0]
+        heading = sentence.partition(" (")[0].rstrip(".")
     table = Table("Error by subgroup.", head, rows, left=[0, 3, 5])
     return Section(heading, sentences=[sentence], tables=[table], in_summary=True)
 

@@ -518,6 +518,7 @@ def test_many_subgroups_are_all_printed(doses, capsys, tmp_path):
     assert main(words) == 0
     printed = capsys.readouterr().out
     assert "\n20 " in printed  # not 20.0
+    assert "No subgroup has enough samples to be compared with the rest." in printed
 
 
 def test_a_threshold_that_cannot_be_read_is_one_line(capsys):
