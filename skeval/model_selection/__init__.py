@@ -2,7 +2,7 @@
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
 from skeval.model_selection._bootstrap import bootstrap_error, bootstrap_score
-from skeval.model_selection._compare import compare_classifiers, run_over_datasets
+from skeval.model_selection._compare import compare_classifiers, comparison_power, run_over_datasets
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._compare_readers import compare_readers, reader_study_size
 from skeval.model_selection._compare_scores import compare_scores
@@ -59,6 +59,7 @@ __all__ = [
     "compare_predictions",
     "compare_readers",
     "compare_scores",
+    "comparison_power",
     "cross_val_error",
     "error_interval",
     "feature_importance",

@@ -1,14 +1,15 @@
 """Comparison of estimators on the same splits of one data set, and their scores on several.
 
-From top to bottom: the comparison, the scores of the fits for each test, and the loop over
-data sets.
+From top to bottom: the comparison, the scores of the fits for each test, the loop over data sets,
+and the power and sample size of comparisons, by simulation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
 from skeval._adapters.fits import fit_plan, score_plan
-from skeval._inference.paired import Right
+from skeval._inference.estimate import Curve
+from skeval._inference.paired import Right, mcnemar, tail_probability
+from skeval._inference.ranks import signed_rank_pvalue
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs, resolve_loss
 from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, know_classes
 from skeval._resampling.inputs import Inputs, Params, check_takes_weights, validate_inputs
@@ -25,6 +28,9 @@ from skeval._resampling.plans import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.sampling_units import drawing_units, values_or_nan
 from skeval.model_selection._comparison import (
     Comparison,
+    DatasetComparison,
+    Difference,
+    ReaderComparison,
     SplitComparison,
     check_estimators,
     check_margin,
@@ -37,7 +43,15 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._estimates import find_mean_loss, repeat_folds
 from skeval.model_selection._pair_tests import METHODS, correct
 from skeval.utils import _checks
-from skeval.utils._checks import Alternative, ComparisonTest, ErrorScore, RandomStateLike
+from skeval.utils._checks import (
+    Alternative,
+    ComparisonTest,
+    ErrorScore,
+    RandomStateLike,
+    check_option,
+    repetition_rng,
+    root_seed,
+)
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._text import name_scoring
 
@@ -540,3 +554,252 @@ def run_over_datasets(
             error.add_note(f"run_over_datasets was at work {at}.")
             raise
     return results
+
+
+MAX_TIMES = 1000
+"""Maximum size of a simulated study, relative to the available samples."""
+MIN_SIZE, MAX_DATASETS = 5, 2000
+"""Minimum size of a simulated study, and its maximum number of data sets."""
+CLOSE = 0.05
+"""Relative distance of two sizes at which the bisection stops."""
+ROUNDING = 1e-12
+"""Tolerance for a difference of accuracies that equals the fraction of discordant samples."""
+
+DrawPvalue = Callable[[int, Generator], float]
+"""P-value of a simulated study of some size."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RequiredSize:
+    """Size of a study with the required power; `comparison_power` describes the attributes."""
+
+    value: int | None
+    difference: float
+    level: float
+    power: float
+
+
+@validate_params(
+    {
+        "difference": [Real, None],
+        "power": [Interval(Real, 0, 1, closed="neither")],
+        "n_simulations": [Interval(Integral, 20, None, closed="left")],
+        "random_state": ["random_state", Generator],
+    }
+)
+def comparison_power(
+    comparison: Comparison,
+    *,
+    pair: tuple[str, str] | None = None,
+    difference: float | None = None,
+    power: float = 0.8,
+    n_simulations: int = 1000,
+    random_state: RandomStateLike = None,
+) -> Curve:
+    r"""Estimate the number of data sets, or samples, required to detect a difference.
+
+    Studies of increasing size are simulated from an available result, and each is tested as the
+    result was.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Available result. Over several data sets, their differences are drawn with replacement and
+        two classifiers are compared by Wilcoxon's test. On one data set, "mcnemar" draws the
+        numbers of samples that only one of them classifies correctly; the other methods draw the
+        difference and its standard error, which decreases with the square root of the number of
+        samples. Several pairs are tested at Bonferroni's level. A result with `groups` is extended
+        by similar groups, with Student's t for the number of groups.
+    pair : (str, str), default=None
+        Names of the two to compare; None means the best two, or the only two in their order.
+    difference : float, default=None
+        Assumed true difference, such as the smallest one that matters to you. None means the
+        observed difference, which is as uncertain as the result.
+    power : float, default=0.8
+        Required probability of detecting the difference.
+    n_simulations : int, default=1000
+        Simulated studies of each size; 1000 estimate a power of 0.8 with a margin of 0.025.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call.
+
+    Returns
+    -------
+    curve : Curve
+        `x` has the simulated sizes and `y` the share of studies that detect the difference;
+        `answer` is a sentence. In `extra`, `value` is the required size, None if no simulated size
+        has the power, and `difference`, `level` and `power` are the assumptions. For scores of
+        splits it is not below the available size, because models trained on fewer samples are
+        different models.
+
+    Raises
+    ------
+    TypeError
+        If `comparison` is not a `Comparison`.
+    ValueError
+        If a name is not one of those compared, the number of samples or the standard error is
+        unknown, or the groups of the result are crossed.
+
+    Notes
+    -----
+    Whether models trained on more samples would differ by more or less is not predicted: for
+    samples, this is the power of a larger test set, or of larger folds with unchanged models. The
+    power for the *observed* difference contains no more information than its P-value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import comparison_power, compare_predictions
+    >>> y = np.tile([0, 1], 50)
+    >>> a, b = (np.where(np.arange(100) % n == 0, 1 - y, y) for n in (12, 8))
+    >>> result = compare_predictions(y, [a, b], method="mcnemar")
+    >>> curve = comparison_power(result, n_simulations=200, random_state=0)
+    >>> curve.extra.value
+    576
+    """
+    if difference is not None and not np.isfinite(difference):
+        raise ValueError(f"difference must be finite, got {difference!r}.")
+    if not isinstance(comparison, Comparison):
+        raise TypeError(f"comparison must be a Comparison, got {type(comparison).__name__}.")
+    if isinstance(comparison, ReaderComparison):
+        raise ValueError(
+            "comparison must not be of several readers: reader_study_size plans readers and cases."
+        )
+    # the pair, by default the best two
+    over_datasets = isinstance(comparison, DatasetComparison)
+    if pair is None:
+        best = comparison.order[:2].tolist()
+        a, b = (comparison.names[at] for at in (best if over_datasets else sorted(best)))
+    else:
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
+            raise ValueError(f"pair must contain two names, got {pair!r}.")
+        a, b = (check_option("pair", name, comparison.names) for name in pair)
+    result = comparison[a, b]
+    assumed = result.value if difference is None else float(difference)
+
+    # studies of data sets have the observed differences, shifted to the assumed one
+    if isinstance(comparison, DatasetComparison):
+        first, second = (comparison.scores[:, comparison.names.index(name)] for name in (a, b))
+        shifted = first - second
+        if difference is not None:
+            shifted = shifted - result.value + difference
+        unit, least, start, most = "data sets", MIN_SIZE, MIN_SIZE, MAX_DATASETS
+
+        def draw_datasets(size: int, rng: Generator) -> float:
+            return signed_rank_pvalue(rng.choice(shifted, size))[0]
+
+        draw_pvalue: DrawPvalue = draw_datasets
+    else:
+        unit, n = "samples", result.n_samples or 0
+        draw_pvalue, least = _plan_samples(comparison, result, assumed)
+        start, most = max(least, n // 8), max(MAX_TIMES * n, least)
+
+    # power by size; the search simulates only the sizes that it needs
+    level = comparison.level / len(comparison.differences)
+    root, powers = root_seed(random_state), {}
+
+    def simulate(size: int) -> float:
+        rng = repetition_rng(root, size)
+        pvalues = [draw_pvalue(size, rng) for _ in range(n_simulations)]
+        # a missing P-value counts as no rejection
+        powers[size] = float(np.mean(np.array(pvalues) <= level))
+        return powers[size]
+
+    n_needed = _search(simulate, power, start, least, most)
+    sizes = sorted(powers)
+    answer = (
+        f"About {n_needed} {unit} like these would detect a difference of {assumed:.4g} with a "
+        f"power of {power:g}."
+    )
+    if n_needed is None:
+        answer = (
+            f"No study with up to {sizes[-1]} {unit} would detect a difference of {assumed:.4g} "
+            f"with a power of {power:g}."
+        )
+    elif isinstance(comparison, SplitComparison) and n_needed == least:
+        answer = (
+            f"The available {n_needed} {unit} detect a difference of {assumed:.4g} with a power "
+            f"of {powers[n_needed]:.2g}. Whether fewer would suffice is unknown."
+        )
+    return Curve(
+        name=f"power for a difference of {assumed:.4g} at level {level:.3g}",
+        axes=(f"n_{unit.replace(' ', '')}", "power"),
+        x=np.array(sizes),
+        y=np.array([powers[size] for size in sizes]),
+        method=comparison.method,
+        answer=answer,
+        extra=RequiredSize(value=n_needed, difference=assumed, level=level, power=float(power)),
+    )
+
+
+def _plan_samples(
+    comparison: Comparison, result: Difference, assumed: float
+) -> tuple[DrawPvalue, int]:
+    """Return the P-value of a study with more or fewer samples or groups, and its smallest size."""
+    n, error, extra = result.n_samples, result.standard_error, result.extra
+    if n is None or not np.isfinite(error) or error == 0:
+        raise ValueError(
+            "comparison must have a number of samples and a standard error, got "
+            f"n_samples={n!r} and standard_error={error!r}."
+        )
+    if isinstance(extra.intraclass_correlation, tuple):
+        raise ValueError(
+            "comparison must not be of crossed groups: a larger study may have more of either kind."
+        )
+    # groups like those of the result; models trained on fewer samples of splits are other models
+    splits = comparison.split_scores if isinstance(comparison, SplitComparison) else None
+    group_size = n / extra.n_groups if extra.n_groups and splits is None else None
+    least = max(MIN_SIZE, int(np.ceil(2 * group_size))) if group_size else MIN_SIZE
+    least = least if splits is None else n
+    if extra.only_a is not None and group_size is None:
+        # draw discordant samples: their observed fraction, split by the assumed difference
+        discordant = (extra.only_a + (extra.only_b or 0)) / n
+        if not abs(assumed) <= discordant + ROUNDING:
+            raise ValueError(
+                f"difference must be <= {discordant:.4g} in size, the fraction of samples that one "
+                f"of the two alone gets right, got {assumed!r}."
+            )
+        of_each = [(discordant + assumed) / 2, (discordant - assumed) / 2]
+        cells = np.clip([*of_each, 1 - sum(of_each)], 0.0, 1.0)
+
+        def draw_discordant(size: int, rng: Generator) -> float:
+            only_a, only_b, _ = rng.multinomial(size, cells).tolist()
+            return mcnemar(only_a, only_b, size, result.alternative)[0].pvalue
+
+        return draw_discordant, least
+
+    # draw the difference, and for splits or groups also its standard error
+    def draw_difference(size: int, rng: Generator) -> float:
+        degrees = np.inf if splits is None else len(splits) - 1.0
+        if group_size is not None:
+            degrees = size / group_size - 1
+        spread = 1.0 if np.isinf(degrees) else np.sqrt(rng.chisquare(degrees) / degrees)
+        statistic = rng.normal(assumed / (error * np.sqrt(n / size))) / spread
+        return tail_probability(statistic, result.alternative, degrees)
+
+    return draw_difference, least
+
+
+def _search(
+    simulate: Callable[[int], float], power: float, start: int, least: int, most: int
+) -> int | None:
+    """Return the smallest size with the required power, by doubling or halving and bisection."""
+    # double, or halve, until the power crosses the required one
+    low, high = start, start
+    if simulate(start) < power:
+        while low == high or simulate(high) < power:
+            if high == most:
+                return None
+            low, high = high, min(2 * high, most)
+    else:
+        while low == high and high > least:
+            low = max(least, high // 2)
+            if simulate(low) >= power:
+                high = low
+    # bisection to within 5 %
+    while high - low > max(1, CLOSE * high):
+        middle = (low + high) // 2
+        if simulate(middle) < power:
+            low = middle
+        else:
+            high = middle
+    return high

@@ -434,6 +434,7 @@ def reader_study_size(
     See Also
     --------
     compare_readers : Comparison of systems that several readers use.
+    comparison_power : Sample size of comparisons without readers.
 
     Notes
     -----

@@ -148,6 +148,7 @@ def compare_scores(
     See Also
     --------
     compare_predictions : Other metrics and tests, from predictions and true values.
+    comparison_power : Number of items or data sets that distinguish two systems.
 
     Notes
     -----

@@ -172,7 +172,10 @@ VECTORS["pool_estimates"] = with_options_of(model_selection.pool_estimates)(
 # numbers and names only
 OPTIONS = {
     **named(metrics, "probability_cost get_scorer get_scorer_names validation_size"),
-    **named(model_selection, "holdout_size BootstrapSplit WholeSample reader_study_size"),
+    **named(
+        model_selection,
+        "holdout_size BootstrapSplit WholeSample comparison_power reader_study_size",
+    ),
     "make_gaussian_classes": datasets.make_gaussian_classes,
 }
 # functions of numbers
