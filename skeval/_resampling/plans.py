@@ -976,11 +976,10 @@ def make_splitter(
         if groups is None:
             return KFold(n_folds, shuffle=True, random_state=seed)
         return GroupKFold(n_folds, shuffle=True, random_state=seed)
-    most = np.bincount(target.codes).max()
-    if most < n_folds:
+    n = np.bincount(target.codes).max()
+    if n < n_folds:
         raise ValueError(
-            f"cv={n_folds} folds need a class of at least {n_folds} members, the largest has "
-            f"{most}."
+            f"cv={n_folds} folds need a class of at least {n_folds} members, the largest has {n}."
         )
     # classes are spread over the folds
     splitter = StratifiedKFold if groups is None else FilledGroupFolds

@@ -525,12 +525,11 @@ def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floa
 
 
 def warn_of_undefined(values: Floats) -> None:
-    """Warn about resamples on which the statistic is undefined."""
-    n_undefined = int(np.isnan(values).sum())
-    if n_undefined:
+    """Warn about resamples without a value."""
+    n = int(np.isnan(values).sum())
+    if n:
         warn_undefined(
-            f"The metric is undefined on {n_undefined} of {len(values)} resamples, which are left "
-            "out; where a class is missing there, strata or more samples of it would help."
+            f"The metric is undefined on {n} of {len(values)} resamples, which are left out."
         )
 
 

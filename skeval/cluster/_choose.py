@@ -115,9 +115,8 @@ def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
         if matches:
             raise ValueError(f"param_name must say which of {', '.join(matches)} to set.")
     raise ValueError(
-        "param_name must name the parameter for the number of clusters: "
-        f"{type(clusterer).__name__} has neither n_clusters nor n_components; "
-        "skeval.metrics.cluster.dbcv_score judges labels without such a parameter."
+        f"param_name must be given: {type(clusterer).__name__} has neither n_clusters nor "
+        "n_components. skeval.metrics.cluster.dbcv_score judges labels without such a parameter."
     )
 
 

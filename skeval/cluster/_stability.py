@@ -244,8 +244,7 @@ def check_points(clusterer: Any, X: Any) -> Any:
     check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     if any(isinstance(v, str) and "precomputed" in v for v in clusterer.get_params().values()):
         raise ValueError(
-            "clusterer must take points, since subsets are clustered too, got one of precomputed "
-            f"distances or affinities, {clusterer!r}."
+            f"clusterer must not take precomputed distances or affinities, got {clusterer!r}."
         )
     # finite data of moderate size
     checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
@@ -269,8 +268,8 @@ def fit_labels(clusterer: Any, X: Any) -> np.ndarray:
     labels = np.asarray(clusterer.fit_predict(X))
     if labels.shape != (X.shape[0],):
         raise ValueError(
-            f"clusterer must return one label for each of the {X.shape[0]} samples, got labels of "
-            f"shape {labels.shape} from {type(clusterer).__name__}."
+            f"clusterer must return one label for each of the {X.shape[0]} samples, got shape "
+            f"{labels.shape}."
         )
     if labels.dtype.kind in "fO" and np.any(labels != labels):
         raise ValueError(f"clusterer must not return nan as a label; {clusterer!r} does.")

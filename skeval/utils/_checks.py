@@ -216,15 +216,14 @@ def check_predicts_target(estimator: Any) -> None:
     """Raise if an estimator predicts no target: a clusterer or an outlier detector."""
     name = type(estimator).__name__
     kind = get_tags(estimator).estimator_type
-    if kind == "clusterer":
+    remedies = {
+        "clusterer": "skeval.evaluate_clusterer(clusterer, X) evaluates it",
+        "outlier_detector": "give its scores to skeval.evaluate_predictions(y_true, scores)",
+    }
+    if kind in remedies:
         raise TypeError(
-            f"estimator must be a classifier or regressor, got the clusterer {name}; "
-            "skeval.evaluate_clusterer(clusterer, X) evaluates it."
-        )
-    if kind == "outlier_detector":
-        raise TypeError(
-            f"estimator must be a classifier or regressor, got the outlier detector {name}; give "
-            "its scores to skeval.evaluate_predictions(y_true, scores)."
+            "estimator must be a classifier or regressor, got the "
+            f"{kind.replace('_', ' ')} {name}; {remedies[kind]}."
         )
 
 
@@ -981,8 +980,8 @@ def root_seed(random_state: RandomStateLike) -> SeedSequence:
     if isinstance(random_state, RandomState):
         return SeedSequence(random_state.randint(0, 2**32, size=4, dtype=np.uint64).tolist())
     raise TypeError(
-        "random_state must be None, an int, a numpy RandomState or a numpy Generator, "
-        f"got {type(random_state).__name__}."
+        "random_state must be None, an int, a RandomState or a Generator, got "
+        f"{type(random_state).__name__}."
     )
 
 

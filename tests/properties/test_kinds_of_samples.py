@@ -108,14 +108,14 @@ def test_precomputed_kernels_equal_their_samples(name, plain, precomputed, matri
 
 def test_a_kernel_that_is_not_square():
     for matrix in (KERNEL[:, :5], csr_matrix(KERNEL[:, :5])):
-        with pytest.raises(ValueError, match=r"X must be square, .*; got shape \(80, 5\)"):
+        with pytest.raises(ValueError, match=r"X must be a square matrix .* got \(80, 5\)"):
             bootstrap_error(SVC(kernel="precomputed"), matrix, CLASSES)
 
 
 def test_clusterers_of_distances_are_refused():
     """Labels travel between halves by the nearest point, which a half of a matrix has not."""
     clusterer = AgglomerativeClustering(metric="precomputed", linkage="average")
-    with pytest.raises(ValueError, match="clusterer must take points"):
+    with pytest.raises(ValueError, match="clusterer must not take precomputed"):
         predictive_power(clusterer, DISTANCES)
-    with pytest.raises(ValueError, match="clusterer must take points"):
+    with pytest.raises(ValueError, match="clusterer must not take precomputed"):
         choose_n_clusters(clusterer, DISTANCES, n_clusters=[2, 3])

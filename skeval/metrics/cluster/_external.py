@@ -1307,6 +1307,6 @@ def check_values(masks: Any, name: str, xp: Any) -> None:
     if most > 1 + (0 if hard else SUM_TOLERANCE):
         rule = "not overlap where they are hard" if hard else "sum to at most 1 at each pixel"
         raise ValueError(
-            f"{name} must {rule}, got {most:g} at a pixel; for one mask per image use "
+            f"{name} must {rule}, got {most:g} at a pixel. For one mask per image use "
             "per_image=True."
         )

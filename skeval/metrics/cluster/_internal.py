@@ -1448,8 +1448,7 @@ def _split_beyond(
     missing = named & beyond - {row.name for row in rows}
     if missing:
         raise ValueError(
-            f"max_pairs must be None for {', '.join(sorted(missing))}, which need all pairs, got "
-            f"{max_pairs}."
+            f"max_pairs must be None for {', '.join(sorted(missing))}, got {max_pairs}."
         )
     if rows:
         allocate(partition, max_pairs)

@@ -162,10 +162,7 @@ def check_magnitude(data: Points) -> None:
     # as floats: Booleans and the smallest integer cannot be negated
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest and not SMALLEST <= largest <= LARGEST:
-        raise ValueError(
-            f"X must have its largest absolute value between {SMALLEST:g} and {LARGEST:g}, got "
-            f"{largest:g}; scale X."
-        )
+        raise ValueError(f"X must be of size {SMALLEST} to {LARGEST}, got {largest:g}; scale it.")
 
 
 def _check_matrix(X: object) -> np.ndarray:

@@ -35,9 +35,6 @@ MIN_ROWS = 48  # below this block size, calls cost more than copies
 MAX_DENSE_FEATURES, MAX_SMALL_BLOCK, MAX_NUMBERS = 100, 2**17, 2**22
 
 
-# with more clusters than this, points up to this size are centered at once
-MAX_CENTERED, MIN_CLUSTERS = 2**20, 16
-
 # means closer than the rounding error of a mean coincide
 COINCIDENT = 16 * np.finfo(float).eps
 
@@ -338,8 +335,7 @@ def check_distances(block: np.ndarray, metric: str | Callable) -> np.ndarray:
     wrong = block[~((block >= 0) & (block < np.inf))]
     if len(wrong):
         raise ValueError(
-            f"metric must give finite distances that are not negative, got {wrong[0]} by "
-            f"metric={metric!r}."
+            f"metric must give finite distances >= 0, got {wrong[0]} by metric={metric!r}."
         )
     return block
 
@@ -356,8 +352,7 @@ def _scale(metric: str | Callable, points: Points) -> dict[str, np.ndarray]:
             scale
         ):
             raise ValueError(
-                "metric='mahalanobis' needs features of X that are linearly independent and not "
-                "constant, got a singular covariance matrix."
+                "metric='mahalanobis' needs linearly independent features, got singular X."
             )
         return {"VI": np.linalg.inv(covariance)}
     return {}
@@ -525,13 +520,7 @@ def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray,
     starts, sizes = partition.starts, partition.sizes
     # first row of each cluster minus a central one, (K, p)
     firsts = points[starts] - np.median(points[starts], axis=0)
-    # many small clusters at once
-    if points.size <= MAX_CENTERED and len(sizes) > MIN_CLUSTERS:
-        deviations = points - points[starts].repeat(sizes, axis=0)
-        means = np.add.reduceat(deviations, starts, axis=0) / sizes[:, None]
-        deviations -= means.repeat(sizes, axis=0)
-        return squared_norms(deviations), means + firsts
-    # few clusters one by one, in one buffer
+    # the clusters one by one, in one buffer
     squared, means = np.empty(len(points)), np.empty((partition.n_clusters, points.shape[1]))
     space = np.empty((partition.sizes.max(), points.shape[1]))
     for rows, size, mean, first in zip(partition.members, sizes, means, firsts, strict=True):
