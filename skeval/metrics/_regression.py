@@ -330,10 +330,20 @@ def _mean_under_distribution(
     """
     if distribution.ppf(0.25) == distribution.isf(0.25):
         raise ValueError(f"distribution must not be a single point, got {distribution!r}.")
+    # quantiles in an infinite tail lose their digits in some versions of SciPy
+    (low, high), v = distribution.support(), expit(-_BREAKS)
+    exact = np.ones(len(_BREAKS), dtype=bool)
+    for end, quantile, beyond in (
+        (low, distribution.ppf, distribution.cdf),
+        (high, distribution.isf, distribution.sf),
+    ):
+        if np.isinf(end):
+            with np.errstate(all="ignore"), ignored_warnings(RuntimeWarning):
+                exact &= np.abs(beyond(quantile(v)) / v - 1) <= _TOLERANCE
+    breaks = _BREAKS[: np.logical_and.accumulate(exact).sum()]
     # the pieces of the line
-    start, width = _BREAKS[:-1], np.diff(_BREAKS)
+    start, width = breaks[:-1], np.diff(breaks)
     # a loss may be infinite at the ends of the support
-    low, high = distribution.support()
     low, high = np.nextafter(low, high), np.nextafter(high, low)
 
     def weigh(s: Floats) -> Floats:
@@ -347,7 +357,7 @@ def _mean_under_distribution(
     parts, error = quad_vec(lambda t: weigh(start + t * width) * width, 0, 1, **options)
     value = float(parts.sum())
     # beyond the last piece a power law continues
-    for before, end in weigh(_BREAKS[-2:]):
+    for before, end in weigh(breaks[-2:]):
         rate = np.log(before / end) / width[-1] if min(before, end) > 0 else np.inf
         rest = end / rate if rate > _TOLERANCE else np.inf
         value, error = value + rest, error + _GOAL * rest
