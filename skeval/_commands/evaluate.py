@@ -43,7 +43,10 @@ examples:
 """
 
 
-INCLUDED = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap", "perturbation")
+INCLUDED = (
+    "holdout", "permutation", "selection", "importance", "leave_one_out", "bootstrap",
+    "perturbation",
+)  # fmt: skip
 """Names in `include` of `evaluate`; repeated here (and tested), since importing it is slow."""
 
 

@@ -24,14 +24,17 @@ MAX_ROWS = 1000
 
 def settle(values: Floats) -> Floats:
     """Round values so that those equal up to rounding become equal: 0.8 - 0.7 and 0.7 - 0.6."""
-    scale = float(np.abs(values).max()) or 1.0
+    scale = float(np.nanmax(np.abs(values))) or 1.0
     settled: Floats = np.round(values / scale, ROUNDING_DIGITS) * scale
     return settled
 
 
 def rank_rows(scores: Floats) -> Floats:
-    """Return the rank of each score in its row, 1 for the highest, the mean rank for ties."""
-    ranks: Floats = stats.rankdata(-settle(scores), axis=1)
+    """Return the rank of each score in its row, 1 for the highest, the mean rank for ties.
+
+    Missing scores have no rank (nan), and the others the ranks among each other.
+    """
+    ranks: Floats = stats.rankdata(-settle(scores), axis=1, nan_policy="omit")
     return ranks
 
 
@@ -69,6 +72,33 @@ def friedman(ranks: Floats) -> Test:
             "f_without_ties": f_of(plain, n, k),
             "kendall_w": chi_squared / (n * (k - 1)),
         },
+    )
+
+
+def skillings_mack(ranks: Floats) -> Test:
+    """Return the test of Skillings and Mack (1981) that all classifiers are equal.
+
+    The ranks (N, k) are nan where a score is missing. Each row is centered and weighted by
+    ``sqrt(12 / (k_i + 1))``, with `k_i` scores. The sums over rows are compared with their
+    covariance if the scores of each row are exchangeable, ties included.
+    """
+    present = ~np.isnan(ranks)
+    sizes = present.sum(axis=1)
+    weighted = np.sqrt(12 / (sizes + 1))[:, None] * (ranks - (sizes + 1)[:, None] / 2)
+    weighted[~present] = 0.0
+    # covariance of the columns of a row: that of a permutation of its k_i weighted ranks
+    spread = np.sum(weighted**2, axis=1) / (sizes - 1)
+    covariance = -(present * (spread / sizes)[:, None]).T @ present.astype(float)
+    covariance[np.diag_indices_from(covariance)] += spread @ present
+    sums = weighted.sum(axis=0)
+    statistic = float(sums @ np.linalg.pinv(covariance, hermitian=True) @ sums)
+    degrees = int(np.linalg.matrix_rank(covariance, hermitian=True))
+    return Test(
+        name="chi-squared",
+        statistic=statistic,
+        pvalue=float(stats.chi2.sf(statistic, degrees)) if degrees else 1.0,
+        method="Skillings and Mack",
+        details={"degrees_of_freedom": degrees},
     )
 
 

@@ -37,6 +37,7 @@ from skeval._resampling.sampling_units import (
     SamplingUnits,
     Target,
     TooFewMembersError,
+    units_of,
 )
 from skeval.utils._checks import (
     RandomStateLike,
@@ -704,6 +705,8 @@ def make_permutation_plan(
     # labels may only be shuffled if samples are exchangeable
     groups = target.groups
     splitter = resolve_splitter(cv, target, groups, random_state)
+    if isinstance(splitter, BalancedFolds):  # folds that balance the true labels alone
+        splitter = splitter.ignore_target()
     if not in_time:
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
         if keeps_order(splitter, [] if drawn else list(splitter.split(X))):
@@ -843,6 +846,8 @@ def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomS
     if cv is None or isinstance(cv, Integral):
         n_folds = default_folds(target, groups) if cv is None else check_count("cv", cv, 2)
         return make_splitter(n_folds, target, groups, random_state)
+    if type(cv) is TimeSeriesSplit and groups is not None:
+        return GroupedSeriesSplit(cv)
     return cv if hasattr(cv, "get_n_splits") else check_cv(read_splits(cv))
 
 
@@ -960,10 +965,55 @@ class FilledGroupFolds(StratifiedGroupKFold):
         yield from folds
 
 
+class BalancedFolds(KFold):
+    """Folds of sampling units that balance a numeric target or several labels."""
+
+    def __init__(self, n_splits: int, units: SamplingUnits, random_state: int) -> None:
+        super().__init__(n_splits, shuffle=True, random_state=random_state)
+        self.units = units
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
+        """Yield the indices of the training and the test samples of each fold."""
+        rng = np.random.default_rng(self.random_state)
+        everything = np.arange(self.units.n_units)
+        fold = self.units.deal(everything, self.n_splits, rng)[self.units.unit]
+        for k in range(self.n_splits):
+            yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+    def ignore_target(self) -> BaseCrossValidator:
+        """Return folds that do not depend on the target."""
+        plain = KFold if self.units.n_groups is None else GroupKFold
+        return plain(self.n_splits, shuffle=True, random_state=self.random_state)
+
+
+class GroupedSeriesSplit(TimeSeriesSplit):
+    """Folds in time order whose training sets contain no group of their test sets."""
+
+    def __init__(self, series: TimeSeriesSplit) -> None:
+        super().__init__(
+            series.n_splits,
+            max_train_size=series.max_train_size,
+            test_size=series.test_size,
+            gap=series.gap,
+        )
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
+        """Yield the indices of the training and the test samples of each fold."""
+        groups = np.asarray(groups)
+        for fold, (train, test) in enumerate(super().split(X)):
+            kept = train[~np.isin(groups[train], groups[test])]
+            if not kept.size:
+                raise ValueError(
+                    f"cv must train on groups outside its test set; all groups before fold {fold} "
+                    "are also tested in it. Use fewer or shorter test sets, or groups that end."
+                )
+            yield kept, test
+
+
 def make_splitter(
     n_folds: int, target: Target, groups: Any, random_state: RandomStateLike
 ) -> BaseCrossValidator:
-    """Return shuffled folds, stratified by class and never splitting a group."""
+    """Return shuffled folds, stratified by the target and never splitting a group."""
     # enough groups or samples for the folds
     seed = int(root_seed(random_state).generate_state(1)[0])
     if groups is not None and len(np.unique(groups)) < n_folds:
@@ -973,9 +1023,7 @@ def make_splitter(
     if target.classes is None:
         if groups is None and len(target) < n_folds:
             raise ValueError(f"cv={n_folds} folds need {n_folds} samples, got {len(target)}.")
-        if groups is None:
-            return KFold(n_folds, shuffle=True, random_state=seed)
-        return GroupKFold(n_folds, shuffle=True, random_state=seed)
+        return BalancedFolds(n_folds, units_of(target, groups), seed)
     n = np.bincount(target.codes).max()
     if n < n_folds:
         raise ValueError(

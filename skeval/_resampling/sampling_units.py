@@ -267,6 +267,9 @@ class SamplingUnits:
         SAMPLE is a sample, or its predictions by several models.
     crossed : int ndarray of shape (n_samples, n_kinds) or None
         Crossed groups, a column for each kind; the units are the groups of the smallest kind.
+    means : ndarray of shape (n_units,) or (n_units, n_labels), or None
+        Mean of a numeric target, or share of samples with each label, in each unit. Folds balance
+        them; None for classes and for units without a common target.
     """
 
     unit: np.ndarray
@@ -274,6 +277,7 @@ class SamplingUnits:
     n_groups: int | None = None
     kind: UnitKind = UnitKind.GROUP
     crossed: np.ndarray | None = None
+    means: np.ndarray | None = None
 
     @property
     def n_units(self) -> int:
@@ -291,9 +295,19 @@ class SamplingUnits:
         return chosen[self.unit]
 
     def deal(self, units: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-        """Return a fold for each of some units, dealt in turn, class after class."""
-        # shuffle within classes, then deal class after class
-        order = np.lexsort([rng.random(len(units)), self.stratum[units]])
+        """Return a fold for each of some units, dealt in turn, class after class.
+
+        Numbers are sorted into quantile bins of `n_folds` units, one for each fold.
+        """
+        stratum = self.stratum[units]
+        if self.means is not None and self.means.ndim == 2:
+            return deal_labels(self.means[units], n_folds, rng)
+        if self.means is not None:
+            ranks = np.empty(len(units), dtype=np.intp)
+            ranks[np.lexsort([rng.random(len(units)), self.means[units]])] = np.arange(len(units))
+            stratum = ranks // n_folds
+        # shuffle within classes or bins, then deal them one after the other
+        order = np.lexsort([rng.random(len(units)), stratum])
         fold = np.empty(len(units), dtype=np.intp)
         fold[order] = np.arange(len(units)) % n_folds
         return fold
@@ -318,8 +332,16 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
         classes = number_by_appearance(target.codes)
     elif target.output_classes:
         classes = number_by_appearance(find_rarest_labels(target.codes))
+    # numbers that folds balance, or an indicator of each class of each output but the first
+    means = None
+    if target.classes is None and not target.outputs:
+        means = target.y.astype(float)
+    elif target.output_classes:
+        columns = zip(target.codes.T, target.output_classes, strict=True)
+        levels = [codes[:, None] == np.arange(1, len(names)) for codes, names in columns]
+        means = np.hstack(levels).astype(float)
     if groups is None:
-        return SamplingUnits(np.arange(len(target)), classes)
+        return SamplingUnits(np.arange(len(target)), classes, means=means)
     crossed = None
     if groups.ndim == 2:
         # folds keep the groups of the smallest kind together
@@ -332,7 +354,38 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
     # the stratum of a group is its most frequent class
     members = np.zeros((n_groups, int(classes.max()) + 1), dtype=np.intp)
     np.add.at(members, (unit, classes), 1)
-    return SamplingUnits(unit, members.argmax(axis=1), n_groups, crossed=crossed)
+    if means is not None:
+        sums = np.zeros((n_groups, *means.shape[1:]))
+        np.add.at(sums, unit, means)
+        means = (sums.T / np.bincount(unit)).T
+    return SamplingUnits(unit, members.argmax(axis=1), n_groups, crossed=crossed, means=means)
+
+
+def deal_labels(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+    """Return a fold for each row of labels, balanced label by label, the rarest first.
+
+    This is iterative stratification [1]_: a row with the label goes to the fold that lacks most of
+    this label, then most rows. The sizes of the folds differ by at most one.
+
+    References
+    ----------
+    .. [1] Sechidis, K., Tsoumakas, G. and Vlahavas, I. (2011). On the stratification of multi-label
+       data. ECML PKDD 2011, 145-158. :doi:`10.1007/978-3-642-23808-6_10`
+    """
+    n, fold = len(labels), np.full(len(labels), -1)
+    room = rng.permutation((n + np.arange(n_folds)) // n_folds)
+    lacks = np.tile(labels.sum(axis=0) / n_folds, (n_folds, 1))
+    while (left := np.flatnonzero(fold < 0)).size:
+        # rows with the rarest label left, or without any label
+        sums = labels[left].sum(axis=0)
+        rarest = int(np.argmin(np.where(sums > 0, sums, np.inf))) if sums.any() else None
+        members = left if rarest is None else left[labels[left, rarest] > 0]
+        for row in rng.permutation(members):
+            wanted = room if rarest is None else np.where(room > 0, lacks[:, rarest], -np.inf)
+            fold[row] = best = np.lexsort([rng.random(n_folds), room, wanted])[-1]
+            lacks[best] -= labels[row]
+            room[best] -= 1
+    return fold
 
 
 def find_rarest_labels(codes: np.ndarray) -> np.ndarray:

@@ -239,10 +239,27 @@ def predictive_power(
     )
 
 
+def takes_pairs(clusterer: Any) -> bool:
+    """Return whether a clusterer takes distances or affinities of all pairs instead of points."""
+    values = clusterer.get_params().values()
+    return any(isinstance(value, str) and "precomputed" in value for value in values)
+
+
+def check_pairs(X: Any) -> Any:
+    """Return the validated matrix of distances or affinities of all pairs of samples."""
+    checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
+    if checked.shape[0] != checked.shape[1]:
+        raise ValueError(
+            "X must be square for a clusterer of precomputed distances or affinities, got shape "
+            f"{checked.shape}."
+        )
+    return checked
+
+
 def check_points(clusterer: Any, X: Any) -> Any:
     """Return validated numeric data; data frames are returned unchanged."""
     check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
-    if any(isinstance(v, str) and "precomputed" in v for v in clusterer.get_params().values()):
+    if takes_pairs(clusterer):
         raise ValueError(
             f"clusterer must not take precomputed distances or affinities, got {clusterer!r}."
         )
@@ -511,8 +528,8 @@ def cluster_stability(
     clusterer : estimator
         Clusterer or pipeline with `fit_predict`; it is cloned. The number of clusters may differ
         between resamples.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The data, or the distances or affinities that the clusterer takes ("precomputed").
     method : {"bootstrap", "subset"}, default="bootstrap"
         The resamples: the distinct samples of a bootstrap, or half of the samples.
     n_resamples : int, default=100
@@ -537,7 +554,7 @@ def cluster_stability(
     ------
     ValueError
         If X has fewer than 4 samples, is not finite, or has infinite squares, if the clusterer
-        labels all samples as noise or takes precomputed distances, or a parameter is out of range.
+        labels all samples as noise, or a parameter is out of range.
 
     See Also
     --------
@@ -577,7 +594,7 @@ def cluster_stability(
     >>> result.verdicts
     ('highly stable', 'highly stable', 'highly stable')
     """
-    X = check_points(clusterer, X)
+    X = check_pairs(X) if takes_pairs(clusterer) else check_points(clusterer, X)
     root = root_seed(random_state)
     # the clusters of the data, whose stability is measured
     first = seed_clusterer(clusterer, repetition_rng(root, 0))
@@ -606,7 +623,10 @@ def compare_resample(
 ) -> np.ndarray:
     """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
     rows = draw_rows(X.shape[0], method, draw.rng)
-    predicted = fit_labels(seed_clusterer(clusterer, draw.rng), safe_indexing(X, rows))
+    data = safe_indexing(X, rows)
+    if takes_pairs(clusterer):
+        data = data[:, rows]
+    predicted = fit_labels(seed_clusterer(clusterer, draw.rng), data)
     return cluster_jaccards(labels, partition[rows], predicted)
 
 

@@ -117,9 +117,12 @@ def compare_scores(
     margin : float, default=None
         Largest difference of two scores that does not matter. The differences then have P-values of
         non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
-    missing : {"raise", "drop"}, default="raise"
-        If a classifier has no score on a data set: raise an error that names both, or leave out the
-        data set and list it in `dropped`. A missing score of an item always raises.
+    missing : {"raise", "drop", "keep"}, default="raise"
+        If a classifier has no score on a data set: raise an error that names both; leave out the
+        data set and list it in `dropped`; or keep its other scores. Each pair is then compared on
+        the data sets with both scores, by "wilcoxon", and the `omnibus` is the test of Skillings
+        and Mack [5]_, which is valid if scores are missing for reasons unrelated to their values.
+        A missing score of an item always raises.
     groups : str, list of str or array-like of shape (n_items,) or (n_items, n_kinds), default=None
         Task or prompt of each item, if items of one group are not independent: standard errors are
         then computed between groups. Names of columns of `scores`, or values in the order of the
@@ -197,6 +200,9 @@ def compare_scores(
     .. [4] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
        with applications to mobility across neighbourhoods and academic achievement across
        countries. Review of Economic Studies 91, 476-518. https://doi.org/10.1093/restud/rdad006
+    .. [5] Skillings, J. H. and Mack, G. A. (1981). On the use of a Friedman-type statistic in
+       balanced and unbalanced block designs. Technometrics 23, 171-177.
+       https://doi.org/10.1080/00401706.1981.10486261
 
     Examples
     --------
@@ -244,7 +250,7 @@ def compare_scores(
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
     _checks.check_option("over", over, TESTS)
-    _checks.check_option("missing", missing, ("raise", "drop"))
+    _checks.check_option("missing", missing, ("raise", "drop", "keep"))
     _checks.check_option("method", method, ("auto", *TESTS[over]))
     if over != "splits" and test_train_ratio is not None:
         raise ValueError(
@@ -278,14 +284,18 @@ def compare_scores(
     else:
         kind, reason = DatasetComparison, "The test was chosen by the user."
         names, values, datasets, dropped = read_score_table(scores, missing)
-        if method == "auto":
+        if np.isnan(values).any():
+            if method not in ("auto", "wilcoxon"):
+                raise ValueError(f"method must be 'wilcoxon' for missing scores, got {method!r}.")
+            method, reason = "wilcoxon", "Each pair is compared on the data sets with both scores."
+        elif method == "auto":
             method, reason = choose_test(values.shape, 1 - confidence_level)
         check_method(method, alternative, len(names))
         tests = METHODS[method].test(values, confidence_level)
         fields = {"scores": values, "datasets": datasets, "dropped": dropped, "reason": reason}
     return kind(
         names=names,
-        values=values.mean(axis=0),
+        values=np.nanmean(values, axis=0),
         tests=correct(tests, method, confidence_level),
         method=method,
         alternative=alternative,
@@ -403,17 +413,22 @@ def read_score_table(
     if len(names) < 2:
         raise ValueError(f"scores must be of at least two classifiers, got {len(names)}.")
     lacks = np.isnan(means)
-    kept = np.logical_not(lacks.any(axis=1))
+    kept = np.sum(~lacks, axis=1) >= (2 if missing == "keep" else len(names))
     if missing == "raise" and not kept.all():
         row, column = np.argwhere(lacks)[0]
         raise ValueError(
             f"scores must have no missing values, got none of {names[column]!r} on "
             f"{datasets[row]!r} and {lacks.sum() - 1} more; missing='drop' leaves out "
-            f"{np.sum(~kept)} of {len(datasets)} data sets."
+            f"{np.sum(~kept)} of {len(datasets)} data sets, missing='keep' uses their other scores."
         )
-    if kept.sum() < 2:
+    # each pair needs data sets with both scores
+    present = (~lacks[kept]).astype(int)
+    shared = present.T @ present
+    if shared.min() < 2:
+        first, second = np.argwhere(shared == shared.min())[0]
         raise ValueError(
-            f"scores must contain at least two data sets that have all scores, got {kept.sum()}."
+            "scores must contain at least two data sets with the scores of each pair, got "
+            f"{shared.min()} of {names[first]!r} and {names[second]!r}."
         )
     complete, dropped = (
         tuple(name for name, one in zip(datasets, mask, strict=True) if one)

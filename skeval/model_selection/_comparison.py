@@ -757,7 +757,7 @@ class DatasetComparison(Comparison):
     Attributes
     ----------
     scores : ndarray of shape (n_datasets, n_names)
-        Scores on the data sets.
+        Scores on the data sets; nan where a score is missing.
     datasets, dropped : tuple of str
         Names of the data sets, and of those without all scores.
     reason : str
@@ -771,8 +771,13 @@ class DatasetComparison(Comparison):
 
     @cached_property
     def mean_ranks(self) -> np.ndarray:
-        """Mean ranks over the data sets, shape (n_names,)."""
-        means: np.ndarray = rank_rows(self.scores).mean(axis=0)
+        """Mean ranks over the data sets, shape (n_names,).
+
+        Ranks on a data set with missing scores are stretched to those of all systems.
+        """
+        ranks, n_names = rank_rows(self.scores), len(self.names)
+        last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
+        means: np.ndarray = np.nanmean(1 + (ranks - 1) * (n_names - 1) / (last - 1), axis=0)
         return means
 
     @cached_property

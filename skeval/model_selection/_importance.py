@@ -137,20 +137,14 @@ def feature_importance(
     _checks.check_count("n_permutations", n_permutations)
     check_scalar(max_correlation, "max_correlation", Real, min_val=0, max_val=1)
     validate_inputs(estimator, X, y, groups, with_loss=False, several=True)
-    names = name_columns(estimator, X)
-    together = group_columns(X, max_correlation)
     seed = int(_checks.root_seed(random_state).generate_state(1)[0])
-    scorer = read_scoring(estimator, scoring)
+    scorer, options = read_scoring(estimator, scoring), (max_correlation, n_permutations, seed)
+    drops = list_drops(scorer, X, name_columns(estimator, X), *options)
     scores = score_interval(
         estimator,
         X,
         y,
-        scoring={
-            " + ".join(str(names[column]) for column in columns): ScoreDrop(
-                scorer, columns, n_permutations, seed
-            )
-            for columns in together
-        },
+        scoring=drops,
         n_folds=n_folds,
         n_repeats=n_repeats,
         confidence_level=confidence_level,
@@ -165,6 +159,23 @@ def feature_importance(
     )
     order = sorted(scores, key=lambda name: -scores[name].value)
     return Results({name: replace(scores[name], name="importance") for name in order})
+
+
+def list_drops(
+    scorer: Any,
+    X: Any,
+    names: Sequence[Any],
+    max_correlation: float = 0.8,
+    n_permutations: int = 5,
+    seed: int = 0,
+) -> dict[str, ScoreDrop]:
+    """Return a scorer for each column, or group of correlated columns, by their joined names."""
+    return {
+        " + ".join(str(names[column]) for column in columns): ScoreDrop(
+            scorer, columns, n_permutations, seed
+        )
+        for columns in group_columns(X, max_correlation)
+    }
 
 
 class ScoreDrop:

@@ -461,7 +461,7 @@ def diebold_mariano(scores: Floats, alternative: str = "two-sided", horizon: int
 
 
 def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
-    """Apply Wilcoxon's signed-rank test to scores of data sets.
+    """Apply Wilcoxon's signed-rank test to scores of data sets; a missing score is nan.
 
     The limits at this level are computed with the tests.
     """
@@ -469,10 +469,11 @@ def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
     differences = (scores[:, first] - scores[:, second]).T
     # signed ranks at Bonferroni's level
     level = paired.simultaneous_level(confidence_level, len(differences))
-    tested = ranks.signed_rank_tests(differences, level)
+    tested = _test_signed_ranks(differences, level)
     omnibus = None
     if scores.shape[1] > 2:
-        omnibus = ranks.friedman(ranks.rank_rows(scores))
+        test = ranks.skillings_mack if np.isnan(scores).any() else ranks.friedman
+        omnibus = test(ranks.rank_rows(scores))
     return PairTests(
         tested.estimate,
         np.full(len(differences), np.nan),
@@ -486,12 +487,21 @@ def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
     )
 
 
+def _test_signed_ranks(differences: Floats, confidence_level: float) -> ranks.SignedRankTests:
+    """Return the tests of rows of differences, each without its missing ones."""
+    if not np.isnan(differences).any():
+        return ranks.signed_rank_tests(differences, confidence_level)
+    rows = [row[np.isfinite(row)][None] for row in differences]
+    tests = [ranks.signed_rank_tests(row, confidence_level) for row in rows]
+    return ranks.SignedRankTests(*map(np.concatenate, zip(*tests, strict=True)))
+
+
 def _signed_rank_limits(
     differences: Floats, known_level: float, ends: Ends, confidence_level: float, pairs: Places
 ) -> Ends:
     if confidence_level == known_level:
         return ends[0][pairs], ends[1][pairs]
-    tested = ranks.signed_rank_tests(differences[pairs], confidence_level)
+    tested = _test_signed_ranks(differences[pairs], confidence_level)
     return tested.low, tested.high
 
 

@@ -18,13 +18,15 @@ from sklearn.pipeline import Pipeline
 
 from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.fit_outputs import LossLike
-from skeval._resampling.fit_request import check_scorers
-from skeval._resampling.inputs import Params, validate_inputs
+from skeval._resampling.fit_request import EachScorer, FitRequest, check_scorers
+from skeval._resampling.inputs import Inputs, Params, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import UnitKind, has_outputs
 from skeval.feature_selection import SelectionFrequencyDisplay
+from skeval.metrics._scorers import read_scoring
 from skeval.model_selection._error_interval import measure_metrics, read_positive_weight
+from skeval.model_selection._importance import list_drops
 from skeval.model_selection._interval_methods import AUTO, error_of_some
 from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.model_selection._subgroups import compare_subgroups
@@ -35,6 +37,7 @@ from skeval.report._data_checks.time_order import check_split_order, warn_of_ord
 from skeval.report._outputs import evaluate_outputs
 from skeval.report._page import Caution, Figure, Section, Table, list_grave
 from skeval.report._parts import (
+    IMPORTANCE,
     INTERRUPTED,
     PARTS,
     Clock,
@@ -116,7 +119,7 @@ def evaluate(
         after the columns of a data frame. A sparse matrix of 0 and 1 indicates which labels each
         sample has.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
         groups together. A number of folds, or a splitter with ``shuffle=True``, draws new folds for
         each repeat. Other folds are used as they are, and without `groups` samples that they never
         separate count as one unit. None means 10, or the number of samples, of groups or of members
@@ -125,10 +128,11 @@ def evaluate(
         not run, with a warning.
     include : "auto", "all" or names, default="auto"
         Parts besides the main estimate, resubstitution and cross-validation: any of "holdout",
-        "leave_one_out", "bootstrap", "perturbation", "permutation" and "selection". "auto" runs the
-        permutation test if the interval does not show that the model is better than the baseline,
-        and only until it is clear whether P exceeds 0.05 [1]_, and "selection" if the estimator
-        selects features. The report lists what was not run.
+        "leave_one_out", "bootstrap", "perturbation", "permutation", "selection" and "importance",
+        the permutation importance of each feature in the fits of the main estimate, as in
+        `feature_importance`. "auto" runs the permutation test if the interval does not show that
+        the model is better than the baseline, and only until it is clear whether P exceeds 0.05
+        [1]_, and "selection" if the estimator selects features. The report lists what was not run.
     budget : float, default=None
         Time limit in seconds, of all estimators together. The folds of the main estimate are
         repeated as often as time permits, at least once; with fewer repeats, its variance is
@@ -333,6 +337,8 @@ def _validate(estimator: Any, X: Any, y: Any, options: dict[str, Any], seed: int
     names = _arguments.check_feature_names(inputs.X, options["feature_names"])
     # scores of each fit, and the results of a final search
     request = _arguments.resolve_scorers(options["scoring"])
+    if "importance" in include:
+        request = add_drops(request, inputs, names, seed)
     final = estimator
     while isinstance(final, Pipeline):
         final = final.steps[-1][1]
@@ -346,6 +352,21 @@ def _validate(estimator: Any, X: Any, y: Any, options: dict[str, Any], seed: int
     inputs = inputs.with_estimator(rule)
     inputs = inputs.with_options(weight=read_positive_weight(inputs, options["sample_weight"]))
     return Evaluation(inputs, request, seed, sizes, include, names, by, left_out, tuple(notes))
+
+
+def add_drops(
+    request: FitRequest, inputs: Inputs, names: Sequence[str] | None, seed: int
+) -> FitRequest:
+    """Return a request with the drop of the score of the estimator for each shuffled feature.
+
+    Inputs without columns, such as texts and kernels, have no features to shuffle.
+    """
+    if _arguments.count_columns(inputs.X) is None or inputs.tags.input_tags.pairwise:
+        return request
+    names = names or [f"x{column}" for column in range(inputs.X.shape[1])]
+    drops = list_drops(read_scoring(inputs.estimator, None), inputs.X, names, seed=seed)
+    scorers = (request.scoring or {}) | {IMPORTANCE + name: one for name, one in drops.items()}
+    return replace(request, scorer=EachScorer(scorers), scoring=scorers)
 
 
 def _run_all(
@@ -421,6 +442,7 @@ def _run_all(
         "perturbation": results.get("perturbation"),
         **results.get("selection", NOTHING_SELECTED),
         "permutation": results.get("permutation"),
+        "importance": results.get("importance"),
         "baseline": baseline,
         "omitted": omitted,
     }
@@ -434,7 +456,8 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
     """Return the results that are computed from the predictions of the main estimate."""
     answer, predictions = evaluation.estimate, evaluation.predictions
     level, subgroups, tuning = evaluation.inputs.confidence_level, None, None
-    metrics = measure_metrics(predictions, level)
+    scores = {n: s for n, s in predictions.scores.items() if not n.startswith(IMPORTANCE)}
+    metrics = measure_metrics(replace(predictions, scores=scores), level)
     if answer.loss == "zero_one":
         metrics["accuracy"] = _findings.mirror(metrics["accuracy"], answer)
     # units of the subgroups as in the main estimate
@@ -742,6 +765,7 @@ ESTIMATOR = Layout(
         show_perturbation,
         show_permutation,
         show_selection,
+        _sections.show_importance,
         show_tuning,
         _sections.show_hard_samples,
     ),
@@ -752,7 +776,7 @@ ESTIMATOR = Layout(
     records=(
         "metrics", "confusion", "subgroups", "less_the_rest", "estimates", "baseline",
         "omitted", "perturbation", "permutation", "selection_bias", "selection_stability",
-        "candidate_names", "tuning", "hard_samples",
+        "candidate_names", "importance", "tuning", "hard_samples",
     ),
     computed={
         "positive": _sections.find_positive_class,

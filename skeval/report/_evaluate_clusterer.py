@@ -7,15 +7,11 @@ clustering that a page draws.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 from textwrap import shorten
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.decomposition import PCA
 
 from skeval._resampling.progress import begin_step
 from skeval.cluster import (
@@ -34,12 +30,23 @@ from skeval.cluster._stability import (
     check_points,
     fit_labels,
     seed_clusterer,
+    takes_pairs,
 )
 from skeval.metrics.cluster import external_indices
 from skeval.report._data_checks import warn_of_points
+from skeval.report._one_clustering import (
+    MAX_FACT,
+    MEASURES,
+    N_NEIGHBORS,
+    ORIENTATION,
+    ShownClusters,
+    draw_clusters,
+    evaluate_as_is,
+    has_number,
+    place_samples,
+)
 from skeval.report._page import Figure, Section, Table, list_grave
 from skeval.report._report import Layout, Report, describe_run, write_estimator
-from skeval.report._sections import MAX_POINTS
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, StabilityAgreement, StructureReference
 from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
@@ -50,7 +57,6 @@ HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
 HALVING_OPTIONS = ("reference", "n_repeats", "param_name", "n_jobs", "verbose", "memory")
 """Options that `choose_n_clusters` has too."""
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
-N_NEIGHBORS = 10
 MAX_CLUSTERS = 8
 
 
@@ -70,22 +76,32 @@ def evaluate_clusterer(
     verbose: int = 0,
     memory: Any = None,
 ) -> Report:
-    """Evaluate a clusterer at several numbers of clusters.
+    """Evaluate a clusterer at several numbers of clusters, or one clustering without this number.
 
     The report chooses the number of clusters by sequential tests, and compares the choice with the
     other rules of `choose_n_clusters`. It has internal indices of the clustering of all samples and
     their Pareto front, the stability between random halves, agreement with known classes if there
     are any, and warnings if the choice should not be taken at face value.
 
+    A clusterer without a number of clusters, such as DBSCAN and HDBSCAN, or of precomputed
+    distances, is evaluated as it is: number of clusters, share of noise, DBCV, internal indices of
+    the samples in clusters, the stability of each cluster in ``10 * n_repeats`` bootstrap samples,
+    agreement between halves, and a test of DBCV against data without structure. Data with fewer
+    than two clusters count as the lowest DBCV, -1. Distances have no DBCV, halves and test, which
+    need points.
+
     Parameters
     ----------
     clusterer : estimator
-        Clusterer, or pipeline, with `fit_predict` and a parameter for the number of clusters.
-    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Clusterer, or pipeline, with `fit_predict`. A parameter for the number of clusters is not
+        used if it is None.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features) or \
+            (n_samples, n_samples)
         The data. Indices and nearest neighbors use Euclidean distances in X, so scale X
-        beforehand.
+        beforehand. Distances of a clusterer with ``metric="precomputed"``.
     n_clusters : iterable of int, default=None
-        Candidates, from 2 to half the number of samples. None means 2 to 8, within this limit.
+        Candidates, from 2 to half the number of samples. None means 2 to 8, within this limit. It
+        must be None without a number of clusters.
     labels_true : array-like of shape (n_samples,), default=None
         Known classes, for comparison only: neither the clusterings nor the choice use them.
     indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin_pairwise", \
@@ -99,7 +115,7 @@ def evaluate_clusterer(
     n_repeats : int, default=10
         Number of random halvings, at least 2.
     param_name : str, default=None
-        Parameter of the clusterer for the number of clusters; None detects it.
+        Parameter of the clusterer for the number of clusters; None detects it in the last step.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws; an int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
@@ -143,6 +159,11 @@ def evaluate_clusterer(
     ... )
     >>> report.n_clusters, report.comparison.front_names
     (3, ('k = 3',))
+
+    >>> from sklearn.cluster import DBSCAN
+    >>> report = evaluate_clusterer(DBSCAN(eps=1.2), X, random_state=0)
+    >>> report.n_clusters, round(report.noise_share, 2), round(report.dbcv, 2)
+    (3, 0.08, 0.77)
     """
     # validate the arguments
     arguments = dict(locals())
@@ -155,6 +176,8 @@ def evaluate_clusterer(
     _checks.check_option("stability", stability, AGREEMENTS)
     _checks.check_option("reference", reference, REFERENCES)
     _checks.check_same_length(X=X, labels_true=labels_true)
+    if param_name is None and (takes_pairs(clusterer) or not has_number(clusterer)):
+        return evaluate_as_is(arguments)
     table_warnings = warn_of_points(X, getattr(X, "columns", None))
     X = check_points(clusterer, X)
     candidates = _check_range(n_clusters, X.shape[0])
@@ -229,7 +252,6 @@ def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray
 
 
 MAX_SIZES = 12
-MAX_FACT = 300  # characters
 
 
 # --- warnings and verdict
@@ -358,19 +380,10 @@ def show_clusters(report: Any) -> Section:
     if shown is None:
         return Section(heading, tables=[table])
     # the chosen clustering, or the one with the largest silhouette
-    figures = [
-        Figure(
-            partial(draw_map, shown),
-            "Samples on the first two principal components; each cluster has its number "
-            "at its mean. Clusters that overlap here may be separated in other "
-            "directions.",
-            label=f"The samples of {shown.n_clusters} clusters on two principal components.",
-        )
-    ]
     chosen = shown.n_clusters == report.n_clusters
     what = "the chosen number" if chosen else "the largest silhouette; no number was chosen"
     caption = f"Shown: k = {shown.n_clusters}, {what}."
-    return Section(heading, explains=[caption], figures=figures, tables=[table])
+    return Section(heading, explains=[caption], figures=[draw_clusters(shown)], tables=[table])
 
 
 def show_rules(report: Any) -> Section:
@@ -495,10 +508,6 @@ def _write_alike(values: np.ndarray) -> list[str]:
     return [f"{value:{form}}" for value in values]
 
 
-ORIENTATION = (
-    "The adjusted Rand index with the known classes is for orientation only: the choice does not "
-    "use them."
-)
 FRONT = "Pareto front: no other k is at least as good on every index to its left and better on one."
 PRESUMES = (
     "The choice assumes clusters of the shape that the algorithm looks for (k-means and Ward: "
@@ -514,14 +523,6 @@ RULE_NAMES = {
     "silhouette": "silhouette of halves",
     "gap": "gap statistic",
 }
-
-
-MEASURES = {
-    "prediction_strength": ("prediction", "strength"),
-    "adjusted_rand": ("adjusted Rand", "of halves"),
-    "matched_accuracy": ("matched accuracy", "of halves"),
-}
-"""The stability measure, in words on two lines."""
 
 
 def _plot(report: Any, ax: Any) -> StabilityDisplay:
@@ -552,31 +553,6 @@ CLUSTERING = Layout(
 # --- the clustering that a page draws
 
 
-@dataclass(frozen=True, eq=False)
-class ShownClusters:
-    """Clustering in the plane of the first two principal components.
-
-    Attributes
-    ----------
-    n_clusters : int
-        Requested number of clusters: the choice, or the most stable one if none was chosen.
-    labels : ndarray of shape (n_samples,)
-        Cluster of each sample.
-    components : ndarray of shape (n_samples, 2)
-        Coordinates on the first two principal components of X; for one feature the second is 0.
-    shares : ndarray of shape (2,)
-        Their shares of the variance of X; nan if nothing varies.
-    """
-
-    n_clusters: int
-    labels: np.ndarray
-    components: np.ndarray
-    shares: np.ndarray
-
-
-N_COMPONENTS = 2
-
-
 def find_clustering(
     X: Any, partitions: Mapping[int, np.ndarray], choice: NClustersChoice, seed: int
 ) -> ShownClusters | None:
@@ -590,39 +566,4 @@ def find_clustering(
     labels = partitions[shown]
     if len(np.unique(labels)) < 2:
         return None
-    # one memory layout, because sums in another differ in the last digits
-    points = X if issparse(X) else np.ascontiguousarray(X, dtype=float)
-    # principal components, of sparse data without a dense copy
-    n_axes, solver = min(N_COMPONENTS, points.shape[1]), "auto"
-    if issparse(X):
-        solver = "arpack" if n_axes < X.shape[1] else "auto"
-        points = X if n_axes < X.shape[1] else X.toarray()
-    components, shares = np.zeros((points.shape[0], N_COMPONENTS)), np.zeros(N_COMPONENTS)
-    with np.errstate(divide="ignore", invalid="ignore"):  # shares are undefined if nothing varies
-        analysis = PCA(n_axes, svd_solver=solver, random_state=seed)
-        components[:, :n_axes] = analysis.fit_transform(points)
-        shares[:n_axes] = analysis.explained_variance_ratio_
-    return ShownClusters(shown, labels, components, shares)
-
-
-MARKERS = "o^sDvP*X"
-BACKGROUND = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-
-
-def draw_map(shown: Any, ax: Any) -> None:
-    """Draw the samples on two principal components, with a marker and number for each cluster.
-
-    Large samples are thinned, because dense points cannot be distinguished.
-    """
-    # at most MAX_POINTS samples
-    step = -(-len(shown.labels) // MAX_POINTS)
-    drawn, labels = shown.components[::step], shown.labels[::step]
-    for place, label in enumerate(np.unique(shown.labels)):
-        style = {"marker": MARKERS[place % len(MARKERS)], "color": f"C{place % 2}"}
-        ax.scatter(*drawn[labels == label].T, s=14, alpha=0.6, linewidths=0, **style)
-    for label in np.unique(shown.labels):
-        center = shown.components[shown.labels == label].mean(axis=0)
-        ax.text(*center, str(label), ha="center", va="center", weight="bold", bbox=BACKGROUND)
-    for axis, name, share in zip("xy", ("first", "second"), shown.shares, strict=True):
-        share_text = f", {100 * share:.0f} % of the variance" if np.isfinite(share) else ""
-        ax.set(**{f"{axis}label": f"{name} component{share_text}"})
+    return ShownClusters(shown, labels, *place_samples(X, seed))

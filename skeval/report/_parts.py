@@ -26,7 +26,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from skeval._adapters.fits import fit_each, fit_plan
-from skeval._inference.estimate import Estimate, Test
+from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.paired import find_season, stop_when_decided
 from skeval._resampling import plans
 from skeval._resampling.fit_loop import NoFitLeftError
@@ -39,6 +39,7 @@ from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection import _estimates, _interval_methods
 from skeval.model_selection._bootstrap import estimate_bootstraps
+from skeval.model_selection._error_interval import measure_scorers, settle
 from skeval.model_selection._permutation import draw_orders, evaluate_scores, score_permutations
 from skeval.report._findings import ALPHA
 from skeval.report._page import Caution
@@ -487,12 +488,32 @@ def _select(evaluation: Evaluation) -> dict[str, Any]:
     return {"selection_bias": bias, "selection_stability": stability, "candidate_names": names}
 
 
+IMPORTANCE = "importance of "
+"""Prefix of the scores of the main fits that are drops of another score."""
+
+
+def _measure_importance(evaluation: Evaluation) -> Results:
+    """Return the permutation importance of each feature, the most important first."""
+    scores, level = evaluation.predictions.scores, evaluation.inputs.confidence_level
+    drops = {name: values for name, values in scores.items() if name.startswith(IMPORTANCE)}
+    predictions = replace(evaluation.predictions, scores=drops)
+    measured = sorted(measure_scorers(predictions), key=lambda one: -one.value)
+    named = ((one.metric.removeprefix(IMPORTANCE), one) for one in measured)
+    n_units = predictions.cases.n_units
+    return Results({name: settle(one, None, n_units, level) for name, one in named})
+
+
 # --- for which data each part is defined, and how many fits it takes
 
 
 def _can_exchange(evaluation: Evaluation) -> bool:
     """Whether samples may be exchanged, which ordered samples may not."""
     return not evaluation.ordered
+
+
+def _has_importance(evaluation: Evaluation) -> bool:
+    """Whether the main fits have scored shuffled features."""
+    return any(name.startswith(IMPORTANCE) for name in evaluation.predictions.scores)
 
 
 def _has_selector(evaluation: Evaluation) -> bool:
@@ -540,6 +561,7 @@ PARTS = {
         lambda evaluation: len(evaluation.folds) * (1 + evaluation.sizes["perturbation"]),
         _is_linear_svc,
     ),
+    "importance": Part(_measure_importance, lambda _: 0, _has_importance),
     "selection": Part(
         _select,
         lambda evaluation: 1 + 3 * len(evaluation.folds),

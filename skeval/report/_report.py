@@ -158,6 +158,8 @@ class Report(Mapping[str, Any]):
     selection_bias, selection_stability, candidate_names : SelectionBias, SelectionStability, tuple
         Of a pipeline that selects features: the bias of selecting them on all samples, the
         agreement of the features selected in the folds, and the names of the candidates.
+    importance : dict of Estimate, or None
+        Of an estimator: permutation importance of each feature, if requested.
     omitted : dict of str to str
         Of an estimator: parts that were not run, with the reason.
     kind, positive, threshold : str, object, float or None

@@ -398,6 +398,58 @@ def draw_residuals(predictions: Predictions, ax: Any) -> Any:
     )
 
 
+# --- importance of the features
+
+
+def show_importance(report: Any) -> Section | None:
+    """Return the section of the permutation importance of each feature."""
+    importance = report.importance
+    if not importance:
+        return None
+    score = "accuracy" if report.class_sizes else "R2"
+    shown = dict(list(importance.items())[:MAX_DRAWN])
+    lows, highs = zip(*(one.interval for one in shown.values()), strict=True)
+    display = EstimatesDisplay(
+        names=list(shown),
+        values=[one.value for one in shown.values()],
+        lows=lows,
+        highs=highs,
+        xlabel=f"drop of the {score}",
+    )
+    figure = Figure(
+        display.plot,
+        "Permutation importance.",
+        label=f"Drop of the {score} for each feature; see the table.",
+        height=0.9 + 0.42 * len(shown),
+    )
+    first, largest = next(iter(importance.items()))
+    n_used = sum(one.interval.low > 0 for one in importance.values())
+    sentence = (
+        f"Shuffling {first} lowers the {score} most, by {write_number(largest.value)}. The drop "
+        f"exceeds 0 for {n_used} of {count(len(importance), 'feature')}."
+    )
+    explained = (
+        "Drop of the score when the values of a feature are shuffled among the samples of a test "
+        "set, in the models of the main estimate. Features with a rank correlation above 0.8 are "
+        "shuffled together. The intervals are not adjusted for the number of features."
+    )
+    table = tabulate(
+        report,
+        "Importance of each feature, the largest first.",
+        "feature",
+        importance.items(),
+        n_on_page=FIRST_ROWS,
+        n_in_text=MAX_ROWS,
+    )
+    return Section(
+        f"{first} matters most to the predictions",
+        sentences=[sentence],
+        explains=[explained],
+        figures=[figure],
+        tables=[table],
+    )
+
+
 # --- subgroups
 
 

@@ -10,7 +10,7 @@ from joblib import parallel_config
 from reference import cluster_stability as reference
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse import csr_matrix
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import pdist, squareform
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
@@ -91,6 +91,17 @@ def test_noise_is_no_cluster():
     assert result.partition[-2:].tolist() == [-1, -1]
     with pytest.raises(ValueError, match=r"must find a cluster in X, got noise \(-1\) alone"):
         cluster_stability(DBSCAN(eps=1e-9), X, n_resamples=2)
+
+
+def test_precomputed_distances():
+    X, options = blobs(), {"n_resamples": 5, "random_state": 0}
+    points = cluster_stability(DBSCAN(eps=2), X, **options)
+    D = squareform(pdist(X))
+    for distances in (D, pd.DataFrame(D)):
+        result = cluster_stability(DBSCAN(eps=2, metric="precomputed"), distances, **options)
+        np.testing.assert_array_equal(result.replicates, points.replicates)
+    with pytest.raises(ValueError, match=r"X must be square .*, got shape \(60, 2\)"):
+        cluster_stability(DBSCAN(metric="precomputed"), X)
 
 
 def test_seeds_jobs_and_containers():

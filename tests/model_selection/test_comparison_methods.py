@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 from helpers.published_scores import demsar_areas
 from numpy.testing import assert_allclose
+from reference import over_datasets as reference
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from skeval._inference.ranks import signed_rank_pvalue
+from skeval._inference.ranks import rank_rows, signed_rank_pvalue, skillings_mack
 from skeval.model_selection import compare_predictions, compare_scores
 
 FRAME = demsar_areas()
@@ -191,13 +192,63 @@ def test_missing_scores():
     assert compare_scores(nested, missing="drop", over="datasets").datasets == ("one", "three")
 
 
+def test_skillings_and_mack():
+    """Nine times of four methods in Skillings and Mack (1981): 15.493, P = 0.0014."""
+    times = """3.2 4.1 3.8 4.2  3.1 3.9 3.4 4.0  4.3 3.5 4.6 4.8  3.5 3.6 3.9 4.0  3.6 4.2 3.7 3.9
+        4.5 4.7 3.7 nan  nan 4.2 3.4 nan  4.3 4.6 4.4 4.9  3.5 nan 3.7 3.9"""
+    scores = np.array(times.split(), dtype=float).reshape(9, 4)
+    test = compare_scores(scores, missing="keep", over="datasets").omnibus
+    assert test.method == "Skillings and Mack"
+    assert_allclose([test.statistic, test.pvalue], [15.493, 0.0014], rtol=0, atol=5e-4)
+    assert test.pvalue == stats.chi2.sf(test.statistic, 3)
+    plain = [[None if np.isnan(score) else score for score in row] for row in scores.tolist()]
+    assert_allclose(test.statistic, reference.skillings_mack(plain))
+    # without missing scores it is Friedman's statistic, with ties too
+    tied = RNG.integers(0, 4, (12, 5)).astype(float)
+    expected = stats.friedmanchisquare(*tied.T)
+    found = skillings_mack(rank_rows(tied))
+    assert_allclose([found.statistic, found.pvalue], expected)
+
+
+def test_pairs_of_kept_scores_are_tested_on_their_own_data_sets():
+    scores = RNG.normal(size=(14, 3)) + [0, 0.5, 1]
+    scores[RNG.permutation(14)[:5], RNG.integers(0, 3, 5)] = np.nan
+    kept = compare_scores(scores, missing="keep", over="datasets")
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        both = scores[np.isfinite(scores[:, [a, b]]).all(axis=1)][:, [a, b]]
+        alone = compare_scores(both, over="datasets", method="wilcoxon")
+        one = kept.names[a], kept.names[b]
+        assert_allclose(kept[one].extra.pvalue_alone, alone.to_matrix("pvalue")[0, 1])
+        assert_allclose(kept.to_matrix()[a, b], alone.to_matrix()[0, 1])
+    assert_allclose(kept.values, np.nanmean(scores, axis=0))
+    assert np.all((kept.mean_ranks >= 1) & (kept.mean_ranks <= 3))
+    assert "both scores" in str(kept)
+    with pytest.raises(ValueError, match="method must be 'wilcoxon' for missing scores"):
+        compare_scores(scores, missing="keep", method="nemenyi", over="datasets")
+    apart = [[1.0, 2.0, np.nan], [2.0, 1.0, np.nan], [1.0, np.nan, 2.0], [1.0, np.nan, 3.0]]
+    with pytest.raises(ValueError, match="got 0 of 'classifier 2' and 'classifier 3'"):
+        compare_scores(np.array(apart), missing="keep", over="datasets")
+
+
+def test_skillings_and_mack_has_its_size():
+    """At most 27 of 300 equal tables by a binomial test; 15 are expected."""
+    n_rejected = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        scores = rng.normal(size=(15, 4))
+        scores[rng.random(scores.shape) < 0.2] = np.nan
+        scores = scores[np.isfinite(scores).sum(axis=1) > 1]
+        n_rejected += skillings_mack(rank_rows(scores)).pvalue <= 0.05
+    assert 5 <= n_rejected <= 27
+
+
 @pytest.mark.parametrize(
     ("scores", "options", "error", "message"),
     [
         (FRAME, {"method": "t"}, ValueError, "method must be one of 'auto', 'wilcoxon'"),
         (FRAME, {"missing": "no"}, ValueError, "missing must be one of"),
         (FRAME.iloc[:, :1], {}, ValueError, "at least two classifiers, got 1"),
-        (FRAME[:1], {}, ValueError, "at least two data sets that have all scores, got 1"),
+        (FRAME[:1], {}, ValueError, "two data sets with the scores of each pair, got 1"),
         (FRAME.iloc[:, [0, 0]], {}, ValueError, "got the classifiers 'C4.5' and 'C4.5'"),
         (FRAME.iloc[[0, 0, 1]], {}, ValueError, "distinct names, got the data sets"),
         (np.zeros((2, 2, 2)), {}, ValueError, "accepted are a table"),

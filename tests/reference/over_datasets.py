@@ -2,6 +2,8 @@
 
 from itertools import permutations, product
 
+import numpy as np
+
 
 def mean_ranks(scores):
     n, k = len(scores), len(scores[0])
@@ -38,3 +40,21 @@ def signed_rank_pvalue(differences):
     observed = distance([1 if d > 0 else -1 for d in used])
     signs = list(product([-1, 1], repeat=len(used)))
     return sum(distance(each) >= observed - 1e-9 for each in signs) / len(signs)
+
+
+def skillings_mack(scores):
+    """The statistic, with None for a missing score, by the covariance of ranks without ties."""
+    k = len(scores[0])
+    sums, covariance = np.zeros(k), np.zeros((k, k))
+    for row in scores:
+        held = [j for j in range(k) if row[j] is not None]
+        for j in held:
+            better = sum(row[other] > row[j] for other in held)
+            same = sum(row[other] == row[j] for other in held)
+            rank = better + (same + 1) / 2
+            sums[j] += (12 / (len(held) + 1)) ** 0.5 * (rank - (len(held) + 1) / 2)
+            for other in held:
+                covariance[j, other] -= other != j
+                covariance[j, j] += other != j
+    part = covariance[:-1, :-1]
+    return float(sums[:-1] @ np.linalg.solve(part, sums[:-1]))

@@ -8,6 +8,7 @@ import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import SelectKBest, chi2
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
@@ -22,6 +23,7 @@ from sklearn.svm import SVC
 import skeval
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import NullDistributionDisplay
+from skeval.model_selection._importance import ScoreDrop
 
 # Folds that are given are fitted once, and no labels are shuffled for them.
 FEW = {"include": ["selection"], "cv": StratifiedKFold(3), "random_state": 0}
@@ -167,3 +169,33 @@ def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):
         warnings.simplefilter("error")
         monkeypatch.setattr("skeval.report._report.render", fail)
         assert report._repr_html_() == f"<pre>{report}</pre>".replace("<- ", "&lt;- ")
+
+
+def test_importance_is_measured_in_the_fits_of_the_main_estimate(table):
+    X, y = table[0][list("abcd")], table[1]
+    folds = list(StratifiedKFold(3).split(X, y))
+    report = skeval.evaluate(
+        GaussianNB(), X, y, include="importance", cv=folds, scoring="accuracy", random_state=0
+    )
+    scorer = get_scorer("accuracy")
+    models = [GaussianNB().fit(X.iloc[train], y[train]) for train, _ in folds]
+    for column, name in enumerate("abcd"):
+        drop = ScoreDrop(scorer, [column], 5, report.seed)
+        pairs = zip(models, folds, strict=True)
+        expected = [drop(model, X.iloc[test], y[test]) for model, (_, test) in pairs]
+        assert report.importance[name].value == pytest.approx(np.mean(expected))
+    assert next(iter(report.importance)) == "a"
+    assert not any("importance" in name for name in report.metrics)
+    assert "a matters most" in report.to_html()
+    assert "Shuffling a lowers the accuracy most" in str(report)
+    assert report.to_frame("importance").index[0] == "a"
+    plain = skeval.evaluate(GaussianNB(), X, y, cv=folds, random_state=0)
+    assert plain.importance is None
+    assert plain.answer.value == report.answer.value
+
+
+def test_texts_have_no_importance():
+    texts = np.array(["a b", "c d", "a d", "b c"] * 10)
+    model = make_pipeline(CountVectorizer(token_pattern=r"\w"), MultinomialNB())
+    y = np.array([0, 1, 0, 1] * 10)
+    assert skeval.evaluate(model, texts, y, cv=2, include="importance").importance is None

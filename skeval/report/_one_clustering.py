@@ -1,0 +1,333 @@
+"""One clustering: the report of a clusterer without a number of clusters, and its pictures.
+
+Read from top to bottom: the report and its results, its verdict and sections, and the pictures,
+which the report of several numbers of clusters shares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.pipeline import Pipeline
+
+from skeval._resampling.progress import begin_step
+from skeval.cluster import cluster_stability, predictive_power, structure_test
+from skeval.cluster._pareto import GREATER_IS_BETTER
+from skeval.cluster._references import NOISE
+from skeval.cluster._stability import (
+    RECOVERED,
+    check_pairs,
+    check_points,
+    fit_labels,
+    seed_clusterer,
+    takes_pairs,
+)
+from skeval.metrics.cluster import dbcv_score, external_indices, internal_indices
+from skeval.report._data_checks import warn_of_points
+from skeval.report._page import Figure, Section, Table, list_grave
+from skeval.report._report import Layout, Report, describe_run, write_estimator
+from skeval.report._sections import MAX_POINTS
+from skeval.utils import _checks
+from skeval.utils._text import count, make_frame, write_pvalue, write_with_spread
+
+N_NEIGHBORS = 10
+MAX_FACT = 300  # characters
+N_REFERENCES = 99
+"""Draws of data without structure, which give P-values of .01 and more."""
+LEVEL = 0.05
+"""Level of the test of structure in the verdict."""
+ORIENTATION = (
+    "The adjusted Rand index with the known classes is for orientation only: the choice does not "
+    "use them."
+)
+MEASURES = {
+    "prediction_strength": ("prediction", "strength"),
+    "adjusted_rand": ("adjusted Rand", "of halves"),
+    "matched_accuracy": ("matched accuracy", "of halves"),
+}
+"""The stability measure, in words on two lines."""
+
+
+def has_number(clusterer: Any) -> bool:
+    """Return whether a clusterer, or the last step of a pipeline, has a number of clusters."""
+    final = clusterer.steps[-1][1] if isinstance(clusterer, Pipeline) else clusterer
+    params = final.get_params(deep=False)
+    return any(params.get(name) is not None for name in ("n_clusters", "n_components"))
+
+
+def evaluate_as_is(arguments: dict[str, Any]) -> Report:
+    """Return the report of the clustering that a clusterer finds with its own parameters."""
+    clusterer, X, n_jobs = arguments["clusterer"], arguments["X"], arguments["n_jobs"]
+    if arguments["n_clusters"] is not None:
+        raise ValueError(
+            "n_clusters must be None for a clusterer without a number of clusters or of "
+            f"precomputed distances, got {arguments['n_clusters']!r}."
+        )
+    run = {name: arguments[name] for name in ("n_jobs", "verbose", "memory")}
+    n_repeats, verbose = arguments["n_repeats"], arguments["verbose"]
+    seed, of_pairs = _checks.small_seed(arguments["random_state"]), takes_pairs(clusterer)
+    warnings: list[str] = [] if of_pairs else list(warn_of_points(X, getattr(X, "columns", None)))
+    X = check_pairs(X) if of_pairs else check_points(clusterer, X)
+    # the clustering, its noise and its indices
+    begin_step("clustering", verbose)
+    labels = fit_labels(seed_clusterer(clone(clusterer), np.random.default_rng(seed)), X)
+    names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
+    metric, indices, dbcv = "precomputed" if of_pairs else "euclidean", {}, np.nan
+    if len(names) > 1:
+        with _checks.ignored_warnings(UndefinedMetricWarning):  # undefined ones are left out
+            values = internal_indices(
+                X,
+                labels,
+                indices=arguments["indices"],
+                metric=metric,
+                noise="drop",
+                n_neighbors=min(N_NEIGHBORS, sizes.sum() - 1),
+                n_jobs=n_jobs,
+            )
+            indices = {name: values[name] for name in arguments["indices"]}
+            dbcv = np.nan if of_pairs else dbcv_score(X, labels, n_jobs=n_jobs)
+    # stability of each cluster and of halves, and the test of structure
+    stability = power = structure = None
+    if len(names):
+        begin_step("stability", verbose)
+        stability = cluster_stability(
+            clusterer, X, n_resamples=10 * n_repeats, random_state=seed, **run
+        )
+    if len(names) > 1 and not of_pairs:
+        agreement: Any = arguments["stability"]
+        power = predictive_power(
+            clusterer, X, agreement=agreement, n_repeats=n_repeats, random_state=seed, **run
+        )
+        begin_step("structure", verbose)
+        structure = structure_test(
+            clusterer,
+            X,
+            index=measure_density,
+            reference=arguments["reference"],
+            n_references=N_REFERENCES,
+            random_state=seed,
+            **run,
+        )
+        warnings += filter(None, [structure.caution])
+    classes, shown = arguments["labels_true"], None
+    if len(names) > 1 and not of_pairs:
+        shown = ShownClusters(len(names), labels, *place_samples(X, seed))
+    results: dict[str, Any] = {
+        "answer": stability,
+        "estimates": {} if power is None else {"halves": power},
+        "n_clusters": len(names),
+        "noise_share": float(np.mean(labels == NOISE)),
+        "dbcv": float(dbcv),
+        "indices": {name: float(value) for name, value in indices.items() if np.isfinite(value)},
+        "stability": stability,
+        "halves": power,
+        "structure": structure,
+        "pvalue": np.nan if structure is None else structure.pvalue,
+        "labels": labels,
+        "external": None if classes is None else external_indices(classes, labels),
+        "shown": shown,
+        "n_samples": X.shape[0],
+        "n_features": None if of_pairs else X.shape[1],
+        "clusterer": write_estimator(clusterer),
+    }
+    call = describe_run("skeval.report.evaluate_clusterer", arguments, seed)
+    return Report(AS_IS, results, tuple(warnings), **call)
+
+
+def measure_density(X: Any, labels: np.ndarray) -> float:
+    """Return DBCV, or its lowest value if it is undefined, as for a single cluster."""
+    if len(np.unique(labels[labels != NOISE])) < 2:
+        return -1.0
+    with _checks.ignored_warnings(UndefinedMetricWarning):
+        value = dbcv_score(X, labels)
+    return value if np.isfinite(value) else -1.0
+
+
+def _write_verdict_as_is(report: Any) -> list[str]:
+    """Return the serious problems of the table, and the clusters with their stability."""
+    grave = list_grave(report.warnings)
+    start = [f"Do not rely on these clusters: {'; '.join(grave)}."] if grave else []
+    share = f"{100 * report.noise_share:.1f} % noise"
+    if not report.n_clusters:
+        return [*start, "No clusters: all samples are noise."]
+    text = f"{count(report.n_clusters, 'cluster')} and {share}"
+    if report.structure is not None:
+        text += f" (P = {write_pvalue(report.pvalue)} for structure)"
+        if report.pvalue > LEVEL:
+            text = f"No evidence of clusters: {text}"
+    n_stable = int(np.sum(report.stability.values >= RECOVERED))
+    verb = "is" if n_stable == 1 else "are"
+    return [*start, f"{text}; {n_stable} of {report.n_clusters} {verb} stable."]
+
+
+def _write_facts_as_is(report: Any) -> list[str]:
+    """Return the clusterer and the size of the data."""
+    clusterer = shorten(report.clusterer, MAX_FACT, placeholder=" …")
+    columns = "distances" if report.n_features is None else count(report.n_features, "feature")
+    return [clusterer, f"{report.n_samples} samples, {columns}"]
+
+
+def show_labels_as_is(report: Any) -> Section:
+    """Return the section of the clusters, their sizes and their stability."""
+    stability, figures = report.stability, []
+    if stability is None:
+        return Section("The clusters", sentences=["All samples are noise."])
+    columns = stability.labels, stability.sizes, stability.values, stability.standard_errors
+    rows = [
+        (f"{label}", f"{size}", write_with_spread(mean, error), verdict)
+        for (label, size, mean, error), verdict in zip(
+            zip(*columns, strict=True), stability.verdicts, strict=True
+        )
+    ]
+    n_noise = int(np.sum(report.labels == NOISE))
+    if n_noise:
+        rows.append(("noise", f"{n_noise}", "", ""))
+    n_resamples = stability.replicates.shape[1]
+    table = Table(
+        f"Mean Jaccard coefficient with the most similar cluster of {n_resamples} bootstrap "
+        "samples; above 0.75 a cluster is stable.",
+        ["cluster", "samples", "Jaccard", "verdict"],
+        rows,
+        left=(0, 3),
+    )
+    if report.shown is not None:
+        figures = [draw_clusters(report.shown)]
+    figures.append(
+        Figure(
+            stability.plot,
+            "Jaccard coefficient of each cluster in each resample, and the limits of the verdicts.",
+            label="Stability of each cluster in resamples; see the table.",
+            height=1.2 + 0.42 * len(stability.labels),
+        )
+    )
+    return Section("The clusters", figures=figures, tables=[table])
+
+
+def show_numbers_as_is(report: Any) -> Section:
+    """Return the section of the indices of the clustering."""
+    values = {"share of noise": report.noise_share, "DBCV (larger)": report.dbcv}
+    for name, value in report.indices.items():
+        up = "larger" if GREATER_IS_BETTER[name] else "smaller"
+        values[f"{name.replace('_', ' ')} ({up})"] = value
+    if report.halves is not None:
+        values[" ".join((*MEASURES[report.halves.method], "(larger)"))] = report.halves.value
+    if report.external is not None:
+        values["adjusted Rand with classes (larger)"] = report.external["adjusted_rand"]
+    rows = [(name, f"{value:.4f}") for name, value in values.items() if np.isfinite(value)]
+    sentences = [] if report.external is None else [ORIENTATION]
+    if report.structure is not None:
+        sentences.append(
+            f"Structure: DBCV is as large in {report.structure.n_exceedances} of {N_REFERENCES} "
+            "data sets without structure, clustered by the same algorithm."
+        )
+    caption = "The better direction is in parentheses. Only DBCV and the Rand index count noise."
+    return Section("All numbers", sentences=sentences, tables=[Table(caption, ["", "value"], rows)])
+
+
+def _list_clusters(report: Any) -> list[dict[str, Any]]:
+    """Return one row for each cluster."""
+    if report.stability is None:
+        return []
+    return list(report.stability.to_frame().reset_index().to_dict("records"))
+
+
+AS_IS = Layout(
+    title="Clustering report",
+    verdict=_write_verdict_as_is,
+    facts=_write_facts_as_is,
+    sections=(show_labels_as_is, show_numbers_as_is),
+    about=("clusterer", "n_samples", "n_features", "n_clusters", "noise_share", "dbcv", "pvalue"),
+    records=("rows", "indices", "halves", "structure", "external"),
+    computed={"rows": _list_clusters},
+    main_part="rows",
+    row_name="cluster",
+    plot=lambda report, ax: report.stability.plot(ax),
+    predictions=lambda report: make_frame({"cluster": report.labels}),
+)
+
+
+# --- the picture of a clustering
+
+
+@dataclass(frozen=True, eq=False)
+class ShownClusters:
+    """Clustering in the plane of the first two principal components.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Requested number of clusters: the choice, or the most stable one if none was chosen.
+    labels : ndarray of shape (n_samples,)
+        Cluster of each sample.
+    components : ndarray of shape (n_samples, 2)
+        Coordinates on the first two principal components of X; for one feature the second is 0.
+    shares : ndarray of shape (2,)
+        Their shares of the variance of X; nan if nothing varies.
+    """
+
+    n_clusters: int
+    labels: np.ndarray
+    components: np.ndarray
+    shares: np.ndarray
+
+
+N_COMPONENTS = 2
+
+
+def place_samples(X: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return coordinates on the first two principal components, and their shares."""
+    # one memory layout, because sums in another differ in the last digits
+    points = X if issparse(X) else np.ascontiguousarray(X, dtype=float)
+    # principal components, of sparse data without a dense copy
+    n_axes, solver = min(N_COMPONENTS, points.shape[1]), "auto"
+    if issparse(X):
+        solver = "arpack" if n_axes < X.shape[1] else "auto"
+        points = X if n_axes < X.shape[1] else X.toarray()
+    components, shares = np.zeros((points.shape[0], N_COMPONENTS)), np.zeros(N_COMPONENTS)
+    with np.errstate(divide="ignore", invalid="ignore"):  # shares are undefined if nothing varies
+        analysis = PCA(n_axes, svd_solver=solver, random_state=seed)
+        components[:, :n_axes] = analysis.fit_transform(points)
+        shares[:n_axes] = analysis.explained_variance_ratio_
+    return components, shares
+
+
+def draw_clusters(shown: Any) -> Figure:
+    """Return the figure of the samples in a plane."""
+    return Figure(
+        partial(draw_map, shown),
+        "Samples on the first two principal components; each cluster has its number at its mean. "
+        "Clusters that overlap here may be separated in other directions.",
+        label=f"The samples of {shown.n_clusters} clusters on two principal components.",
+    )
+
+
+MARKERS = "o^sDvP*X"
+BACKGROUND = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+
+
+def draw_map(shown: Any, ax: Any) -> None:
+    """Draw the samples on two principal components, with a marker and number for each cluster.
+
+    Large samples are thinned, because dense points cannot be distinguished.
+    """
+    # at most MAX_POINTS samples
+    step = -(-len(shown.labels) // MAX_POINTS)
+    drawn, labels = shown.components[::step], shown.labels[::step]
+    for place, label in enumerate(np.unique(shown.labels)):
+        style = {"marker": MARKERS[place % len(MARKERS)], "color": f"C{place % 2}"}
+        ax.scatter(*drawn[labels == label].T, s=14, alpha=0.6, linewidths=0, **style)
+    for label in np.unique(shown.labels):
+        center = shown.components[shown.labels == label].mean(axis=0)
+        name = "noise" if label == NOISE else str(label)
+        ax.text(*center, name, ha="center", va="center", weight="bold", bbox=BACKGROUND)
+    for axis, name, share in zip("xy", ("first", "second"), shown.shares, strict=True):
+        share_text = f", {100 * share:.0f} % of the variance" if np.isfinite(share) else ""
+        ax.set(**{f"{axis}label": f"{name} component{share_text}"})
