@@ -34,7 +34,7 @@ MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 ORDERS = {
     "estimators": "compare_classifiers(estimators, X, y)",
     "predictions": "compare_predictions(y_true, predictions)",
-    "scores": "compare_scores(scores), over='datasets' and over='items' take tables and arrays",
+    "scores": "compare_scores(scores), over='datasets' and over='items' accept tables and arrays",
 }
 """Calls of the functions that compare a dict or list."""
 
@@ -89,7 +89,7 @@ def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) ->
     if row.scoring is not None and kinds == {False}:
         raise TypeError(
             f"estimators must be classifiers for method={method!r}, got {classes[0]}; "
-            "'corrected_t' and 'bootstrap' take regressors."
+            "'corrected_t' and 'bootstrap' support regressors."
         )
     if groups is not None and row.independent:
         raise ValueError(
@@ -295,7 +295,12 @@ class Difference(ResultWithValue):
     def _lines(self) -> list[tuple[str, str]]:
         tested = "P-value" if self.alternative == "two-sided" else f"P-value ({self.alternative})"
         value, error, interval, *rest = super()._lines()
-        return [value, error, interval, (tested, _text.write_pvalue(self.pvalue)), *rest]
+        rows = [value, error, interval, (tested, _text.write_pvalue(self.pvalue))]
+        # a P-value without correction is only of interest beside a corrected one
+        alone = self.extra.pvalue_alone
+        if alone is not None and alone != self.pvalue:
+            rows.append(("uncorrected", _text.write_pvalue(alone)))
+        return rows + [row for row in rest if row[0] != "pvalue alone"]
 
     def __str__(self) -> str:
         return f"{super().__str__()}\n{_text.fill_text(self.conclusion)}"

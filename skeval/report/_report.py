@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, is_dataclass
 from datetime import date
 from html import escape
 from importlib import import_module
+from inspect import signature
 from os import PathLike
 from pathlib import Path
 from textwrap import shorten
@@ -548,7 +549,13 @@ def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[st
         else:
             needed[name] = describe_kind(arguments[name])
         lines.append(f"    {name},")
-    lines += [f"    {name}={value}," for name, value in settings.items()]
+    module, _, own_name = function.rpartition(".")
+    defaults = signature(getattr(import_module(module), own_name)).parameters
+    lines += [
+        f"    {name}={value},"
+        for name, value in settings.items()
+        if value != repr(defaults[name].default)
+    ]
     # the program
     call = [
         "# Define these first:",

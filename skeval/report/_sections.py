@@ -121,7 +121,7 @@ def plot_estimates(
         values=values,
         lows=[interval.low for interval in intervals],
         highs=[interval.high for interval in intervals],
-        xlabel=f"{quantity}, {100 * report.confidence_level:g} % intervals",
+        xlabel=f"{quantity},\n{100 * report.confidence_level:g} % intervals",
         quoted=quoted,
         guess=guess,
     ).plot(ax)

@@ -528,9 +528,12 @@ def put_legend_above(ax: Any, share: float, **options: Any) -> None:
 
 
 def place_names(ax: Any, names: Sequence[str], points: np.ndarray) -> None:
-    """Write the name of each point beside it."""
-    for name, point in zip(names, points, strict=True):
-        ax.annotate(name, point, (5, 5), textcoords="offset points", fontsize="small")
+    """Write the name of each point above it, or below it if another name is there."""
+    reach = np.ptp(points, axis=0) * [0.15, 0.05]
+    for at, (name, point) in enumerate(zip(names, points, strict=True)):
+        taken = (np.abs(points[:at] - point) < reach).all(axis=1).any()
+        offset = (5, -10) if taken else (5, 5)
+        ax.annotate(name, point, offset, textcoords="offset points", fontsize="small")
 
 
 def shorten_name(name: object) -> str:
