@@ -436,7 +436,7 @@ class KernelPairSolver:
 
     def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
         """Return whether the solver is faster than libsvm for the sizes of data and plan."""
-        # the first and the last draw have kernels in common unless each fit has its own
+        # the first and last draw share kernels unless each fit has its own
         block = concatenate_blocks([plan.draw(0), plan.draw(plan.n_draws - 1)])
         maps = None if self.steps is None else self.steps.maps(block)
         n_kernels = len(group_equal(maps, self._gammas(block, maps)))

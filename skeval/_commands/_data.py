@@ -40,7 +40,7 @@ TEXT_OPTIONS = (*EXCEL_OPTIONS, "sep", "encoding", "header")
 SEPARATORS = ",;\t|"
 MAX_LISTED, MAX_ROWS_LISTED = 8, 5
 MAX_TEXTS = 20
-"""Maximum number of distinct texts in a text feature, or half of the rows if that is more."""
+"""Maximum number of distinct strings in a text feature, or half of the rows if that is more."""
 UNNAMED = re.compile(r"Unnamed: \d{1,9}")
 """Name that pandas gives to a column without one."""
 MAX_EXACT = 2**53
@@ -365,7 +365,7 @@ def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str
 
 
 def _read_column(column: Any, source: str) -> np.ndarray:
-    """Return a column of a data frame as numbers, Booleans or texts."""
+    """Return a column of a data frame as numbers, Booleans or strings."""
     # numbers and Booleans keep their type
     if str(column.dtype) == "category":
         column = column.astype(column.cat.categories.dtype)
@@ -377,7 +377,7 @@ def _read_column(column: Any, source: str) -> np.ndarray:
     values = column.tolist()
     if any(isinstance(value, list | dict | tuple | set | np.ndarray) for value in values):
         raise ValueError(
-            f"{source}: column {column.name!r} must contain numbers or texts, got {column.dtype}."
+            f"{source}: column {column.name!r} must contain numbers or strings, got {column.dtype}."
         )
     texts = ["" if gone else str(value) for value, gone in zip(values, missing, strict=True)]
     return np.array(texts, dtype=object)
@@ -458,7 +458,7 @@ def _parse(text: str, options: argparse.Namespace | None = None) -> float | None
 def _check_numbers(
     name: str, column: np.ndarray, options: argparse.Namespace, *, is_target: bool = False
 ) -> None:
-    """Raise if a column of texts is nearly numeric, with three values and the remedies."""
+    """Raise if a column of strings is nearly numeric, with three values and the remedies."""
     if column.dtype != object or name in options.text or read_times(column):
         return
     # texts that are not numbers
@@ -579,7 +579,7 @@ def _read_labels(
     # missing labels
     missing = find_missing(y)
     if missing.any():
-        keep = f", {_write_option('--text', target)} keeps texts such as None as classes"
+        keep = f", {_write_option('--text', target)} keeps strings such as None as classes"
         keep = keep if y.dtype == object and source.lower().endswith(TEXT_FILES) else ""
         keep += "; delete row 1 if it has units" if missing[0] else ""
         raise ValueError(
@@ -615,7 +615,7 @@ def _read_feature(
     # texts
     texts = np.array([str(value).strip() or "missing" for value in column.tolist()], dtype=object)
     different = {*texts.tolist()} - {"missing"}
-    many = f"different texts in {len(texts)} rows"
+    many = f"different strings in {len(texts)} rows"
     if read_times(column):
         return texts, (
             f"contains dates or times ({len(different)} {many}) and is left out; "

@@ -389,7 +389,7 @@ IN_FOLDS = ", fitted in each fold"
 
 
 def describe_preparation(table: Table) -> str:
-    """Describe how missing values and texts are handled; "" if there are none."""
+    """Describe how missing values and strings are handled; "" if there are none."""
     steps = []
     if table.missing:
         steps.append(f"medians for missing values ({_list_names(table, table.missing)})")

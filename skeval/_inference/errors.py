@@ -67,7 +67,7 @@ def mean_loss(tested: TestLosses) -> float:
 
 
 def n_units(tested: TestLosses) -> int:
-    """Return the number of samples or groups; for crossed groups, of the smallest kind."""
+    """Return the number of samples, or of groups of the smallest kind."""
     return len(tested.losses) if tested.unit is None else count_groups(tested.unit)
 
 

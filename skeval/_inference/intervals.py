@@ -86,7 +86,7 @@ def normal_interval(
 
 
 def mirrored(best: float, limits: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the interval of `best` minus a quantity, from the interval of the quantity."""
+    """Return the limits of `best - x` from the interval of a quantity `x`."""
     low, high = limits(confidence_level)
     return best - high, best - low
 
@@ -672,7 +672,7 @@ class Spread(NamedTuple):
 
 
 def count_groups(group: Codes) -> int:
-    """Return the number of nonempty groups; for crossed groups, of the smallest kind."""
+    """Return the number of nonempty groups of the smallest kind."""
     kinds = group.reshape(len(group), -1).T
     return min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
 

@@ -314,7 +314,7 @@ def paired_bootstrap(
 
 
 def exchange_pvalue(difference: float, replicates: Floats, alternative: str) -> float:
-    """Return the fraction of exchanges at least as extreme; undefined ones count."""
+    """Return the fraction of exchanges that are undefined or at least as extreme."""
     least, reached = abs(difference), np.abs(replicates)
     if alternative != "two-sided":
         sign = 1 if alternative == "greater" else -1

@@ -261,7 +261,7 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
 
 @contextmanager
 def explaining_errors(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
-    """Locate missing values and texts in the error of a fit, or name the fit."""
+    """Locate missing values and strings in the error of a fit, or name the fit."""
     try:
         yield
     except Exception as error:
@@ -300,11 +300,11 @@ def explain_failure(inputs: Inputs, plan: ResamplingPlan, rows: np.ndarray) -> s
 
 MAX_NAMED = 5
 NO_TEXTS = r"could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
-"""Messages of scikit-learn's estimators about texts."""
+"""Messages of scikit-learn's estimators about strings."""
 
 
 def explain_inputs(error: Exception, X: Any) -> Exception | None:
-    """Return an error that locates the values or texts in X that made a fit fail."""
+    """Return an error that locates the values or strings in X that made a fit fail."""
     if not isinstance(error, ValueError):
         return None
     if "contains NaN" in str(error) and (located := locate_values(X, find_missing)):
@@ -342,7 +342,7 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     except ValueError:
         advice = f"put an encoder, such as {remedy}, before it in a pipeline"
     return ValueError(
-        f"X must contain numbers for this estimator, got texts {where}; {advice}. The estimator "
+        f"X must contain numbers for this estimator, got strings {where}; {advice}. The estimator "
         f"raised: {error}"
     )
 
@@ -372,6 +372,6 @@ def find_infinite(values: np.ndarray) -> np.ndarray:
 
 
 def has_texts(values: Any) -> bool:
-    """Whether some of the values are texts."""
+    """Whether some of the values are strings."""
     array = np.asarray(values)
     return array.dtype.kind in "US" or any(isinstance(value, str) for value in array.flat)

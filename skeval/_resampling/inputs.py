@@ -351,7 +351,7 @@ def check_takes_weights(estimator: Any) -> None:
         else:
             break
     if not takes_weights(final):
-        raise TypeError(f"estimator must take sample_weight in fit; {where} does not.")
+        raise TypeError(f"estimator must accept sample_weight in fit; {where} does not.")
 
 
 def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
@@ -538,7 +538,7 @@ def find_biased(estimator: Any, before: Step | None = None) -> Iterator[tuple[St
     elif not has_error and hasattr(estimator, "get_params"):
         if hasattr(estimator, "get_support"):  # the estimator in a selector fits its selection
             before = Step(type(estimator).__name__, estimator)
-        # parameters and fitted parts; ensembles have lists of them or of pairs with a name
+        # parameters and fitted parts, also in lists of estimators or of (name, estimator)
         for value in vars(estimator).values():
             items = value if isinstance(value, list) else [value]
             for part in (part for one in items for part in (one if type(one) is tuple else [one])):

@@ -161,12 +161,14 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
     texts = [column.dtype.kind not in "biuf" for column in read]
     if any(texts) and not all(texts):
         raise ValueError(
-            "y must contain numbers in all columns or texts in all, got texts in column "
+            "y must contain numbers in all columns or strings in all, got strings in column "
             f"{names[texts.index(True)]!r} and numbers in column {names[texts.index(False)]!r}."
         )
     if not labels:
         if any(texts):
-            raise ValueError(f"y must contain numbers for a regressor, got texts in {names[0]!r}.")
+            raise ValueError(
+                f"y must contain numbers for a regressor, got strings in {names[0]!r}."
+            )
         numbers = np.column_stack(read).astype(float)
         return Target(numbers, None, numbers, given, groups, names)
     # labels of a classifier as codes

@@ -1091,8 +1091,6 @@ def structure_test(
     discrete or correlated. Columns that follow from others, curved clouds and heavy tails that many
     columns share are not covered, see `choose_n_clusters`; the `caution` of the result reports
     dependent columns, clusters without a gap, and a cluster of less than a tenth of the samples.
-    With 100 samples of a multivariate t distribution, two clusters had P <= 0.05 in 2 of 40 data
-    sets (3 degrees of freedom, 8 columns) and in 7 of 40 (5 degrees of freedom, 20 columns).
     "uniform" and "box" treat skewed and heavy-tailed columns as structure, because they are not
     uniform, and "permuted" treats correlated columns as structure.
 

@@ -204,7 +204,7 @@ def fit_tail(scores: np.ndarray, root: np.ndarray) -> float:
     normal, uniform = rng.normal(size=(*shape, len(root))) @ root, rng.random((*shape, 1))
     variances = []
     for tail in TAILS:
-        # give simulated samples the levels of the data in the order of a t copula
+        # samples of a t copula with the sorted values of the data as margins
         ranks = (normal / draw_scale(tail, uniform)).argsort(axis=1).argsort(axis=1)
         squares = np.take_along_axis(levels[None], ranks, axis=1) ** 2
         variances.append(squares.sum(axis=2).var(axis=1).mean())

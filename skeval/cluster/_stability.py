@@ -330,7 +330,7 @@ class Halves:
 
     @cached_property
     def nearest(self) -> list[np.ndarray]:
-        """Position in the other half of the nearest neighbor of each sample."""
+        """Position of the nearest neighbor of each sample in the other half."""
         return [
             NearestNeighbors(n_neighbors=1).fit(there).kneighbors(here, return_distance=False)[:, 0]
             for here, there in (self.parts, self.parts[::-1])

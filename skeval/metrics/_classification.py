@@ -112,7 +112,7 @@ def sensitivity_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes. With more than two, all classes but `pos_label` are negative.
+        True classes. If there are more than two, all classes but `pos_label` are negative.
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None
@@ -157,7 +157,7 @@ def specificity_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes. With more than two, all classes but `pos_label` are negative.
+        True classes. If there are more than two, all classes but `pos_label` are negative.
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None
@@ -202,7 +202,7 @@ def ppv_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes. With more than two, all classes but `pos_label` are negative.
+        True classes. If there are more than two, all classes but `pos_label` are negative.
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None
@@ -247,7 +247,7 @@ def npv_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes. With more than two, all classes but `pos_label` are negative.
+        True classes. If there are more than two, all classes but `pos_label` are negative.
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None

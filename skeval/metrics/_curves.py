@@ -1166,8 +1166,7 @@ def cost_curve_band(
       variance;
     - both limits are clipped to [0, min(x, 1 - x)], which contains every population curve.
 
-    :doc:`/validation` has the measured coverage. It is too low if a score has few distinct values,
-    because two cuts then compete at some x.
+    Coverage is too low if a score has few distinct values, because two cuts then compete at some x.
 
     *A difference* has percentile limits, because the optimism of the two curves nearly cancels. If
     both scores separate the classes perfectly, all resamples agree and the width is 0; this does

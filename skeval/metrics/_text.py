@@ -270,7 +270,7 @@ class Sums(NamedTuple):
 
 
 def find_sums(metric: Any) -> Sums | None:
-    """Return the sums behind a text score, with the options of a `partial`; None for others."""
+    """Return the sums behind a text score with the options of a `partial`, else None."""
     fixed = metric.keywords if isinstance(metric, partial) else {}
     function = metric.func if isinstance(metric, partial) else metric
     if function is bleu_score:
@@ -398,7 +398,7 @@ def _tokenize(
         text = isinstance(hypothesis, str)
         if any(isinstance(reference, str) != text for reference in several):
             raise ValueError(
-                f"hypotheses[{i}] and each of references[{i}] must be of one kind, strings or "
+                f"hypotheses[{i}] and each of references[{i}] must be of the same type, strings or "
                 f"lists of tokens ([['the', 'cat']]), got {hypothesis!r} and {entry!r}."
             )
         segments = [hypothesis, *several]

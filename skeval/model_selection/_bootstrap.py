@@ -200,7 +200,8 @@ def bootstrap_error(
 
     Notes
     -----
-    :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage.
+    :doc:`/user_guide/formulas` has the formulas, and :doc:`/validation` compares ".632+" with the
+    methods of `error_interval`.
 
     Standard errors come from the infinitesimal jackknife [1]_, corrected for the Monte Carlo noise
     of the finite number of resamples [2]_. The interval is Wilson's for 0-1 loss, with the number
@@ -850,7 +851,7 @@ class ScoreTally:
                 f"{len(outside)} resamples, which do not count."
             )
         oob = float(np.nanmean(outside)) if np.isfinite(outside).any() else np.nan
-        # calibration has no direction: overfitting moves it toward the no-information value
+        # overfitting moves a calibration score toward its no-information value
         sign = 1.0 if label in CALIBRATION and gamma > apparent else -1.0
         combined = combine(method, sign * apparent, sign * oob, sign * gamma)
         value, weight, optimism = sign * combined.error, combined.weight, None

@@ -381,7 +381,7 @@ def replay_out_of_fold(
     if not np.array_equal(np.sort(tested), np.arange(len(target))):
         raise ValueError(
             "cv must test every sample exactly once where out-of-fold predictions are pooled; "
-            "method='corrected_t' takes any splits."
+            "method='corrected_t' supports any splits."
         )
     request = FitRequest(methods, note=_read_classes)
     fits = fit_plan(inputs, fold_plan(len(target), folds), request)

@@ -179,24 +179,9 @@ def compare_predictions(
     step down: after a significant pair, the others are compared with the largest of the remaining
     pairs. The rank of a system lies between 1 plus the number of systems that are significantly
     better and the number of systems that are not significantly worse [8]_. Percentiles of bootstrap
-    ranks are not such an interval: with ten equal systems, whose true rank is 1, 99 % of them did
-    not contain it (300 sets). False alarms of "max_t" among equal systems at a level of 5 %
-    (``benchmarks/results/equal_systems.csv``):
-
-    =================  ==========  ===========  ================  ================
-    systems            50 samples  200 samples  300 in 30 groups  100 in 10 groups
-    =================  ==========  ===========  ================  ================
-    2 (600 sets)       .043        .047         .050              .048
-    10 (200 sets)      .045        .035         .065              .080
-    30 (400 sets)      .053        .045         .048              .078
-    =================  ==========  ===========  ================  ================
-
-    With 10 and 30 systems whose accuracies range from 1/2 to 3/4 on the same samples, a true rank
-    was outside its interval in at most 1 of 400 sets.
-
-    With two equal systems and 2, 5, 10 and 20 groups of 10 samples with different accuracies, the
-    bootstrap interval covered 0 in .60, .91, .92 and .91 of 200 sets (600 with 20 groups), and the
-    interval of "max_t" in 1.00, .98, .97 and .93.
+    ranks are not such an interval: among equal systems, they often exclude the true rank, 1.
+    With few groups, the intervals of "bootstrap" are too short. :doc:`/validation` has the false
+    alarms of "max_t" among equal systems.
 
     The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`.
 
@@ -280,7 +265,7 @@ def compare_predictions(
             method = "delong" if len(sizes) >= 2 and sizes.min() > 1 else method
     check_method(method, alternative, len(named))
     if method != "max_t" and y_true is None:
-        raise ValueError(f"y_true must not be None for method={method!r}; 'max_t' takes it.")
+        raise ValueError(f"y_true must not be None for method={method!r}; 'max_t' supports it.")
     options = {
         "metric": None if method == "delong" and is_area(metric) else metric,
         "groups": groups,
@@ -569,7 +554,7 @@ class ComparedPredictions:
             raise ValueError(
                 "groups must not cross for method='permutation': predictions are exchanged for "
                 "all samples of a group at once, and crossed groups tie all samples together. "
-                "'max_t', 'mcnemar', 'delong' and 'bootstrap' take them."
+                "'max_t', 'mcnemar', 'delong' and 'bootstrap' support them."
             )
         exchanged = ExchangedUnits(units.unit, units.strata, units.n_groups)
         plan = exchanged, self.n_resamples, self.root, self.n_jobs

@@ -184,7 +184,7 @@ def compare_readers(
     n_cases = len(readings.y_true)
     unit = _checks.number_groups(groups, n_cases)
     if unit is not None and unit.ndim > 1:
-        raise ValueError("groups must be of one kind, such as patients, got kinds that cross.")
+        raise ValueError("groups must be of one kind, such as patients, got crossed groups.")
     # value of each reader with each system, and the influence of each unit
     estimate_values = _place_cases if use_areas else partial(_leave_cases_out, metric)
     values, influence = estimate_values(readings, unit)

@@ -155,11 +155,9 @@ def compare_scores(
 
     Notes
     -----
-    In ``benchmarks/results/split_tests.md``, two equal classifiers are called different, at a
-    nominal 5 %, in 3 to 4 % of data sets by the corrected t over 10 x 10 folds, and in 1 % over 10
-    folds. The power for two different classifiers (n = 60 and 200) is 50 and 95 %, and 18 and 68 %.
-    The tests of 5 x 2 folds have less power, and the uncorrected t-test fails: over 10 x 10 folds
-    it calls equal classifiers different in 54 %.
+    Use the corrected t-test over 10 x 10 folds: over 10 folds, and over 5 x 2 folds, the tests have
+    less power, and without the correction a t-test over 10 x 10 folds calls equal classifiers
+    different in half of the data sets (:doc:`/validation`).
 
     Over data sets, with :math:`R_j` the mean rank of classifier `j` of `k` on `N` data sets,
 
@@ -322,9 +320,9 @@ def read_splits(
             raise ValueError(f"{name} must have no missing scores, got {np.isnan(column).sum()}.")
     sizes = [len(column) for column in columns.values()]
     if len(set(sizes)) > 1:
-        raise ValueError(f"scores must be of the same splits, got {' and '.join(map(str, sizes))}.")
+        raise ValueError(f"scores must have the same splits, got {' and '.join(map(str, sizes))}.")
     if sizes[0] < 2:
-        raise ValueError("scores must be of at least two splits, got 1.")
+        raise ValueError("scores must contain at least two splits, got 1.")
     check_same_indices(named)
 
     # the ratio passed by the user, or the ratio of the first result with indices
@@ -371,8 +369,8 @@ def check_same_indices(results: Mapping[str, Any]) -> None:
         other, first = next(iter(indices.items()))
         if len(parts) != len(first) or not all(map(np.array_equal, parts, first)):
             raise ValueError(
-                f"{other} and {name} must be of the same splits in the same order, got results of "
-                "cross_validate with other indices."
+                f"{other} and {name} must have the same splits in the same order, got results of "
+                "cross_validate with different indices."
             )
 
 
@@ -411,7 +409,7 @@ def read_score_table(
 
     # data sets without all scores are dropped, or raise an error
     if len(names) < 2:
-        raise ValueError(f"scores must be of at least two classifiers, got {len(names)}.")
+        raise ValueError(f"scores must contain at least two classifiers, got {len(names)}.")
     lacks = np.isnan(means)
     kept = np.sum(~lacks, axis=1) >= (2 if missing == "keep" else len(names))
     if missing == "raise" and not kept.all():
@@ -486,7 +484,7 @@ def _read_long(table: Any) -> Table:
         read = counts[own] > 0
         if (read.any(axis=0) != read.all(axis=0)).any():
             raise ValueError(
-                "scores must be of the same splits for all classifiers, got different splits on "
+                "scores must have the same splits for all classifiers, got different splits on "
                 f"{dataset!r}."
             )
         means[at] = np.ascontiguousarray(cells[own].T).mean(axis=1)

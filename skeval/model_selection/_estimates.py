@@ -407,12 +407,7 @@ def cross_val_error(
     blocks of time replace the groups, and the variance is not doubled: standard error and degrees
     of freedom equal those of `error_interval` for the same folds, and refer to the error of the
     fitted models in this period. The interval is the same, too, but somewhat longer for few errors
-    in 0-1 loss, as with groups. In simulations (100 data sets per cell, 100 and 400 samples;
-    squared, absolute and 0-1 loss), 95 % intervals covered that error in .88 to 1.00 of the data
-    sets if the errors of neighbors had an autocorrelation of 0 or .5, and in .89 to .91 if it was
-    .9 with 400 samples. With .9 and 100 samples, coverage was .93 for 0-1 loss; for the other two
-    losses, .71 and .75 of the data sets got no interval, and the error was covered in .52 and .72
-    of the rest.
+    in 0-1 loss, as with groups.
 
     For 0-1 loss, ``result.confidence_interval(method=)`` accepts "wilson", "agresti_coull",
     "jeffreys", "exact" and "wald". They use ``value (1 - value) / standard_error^2`` independent

@@ -199,8 +199,8 @@ def name_columns(estimator: Any, X: Any) -> list[Any]:
     """Return the names of the columns of X, or their positions; raise if there are none."""
     if count_dimensions(X) != 2 or get_tags(estimator).input_tags.pairwise:
         raise ValueError(
-            "X must have columns that can be shuffled, as an array or a data frame has; texts and "
-            "precomputed kernels have none."
+            "X must have columns that can be shuffled, as an array or a data frame has; strings "
+            "and precomputed kernels have none."
         )
     names = getattr(X, "columns", None)
     return list(range(np.shape(X)[1])) if names is None else list(names)

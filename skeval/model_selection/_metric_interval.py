@@ -446,8 +446,8 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
         return {method: forms[method]} | forms
     raise ValueError(
         f"method={method!r} does not fit {name_metric(metric)} on these data; its closed forms "
-        f"are {list(forms)}, of which only 'score' takes groups or sample_weight and none "
-        "stratify; 'bca', 'percentile' and 'basic' fit any metric."
+        f"are {list(forms)}, of which only 'score' supports groups or sample_weight, and none "
+        "supports stratify; 'bca', 'percentile' and 'basic' fit any metric."
     )
 
 

@@ -222,7 +222,7 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
     comparison: DatasetComparison
 
     _required = DatasetComparison
-    _refusal = "result must be of scores over data sets, to have mean ranks."
+    _refusal = "result must be a comparison over data sets, which has mean ranks."
 
     @property
     def mean_ranks(self) -> list[float]:

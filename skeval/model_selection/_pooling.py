@@ -116,11 +116,8 @@ def pool_estimates(
     the likelihood times the prior of :math:`\tau`; without variation between sites it is the rate
     of all samples together.
 
-    In simulations of sites with 5 to 500 samples (3 to 50 sites; median rates of .004, .03, .2
-    and .5; :math:`\tau` of 0, .5 and 1; 48 cells of 80 sets) 95 % intervals covered the median site
-    in 75 to 80 of 80 sets and another site in .929 to 1.00 on average
-    (``benchmarks/coverage_sites.py``). With three sites the
-    intervals are long: the half-normal prior of :math:`\tau` has the scale 1.5 on the log-odds.
+    With three sites the intervals are long: the half-normal prior of :math:`\tau` has the scale 1.5
+    on the log-odds.
 
     *Other scales.* The standard error is by Hartung and Knapp [1]_, with Student's quantile on
     :math:`k - 1` degrees of freedom for `k` sites, and at least the standard error without their
@@ -128,8 +125,7 @@ def pool_estimates(
     Student's distribution of another site over the confidence distribution of :math:`\tau^2`,
     similar to [4]_: the usual :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ treats the
     estimated variance as known, although with few sites it is often 0.
-
-    :doc:`/validation` has the measured coverage of the intervals.
+    :doc:`/validation` has the measured coverage.
 
     References
     ----------
@@ -197,7 +193,7 @@ def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, 
     errors = check_data("standard_errors", standard_errors, ensure_2d=False, dtype=float)
     if values.ndim != 1 or values.shape != errors.shape:
         raise ValueError(
-            f"estimates and standard_errors must be of one length, got shapes {values.shape} "
+            f"estimates and standard_errors must have the same length, got shapes {values.shape} "
             f"and {errors.shape}."
         )
     pairs = zip(values.tolist(), errors.tolist(), strict=True)
@@ -378,7 +374,7 @@ def pool_sites(
 ) -> Estimate:
     """Return the pooled estimate of sites."""
     if len(sites) < 2:
-        raise ValueError(f"estimates must be of at least two sites, got {len(sites)}.")
+        raise ValueError(f"estimates must contain at least two sites, got {len(sites)}.")
     listed = list(sites.values())
     bounds = listed[0].bounds if bounds is None else bounds
     if scale == "auto":

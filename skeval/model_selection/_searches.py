@@ -805,8 +805,8 @@ def tuning_optimism(
 
     The interval is the corrected resampled t [1]_ over the folds of all repeats, as in
     `selection_bias`. Its target is the mean optimism for samples of this size; several repeats make
-    it shorter. :doc:`/validation` has
-    the measured coverage. Without any variation over the folds the interval is nan, with a warning.
+    it shorter. :doc:`/validation` has the measured coverage. Without variation over the folds the
+    interval is nan, with a warning.
 
     References
     ----------
@@ -986,7 +986,7 @@ def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
         columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
     if len(columns) < 2:
         raise ValueError(
-            f"cv_results must have the scores of at least two splits of the metric {metric!r}, got "
+            f"cv_results must have scores of at least two splits for the metric {metric!r}, got "
             f"{len(columns)}."
         )
     scores = _checks.check_data("cv_results", columns, dtype=float, ensure_all_finite=False)
@@ -1037,8 +1037,8 @@ def tuning_bias(cv_results: Mapping[str, Any], *, metric: str = "score") -> floa
     Notes
     -----
     Candidates that failed in a fold are left out, as are all but the last round of a halving
-    search. With few settings the estimate is about half of the nested one: see the table of
-    `tuning_optimism`.
+    search. With few settings, the estimate is about half of the nested estimate
+    (:doc:`/validation`).
 
     References
     ----------

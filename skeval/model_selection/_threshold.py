@@ -145,7 +145,8 @@ def threshold_measures(
 
     With `prevalence`, the scores of each class must have the same distribution in both populations.
 
-    :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage.
+    :doc:`/user_guide/formulas` has the formulas, and :doc:`/validation` the coverage with
+    `prevalence`.
 
     References
     ----------

@@ -418,7 +418,7 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
         raise ValueError(
             f"pos_label must be passed if y_true has {classes[0]!r} and {classes[1]!r} and "
             f"predictions have {min(values):g} and {max(values):g}: it is the class that 1 stands "
-            "for; kind='probabilities' takes predictions for probabilities."
+            "for; pass kind='probabilities' if the predictions are probabilities."
         )
     return np.where(predictions == 1, positive, negative)
 
@@ -429,7 +429,7 @@ def _refuse_other_codes(classes: list[Any], values: list[Any]) -> None:
         raise ValueError(
             f"predictions must contain the classes of y_true, {classes[0]!r} and {classes[1]!r}, "
             f"or scores of one of them, got only the numbers {values[0]:g} and {values[1]:g}. If "
-            "they are labels, give both the same class names; kind='scores' takes them for scores."
+            "they are labels, give both the same class names, otherwise pass kind='scores'."
         )
 
 
@@ -610,7 +610,7 @@ def _read_columns(
         if normalized is None:
             raise ValueError(
                 "predictions must lie in [0, 1] and add up to 1 for each sample to be "
-                "probabilities; kind='scores' takes any numbers."
+                "probabilities; kind='scores' accepts any numbers."
             )
         columns = normalized
     if len(classes) == 2:

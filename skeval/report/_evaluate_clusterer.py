@@ -403,7 +403,7 @@ def show_rules(report: Any) -> Section:
         height=3.2,
     )
     notes = [
-        f"{RULE_NAMES[name]}: {note}"
+        f"{RULE_NAMES[name][0].upper()}{RULE_NAMES[name][1:]}: {note}"
         for name, choice in report.choices.items()
         for note in choice.notes
     ]

@@ -117,7 +117,8 @@ def evaluate_predictions(
 
     Notes
     -----
-    :doc:`/validation` has the coverage of these intervals.
+    With four positives or fewer, the interval of the average precision is too short.
+    :doc:`/validation` has the coverage of all intervals in simulations.
 
     Examples
     --------
@@ -288,7 +289,7 @@ def show_threshold(report: Any) -> Section | None:
         return None
     shares = dict(measures)
     cut = shares.pop("threshold")
-    start = f"From {write_number(cut.value)} on"
+    start = f"At the threshold {cut.value:.3g}"
     rows = [(WORDS.get(str(name), str(name)), measure) for name, measure in shares.items()]
     table = _sections.tabulate(report, f"{start}.", "", rows)
     if cut.method == "bootstrap":

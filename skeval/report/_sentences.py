@@ -105,7 +105,7 @@ def write_verdict(report: Any) -> list[str]:
         rare = report.rare_class
         start = f"{_write_rare(rare)}: {_write_relation(finding, chance)}"
         explained = (
-            f"Class {rare.label} is rare ({write_rate(rare.share)} of the samples), so the "
+            f"The class {rare.label} is rare ({write_rate(rare.share)} of the samples), so the "
             f"{name_metric(rare.metric)} decides, and not the error."
         )
         details = [explained, error, *details]
@@ -319,11 +319,11 @@ def write_baseline(baseline: Baseline, loss: str) -> str:
     unit = " percentage points" if rates else ""
     interval = f"on the same samples (95 % CI {low_text} to {high_text})"
     if baseline.better:
-        text = f"{start}; the model has {value}{unit} less {interval}."
+        text = f"{start}; the error of the model is {value}{unit} lower {interval}."
         return f"{text[0].upper()}{text[1:]}"
     text = f"{start}; the model differs by {value}{unit} {interval}, which is not significant."
     if baseline.worse:
-        text = f"{start}; the model has {value}{unit} more {interval}."
+        text = f"{start}; the error of the model is {value}{unit} higher {interval}."
     # advice
     if baseline.worse:
         advice = "Use the model only if errors on rare classes cost more than others."

@@ -477,7 +477,7 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
         return named[kept[0]]
     if not crossed:
         raise ValueError(
-            "groups must be of one kind, or nested, where models are fitted, got "
+            "groups must be of one kind or nested for functions that fit models, got "
             f"{len(kept)} kinds that cross; pass the kind that will be new for new samples. "
             "evaluate_predictions supports crossed groups."
         )
@@ -621,7 +621,7 @@ MANY_LABELS = 10
 def refuse_other_names(
     y_true: np.ndarray, name: str, labels: np.ndarray, of_part: bool = False
 ) -> None:
-    """Raise if labels name the classes in another way, which would count as wrong predictions.
+    """Raise if labels and classes have different names, which would count as wrong predictions.
 
     Names differ by case or spaces, have none in common, or are codes of as many classes. The labels
     `of_part` of the samples, such as a fold, may lack classes.
@@ -691,7 +691,7 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
 def refuse_shuffled_index(X: Any, columns: Mapping[str, Any]) -> None:
     """Raise if a column has the index labels of `X`, as in pandas, in another order.
 
-    Other indexes are ignored, as in scikit-learn: only one of the two may have been reset.
+    Other indexes are ignored, as in scikit-learn, because only one of the two may have been reset.
     """
     index = index_of(X)
     if index is None:

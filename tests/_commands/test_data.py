@@ -96,7 +96,7 @@ def test_marks_of_missing_values_are_read_on_demand(tmp_path, mark):
 def test_texts_that_contain_digits_are_texts(tmp_path, written):
     table = load(write(tmp_path / "a.csv", a=[written(value) for value in AMOUNTS]))
     assert table.feature_names == ["x"]
-    assert "'a' contains 60 different texts in 60 rows and is left out; --id a" in table.notes[1]
+    assert "'a' contains 60 different strings in 60 rows and is left out; --id a" in table.notes[1]
 
 
 def test_thousands_are_read_on_demand(tmp_path):
@@ -275,7 +275,7 @@ def test_dates_are_left_out_with_the_options_that_use_them(tmp_path, form):
     table = load(write(tmp_path / "a.csv", when=[form.format(1 + k % 28) for k in range(N)]))
     assert table.feature_names == ["x"]
     assert (
-        "dates or times (28 different texts in 60 rows) and is left out; --time" in table.notes[1]
+        "dates or times (28 different strings in 60 rows) and is left out; --time" in table.notes[1]
     )
 
 

@@ -92,7 +92,7 @@ def test_numbers_are_those_of_a_pipeline_that_prepares_within_the_folds(people, 
         "linear-svm, medians for missing values (Age) and one-hot encoding of text (Sex, Port), "
         "fitted in each fold, seed 0"
     )
-    assert "note: column 'Name' contains 80 different texts in 80 rows" in captured.out
+    assert "note: column 'Name' contains 80 different strings in 80 rows" in captured.out
     roles = "target: 'Survived'; id: 'No'; numbers: 'Age'; categories: 'Sex', 'Port'; left out: "
     assert f"note: columns: {roles}'Family', 'Name'" in captured.out
 

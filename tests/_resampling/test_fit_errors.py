@@ -45,7 +45,7 @@ def test_numbers_stored_as_texts_are_converted_rather_than_encoded():
     X, y = np.arange(40.0).reshape(20, 2).astype(str), np.arange(20) % 2
     table = pd.DataFrame(np.char.replace(X, ".", ","), columns=["a", "b"])
     for values, where in ((X, "instead of numbers"), (table, "in the columns 'a', 'b'")):
-        with pytest.raises(ValueError, match=rf"got texts {where}; convert them by X.astype\("):
+        with pytest.raises(ValueError, match=rf"got strings {where}; convert them by X.astype\("):
             cross_val_error(LogisticRegression(), values, y)
     with pytest.raises(ValueError, match="in the columns 'a', 'b'; put an encoder, such as OneHot"):
         cross_val_error(LogisticRegression(), table.assign(b="x"), y)

@@ -27,7 +27,7 @@ def test_default_over_datasets_depends_on_their_number(n, method):
     ("scores", "options", "message"),
     [
         ({"a": A, "b": B}, {}, "test_train_ratio must be given"),
-        ({"a": A, "b": B[:5]}, {"test_train_ratio": 0.1}, "scores must be of the same splits"),
+        ({"a": A, "b": B[:5]}, {"test_train_ratio": 0.1}, "scores must have the same splits"),
         ({"a": A, "b": A * np.nan}, {"test_train_ratio": 0.1}, "must have no missing scores"),
         ({"a": A[:1], "b": B[:1]}, {"test_train_ratio": 0.1}, "at least two splits"),
         ({"a": A, "b": B}, {"test_train_ratio": -1}, "test_train_ratio must be a number > 0"),

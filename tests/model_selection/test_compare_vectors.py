@@ -154,9 +154,9 @@ def test_results_of_other_splits_are_not_paired(cv, alike):
         table = compare_scores(datasets, over="datasets").scores
         assert table[0, 0] == a["test_score"].mean()
         return
-    with pytest.raises(ValueError, match=r"'classifier 2'.* must be of the same splits in the"):
+    with pytest.raises(ValueError, match=r"'classifier 2'.* must have the same splits in the"):
         compare_scores([a, b])
-    with pytest.raises(ValueError, match=r"scores\['one'\]\['a'\] and .* of the same splits in"):
+    with pytest.raises(ValueError, match=r"scores\['one'\]\['a'\] and .* have the same splits in"):
         compare_scores(datasets, over="datasets")
 
 

@@ -270,7 +270,7 @@ def test_weights_train_and_count(method):
             model = Ridge().fit(X[train], NUMBERS[train], sample_weight=weight[train])
             losses[~train] = (NUMBERS[~train] - model.predict(X[~train])) ** 2
         assert_allclose(result.value, np.average(losses, weights=weight), rtol=1e-10)
-    with pytest.raises(TypeError, match="estimator must take sample_weight in fit"):
+    with pytest.raises(TypeError, match="estimator must accept sample_weight in fit"):
         error_interval(KNeighborsClassifier(), X, Y, sample_weight=weight, **options)
 
 
@@ -278,9 +278,9 @@ def test_weights_train_and_count(method):
     ("options", "message"),
     [
         ({"method": "bootstrap"}, "method must be one of"),
-        ({"method": "holdout", "n_folds": 5}, "n_folds is no parameter of"),
-        ({"method": "leave_one_out", "n_repeats": 5}, "n_repeats is no parameter of"),
-        ({"n_resamples": 5}, "n_resamples is no parameter of method='repeated_cv'"),
+        ({"method": "holdout", "n_folds": 5}, "n_folds is not a parameter of"),
+        ({"method": "leave_one_out", "n_repeats": 5}, "n_repeats is not a parameter of"),
+        ({"n_resamples": 5}, "n_resamples is not a parameter of method='repeated_cv'"),
         ({"method": "nested_cv", "n_folds": 2}, "n_folds must be from 3 to 13 for method='nested"),
         ({"method": "nested_cv", "n_folds": 14}, "n_folds must be from 3 to 13 .*, got 14"),
         ({"method": "cv_wald", "n_folds": 27}, "n_folds must be from 2 to 26 for .* 26 samples"),

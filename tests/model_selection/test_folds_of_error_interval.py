@@ -93,7 +93,7 @@ def shuffle_groups(X, y, groups, seed):
     [
         ({"cv": KFold(3), "n_folds": 4}, "n_folds must be None if cv is given, got 4"),
         ({"cv": KFold(3), "n_repeats": 4}, "n_repeats must be None if the folds of cv"),
-        ({"cv": 3, "method": "holdout"}, "cv is no parameter of method='holdout'"),
+        ({"cv": 3, "method": "holdout"}, "cv is not a parameter of method='holdout'"),
         ({"cv": 1}, "cv must be"),
         ({"cv": []}, "cv must yield at least one pair"),
     ],

@@ -230,7 +230,7 @@ def test_one_imprecise_site_does_not_widen_the_prediction():
         (lambda: pool_estimates({}, [0.1, 0.1]), "standard_errors must be None"),
         (lambda: pool_estimates([0.1, 0.2], [0.1, 0.0]), "above 0"),
         (lambda: pool_estimates([0.1, -0.2], [0.1, 0.1], scale="log"), "scale='log'"),
-        (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1, 0.1]), "one length"),
+        (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1, 0.1]), "same length"),
         (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1], scale="probit"), "scale must"),
         (lambda: pool_estimates({"a": 1, "b": 2}), "Estimates of one quantity"),
         (lambda: new_site_error(LogisticRegression(), X, Y, None), "name the site"),

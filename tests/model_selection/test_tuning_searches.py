@@ -82,7 +82,7 @@ def test_of_several_metrics_one_is_named():
     ).fit(X, Y)
     assert search.best_index_ == refit_one_se(search.cv_results_, metric="f1")
     assert tuning_bias(search.cv_results_, metric="f1") >= 0
-    with pytest.raises(ValueError, match="of the metric 'score', got 0"):
+    with pytest.raises(ValueError, match="for the metric 'score', got 0"):
         tuning_bias(search.cv_results_)
 
 
@@ -92,7 +92,7 @@ def test_equally_simple_ones_are_told_by_their_score():
 
 
 def test_refusals():
-    with pytest.raises(ValueError, match="at least two splits of the metric 'score', got 1"):
+    with pytest.raises(ValueError, match="at least two splits for the metric 'score', got 1"):
         refit_one_se(as_results([[0.5, 0.6]]))
     with pytest.raises(ValueError, match="complexity must be None or a function"):
         refit_one_se(as_results([[0.5], [0.6]]), complexity="n_neighbors")

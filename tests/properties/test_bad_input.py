@@ -177,9 +177,9 @@ TEXT_CALLS += [(each, MODELS[2]) for each in (*ESTIMATES, permutation_test, eval
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (TEXTS, "texts in the column 'word'.*OneHotEncoder in a ColumnTransformer"),
-        (TEXTS.to_numpy(), "texts instead of numbers.*OneHotEncoder"),
-        (TEXTS["word"].tolist(), "texts instead of numbers.*CountVectorizer"),
+        (TEXTS, "strings in the column 'word'.*OneHotEncoder in a ColumnTransformer"),
+        (TEXTS.to_numpy(), "strings instead of numbers.*OneHotEncoder"),
+        (TEXTS["word"].tolist(), "strings instead of numbers.*CountVectorizer"),
     ],
     ids=["frame", "objects", "list"],
 )

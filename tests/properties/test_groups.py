@@ -482,7 +482,7 @@ def test_what_every_function_does_with_several_kinds_of_groups(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if name == "compare_readers":
-            with pytest.raises(ValueError, match=r"groups must be of one kind, .* kinds that"):
+            with pytest.raises(ValueError, match="groups must be of one kind"):
                 function(*arguments, groups=CROSSED, **seeded)
             assert str(function(*arguments, groups=NESTED)) == str(
                 function(*arguments, groups=UNITS % 3)

@@ -199,7 +199,7 @@ TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
 
 
 def has_continuous_column(columns: np.ndarray) -> bool:
-    """Whether equal values of some column are more than chance produces, as copies have them.
+    """Whether some column has more equal values than chance produces, as copies do.
 
     A monotone function of a column in which chance produces them, such as its square, is not
     considered.
