@@ -232,7 +232,7 @@ def support_linear(estimator: Any, X: Any, target: Target, transformers: tuple) 
     """Return the solver of a ridge regression that solves its equations directly."""
     kind = type(estimator)
     if kind not in LINEAR_PARAMETERS or not uses_only(estimator, LINEAR_PARAMETERS[kind]):
-        return "the solver does not know a subclass or a parameter of the estimator"
+        return "the solver does not support a subclass or a parameter of the estimator"
     iterates = getattr(estimator, "solver", "auto") not in ("auto", "cholesky", "svd")
     own_penalties = not isinstance(getattr(estimator, "alpha", 0.0), Real)
     limited = getattr(estimator, "positive", False) or getattr(estimator, "class_weight", None)

@@ -409,4 +409,4 @@ def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solve
             "max_iter.",
             ConvergenceWarning,
         )
-    return "trial fits of the estimator differ from those of the solver"
+    return "trial fits of the estimator and of the solver differ"

@@ -21,9 +21,10 @@ def add_compare(commands: Any) -> None:
     parser = commands.add_parser(
         "compare",
         help="compare the predictions in two files",
-        description="Compare predictions of the same samples in two files. Exit status 0: B is not "
-        "significantly worse than A; with --margin, B is shown to be worse by less than the "
-        "margin. Exit status 1: otherwise. Exit status 2: an error.",
+        description="Compare predictions of the same samples in two files.\n\n"
+        "exit status 0: B is not significantly worse than A; with --margin, B is shown to be\n"
+        "               worse by less than the margin\nexit status 1: otherwise\n"
+        "exit status 2: an error",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -36,7 +37,7 @@ def add_compare(commands: Any) -> None:
     add("--target", default="target", help="column of true values (default: target)")
     add("--prediction", default="prediction", help="column of predictions (default: prediction)")
     add("--metric", help="name of a metric, such as balanced_accuracy or f1 (default: accuracy)")
-    add("--margin", type=float, help="largest difference that does not matter")
+    add("--margin", type=float, help="largest difference that does not matter, such as 0.01")
     add("--seed", type=int, default=0, help="random seed (default: 0)")
     add("--json", metavar="FILE", help="also write all numbers to this file")
     add("--debug", action="store_true", help="print the traceback of an error")

@@ -230,7 +230,7 @@ class _Rate(NamedTuple):
     by_diagonal: float = 0.0
 
     def find(self, part: Floats, row: Floats, column: Floats) -> tuple[Floats, ...]:
-        """Return the rates, 0 for 0/0, and their derivatives in cell, row and column."""
+        """Return the rates (0 for 0/0) and their derivatives by cell, row and column."""
         whole = self.by_row * row + self.by_column * column - self.by_diagonal * part
         scale = np.divide(1.0, whole, out=np.zeros_like(whole), where=whole > 0)
         rate = self.top * part * scale

@@ -310,7 +310,7 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     if "contains NaN" in str(error) and (located := locate_values(X, find_missing)):
         return ValueError(
             f"X must not have missing values for this estimator, got {located}; put SimpleImputer "
-            "before it in a pipeline, or use an estimator that takes them, such as "
+            "before it in a pipeline, or use an estimator that supports them, such as "
             "HistGradientBoostingClassifier."
         )
     if "contains infinity" in str(error) and (located := locate_values(X, find_infinite)):

@@ -382,8 +382,8 @@ def drop_unweighted(
         cv = [tuple(place[part[weights[part] > 0]] for part in fold) for fold in folds]
         if not all(part.size for fold in cv for part in fold):
             raise ValueError(
-                "sample_weight must be positive for a sample that cv trains with and one that it "
-                "tests in each fold; it is 0 for all samples of a part of a fold."
+                "sample_weight must be positive for a training sample and a test sample of "
+                "each fold; it is 0 for all samples of a part of a fold."
             )
     kept = None if groups is None else groups[rows]
     return safe_indexing(X, rows), y[rows], weights[rows], kept, cv

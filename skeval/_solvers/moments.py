@@ -16,7 +16,7 @@ import numpy as np
 
 from skeval._solvers.splits import CONSTANT, EPSILON, Products, Splits, take_samples
 
-# Rounding errors in units of the last place: of a sum, and of a mean, which is summed pairwise.
+# Rounding errors of a sum and of a mean (a pairwise sum), in units of the last place.
 ROUNDING, ROUNDING_OF_MEANS = 16.0, 2.0
 # Maximum rounding error of a probability, and maximum relative error of decision values. The
 # estimator does the fits with larger errors.

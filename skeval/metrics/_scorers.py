@@ -143,7 +143,7 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
             scorer = sklearn.metrics.get_scorer(scoring)  # also accepts unlisted names
         except ValueError as error:
             raise ValueError(
-                f"scoring must be one of get_scorer_names(), got {scoring!r}"
+                f"scoring must be one of skeval.metrics.get_scorer_names(), got {scoring!r}"
                 f"{_suggest_name(str(scoring))}"
             ) from error
         if metric_kwargs:

@@ -345,7 +345,7 @@ def score_in_time(tasks: list[Inputs], folds: Splits, label: str) -> np.ndarray:
     """Return the mean scores of the tested samples in order, shape (n_tested, n_names)."""
     mean = find_mean_loss(label)
     if mean is None:
-        required = "a mean over samples in time, as 'accuracy' is"
+        required = "a mean over samples in time order, such as 'accuracy'"
         raise ValueError(f"scoring must be {required}, got {label!r}.")
     plan, scores = fold_plan(len(tasks[0].target), folds), []
     for inputs in tasks:

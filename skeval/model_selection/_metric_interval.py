@@ -488,7 +488,7 @@ def _bootstrap_metric(
         if np.isfinite(correction.bias):
             return {"bca": partial(limits_of, correction), **forms}, replicates
         _checks.warn_undefined(
-            "All replicates lie on one side of the estimate: percentile, not BCa."
+            "All replicates lie on one side of the estimate: the interval is percentile, not BCa."
         )
     return intervals.put_first(method, forms), replicates
 
@@ -689,8 +689,10 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
     if not isinstance(metric, str):
         of_images = isfunction(metric) and "per_image" in signature(metric).parameters
         return partial(metric, per_image=True) if of_images else metric
-    with _checks.naming("metric"):
+    try:
         scorer = get_scorer(metric)
+    except ValueError as error:
+        raise ValueError(str(error).replace("scoring", "metric", 1)) from None
     function, arguments, greater_is_better = metric_of_scorer(scorer)
     if not greater_is_better:
         raise ValueError(

@@ -302,8 +302,8 @@ NULLS = {
     "samples": "labels and features of a sample are independent",
     "within_groups": "within a group, labels and features are independent",
     "whole_groups": "the labels of a group and the features of a group are independent",
-    "blocks": "labels and features are independent series, each alike only within a block",
-    "rotations": "labels and features are independent series, and that of the labels stationary",
+    "blocks": "labels and features are independent series, each correlated only within blocks",
+    "rotations": "labels and features are independent series, and the labels are stationary",
 }
 """The null hypothesis of each exchange."""
 

@@ -224,7 +224,7 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
         more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
         _checks.warn_undefined(
             f"The metric is undefined in {len(names)} of {len(defined)} units, which are left out: "
-            f"{', '.join(map(str, names[:MAX_NAMED]))}{more}. The mean is that of the other units; "
+            f"{', '.join(map(str, names[:MAX_NAMED]))}{more}. The mean is over the other units; "
             "merge units, or choose a metric that is defined in all."
         )
     kept = np.flatnonzero(defined).tolist()

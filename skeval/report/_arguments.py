@@ -546,7 +546,7 @@ def _read_labels(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
 def _read_scores(
     y: np.ndarray, predictions: np.ndarray, kind: str, pos_label: Any, threshold: Any
 ) -> ParsedPredictions:
-    """Return probabilities or scores of the positive of two classes."""
+    """Return probabilities or scores of the positive class."""
     classes = np.unique(y)
     if len(classes) != 2:
         raise ValueError(

@@ -61,7 +61,7 @@ COMPARED = {
 def join_reports(
     reports: Mapping[str, Report], comparison: Comparison | None, run: Mapping[str, Any]
 ) -> Report:
-    """Return the report of several systems, and of the comparison of all pairs."""
+    """Return a report with the reports of several systems and the comparison of all pairs."""
     first = next(iter(reports.values()))
     answers = Results({name: report.answer for name, report in reports.items()})
     results = {

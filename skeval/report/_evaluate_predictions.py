@@ -389,7 +389,7 @@ def write_calibration(measures: Results) -> tuple[str, str]:
     # wide intervals show nothing
     if not problems and not (interval.low >= MIN_SLOPE and interval.high <= 1 / MIN_SLOPE):
         return (
-            "There are too few samples to tell whether the probabilities are calibrated",
+            "There are too few samples to determine whether the probabilities are calibrated",
             precision,
         )
     if not problems:

@@ -284,7 +284,7 @@ def show_outputs(report: Any) -> Section | None:
     worst = max(records, key=lambda row: row["error"] / row["constant"] if row["constant"] else 0)
     figure = Figure(
         report.plot,
-        f"{report.answer.name.capitalize()}: all outputs and each, with {level}s.",
+        f"{report.answer.name.capitalize()} of all outputs and of each output, with {level}s.",
         label=f"Forest plot of {len(records)} outputs.",
         height=1.2 + 0.3 * min(len(records), _sections.MAX_DRAWN),
     )

@@ -349,7 +349,7 @@ class Report(Mapping[str, Any]):
         # results have a frame of their own, or rows
         result = results[part]
         if result is None:
-            raise ValueError(f"part must be one that the report has; there is no {part!r}.")
+            raise ValueError(f"part must be a part of the report, got {part!r}.")
         if hasattr(result, "to_frame"):
             frame: DataFrame = result.to_frame()
             return frame

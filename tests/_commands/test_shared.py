@@ -220,4 +220,7 @@ def test_a_summary_says_what_to_do_about_an_error_that_must_not_be_quoted(tmp_pa
     assert main(["evaluate", str(tmp_path / "visits.csv"), "--include", "holdout"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Do not report this error" in text
-    assert "! Identifier [identifier]: Pass it as groups (--groups patient, or groups= in" in text
+    assert (
+        "! Identifier [identifier]: Pass 'patient' as groups (--groups patient, or groups= in"
+        in text
+    )

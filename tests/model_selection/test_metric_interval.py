@@ -390,7 +390,7 @@ def test_undefined_and_degenerate_intervals_warn():
     def jump(y, p):  # below the value on the data for every proper resample
         return float(len(set(p.tolist())))
 
-    with pytest.warns(UndefinedMetricWarning, match="percentile, not BCa"):
+    with pytest.warns(UndefinedMetricWarning, match="is percentile, not BCa"):
         result = metric_interval(
             jump, np.zeros(20), np.arange(20), method="bca", n_resamples=30, random_state=0
         )

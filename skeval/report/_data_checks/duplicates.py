@@ -692,7 +692,7 @@ def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool)
     # shared values, of objects perhaps
     label = "class" if classes else "target"
     shared = f"{repeats.n_repeated} of {repeats.n_samples} samples share a value of {name!r}"
-    pass_groups = f"Pass it as groups (--groups {name}, or groups= in Python)"
+    pass_groups = f"Pass {name!r} as groups (--groups {name}, or groups= in Python)"
     opposite = repeats.agreement < 0
     if not repeats.grave:
         relation = "different classes" if classes else "different targets"

@@ -118,7 +118,7 @@ def _ones(m: int) -> np.ndarray:
 
 
 class _Strip:
-    """Reductions of a strip of r rows in m clusters, over the columns from its first row on.
+    """Sums and extremes of a strip of r rows in m clusters, from the column of its first row on.
 
     row_sums (r, K) and column_sums (m, c): the two halves of eq. 6. largest (m,), smallest (m, K)
     and nearest: eq. 2 to 4 over the pairs of this strip. Column 0 is the first row of the strip.
