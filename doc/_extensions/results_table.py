@@ -65,7 +65,7 @@ class Results(SphinxDirective):
             templates = {head: self.options["cells"] for cells in groups.values() for head in cells}
         else:
             templates = dict(part.split(": ", 1) for part in self.options["cells"].split("; "))
-        lines = [".. list-table::", "   :header-rows: 1", f"   :stub-columns: {len(names)}", ""]
+        lines = [".. list-table::", "   :header-rows: 1", ""]
         for name, cells in {tuple(names): None, **groups}.items():
             texts = [*name]
             for head, template in templates.items():
@@ -73,7 +73,7 @@ class Results(SphinxDirective):
                     head if cells is None else write_cell(template, cells[head * bool(across)])
                 )
             for at, text in enumerate(texts):
-                text = text.replace("_", " ").replace("neighbours", "neighbors")
+                text = text.replace("_", " ").replace("neighbour", "neighbor")
                 lines.append(f"   {'  ' if at else '* '}- {text}".rstrip())
         return self.parse_text_to_nodes(StringList([*lines, ""], source=path.name))
 

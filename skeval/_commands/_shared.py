@@ -76,7 +76,7 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
         "--header",
         action=argparse.BooleanOptionalAction,
         help="whether the first line of a CSV file has the column names; without names they are "
-        "x0, x1, ... (default: names, unless a value is among them, which is an error)",
+        "x0, x1, ... (default: names; if one of them looks like a value, it is an error)",
     )
     options.flag("--drop-missing-target", "drop rows without a target")
     # the run and its output

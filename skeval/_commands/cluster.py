@@ -43,7 +43,7 @@ def add_cluster(commands: Any) -> None:
     parser = commands.add_parser(
         "cluster",
         help="compare numbers of clusters by internal indices and by stability",
-        description="Choose a number of clusters by sequential tests against data without "
+        description="Choose a number of clusters by sequential tests against data without\n"
         "structure, and compare all numbers by internal indices and by the stability of halves.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -38,7 +38,7 @@ examples:
     skeval evaluate iris --estimator logistic --scoring f1_weighted --scoring roc_auc_ovo
   your own estimator; the same command resumes an interrupted run:
     skeval evaluate iris --estimator my_module:make_model --memory runs
-  existing predictions with a threshold of .3, without fitting:
+  existing predictions with a threshold of 0.3, without fitting:
     skeval evaluate answers.csv --predictions p_ill --threshold 0.3
 """
 
@@ -56,7 +56,7 @@ def add_evaluate(commands: Any) -> None:
         "evaluate",
         help="estimate the error of a classifier or regressor",
         description="Estimate the error of a classifier, a regressor or existing predictions with "
-        "a confidence interval, and warn of leakage and other problems of the table.",
+        "a\nconfidence interval, and warn of leakage and other problems of the table.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -128,8 +128,8 @@ def _add_sizes(options: _shared.Options) -> None:
     options.number(
         "--cv",
         2,
-        "number of folds (default: 10; with --time, as many as leave two classes in the first "
-        "training set)",
+        "number of folds (default: 10, or with --time the largest number that leaves two classes "
+        "in the first training set)",
     )
     options.add(
         "--include",

@@ -216,7 +216,7 @@ def expected_loss(
     -------
     result : Estimate
         Estimate with `value`, in the unit of the loss, and ``details["error"]``. In one dimension,
-        the error is estimated by SciPy's quadrature; interval and standard error are nan, because the
+        the error is SciPy's estimate; interval and standard error are nan, because the
         computation is deterministic. In more dimensions, it is the half-width of the 95 % Student's
         t interval over 16 `replicates`.
 
