@@ -219,8 +219,7 @@ class Difference(ResultWithValue):
         a, b, by = self.a, self.b, f"by {self.margin:g} or more"
         better = (self if sign > 0 else self._reverse()).confidence_interval(1 - 2 * self.level)
         limit = f"{100 * (1 - self.level):g} % limit of its advantage {better.low:.2g}"
-        shown = f"P > {MAX_ALPHA:g}" if worse > MAX_ALPHA else _text.say_pvalue(worse)
-        evidence = f"({shown}, {limit})"
+        evidence = f"({_text.say_pvalue(worse)}, {limit})"
         not_worse = f"{a} is not worse than {b} {by} {evidence}."
         if worse > self.level:
             not_worse = f"{a} may be worse than {b} {by} {evidence}: non-inferiority is not shown."

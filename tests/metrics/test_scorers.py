@@ -172,7 +172,9 @@ def test_names_hold_both_packages():
 
 
 def test_bad_names():
-    with pytest.raises(ValueError, match=r"one of get_scorer_names\(\), got 'nonsense'"):
+    with pytest.raises(
+        ValueError, match=r"one of skeval.metrics.get_scorer_names\(\), got 'nonsense'"
+    ):
         get_scorer("nonsense")
     with pytest.raises(ValueError, match="needs the argument cost_matrix"):
         get_scorer("neg_cost_sensitive_error")

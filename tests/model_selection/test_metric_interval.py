@@ -428,7 +428,7 @@ def test_several_metrics_give_one_estimate_for_each():
         (error_rate, {"groups": np.zeros(80)}, "at least two groups"),
         (error_rate, {"groups": np.arange(80), "stratify": True}, "cannot be combined"),
         (error_rate, {"sample_weight": -np.ones(80)}, "sample_weight must be >= 0"),
-        ("nonsense", {}, "one of get_scorer_names"),
+        ("nonsense", {}, "one of skeval.metrics.get_scorer_names"),
         (partial(f1_score, average="samples"), {"method": "delta"}, "Samplewise metrics"),
     ],
 )
