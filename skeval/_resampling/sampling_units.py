@@ -132,14 +132,6 @@ def find_codes(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return codes
 
 
-def has_outputs(y: Any) -> bool:
-    """Return whether y has several columns, or is a sparse matrix of labels."""
-    try:
-        return issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1)
-    except ValueError:  # rows that differ in length
-        return False
-
-
 def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
     """Return the target of several outputs, or labels, of each sample."""
     is_frame = hasattr(y, "iloc")
@@ -207,7 +199,7 @@ def validate_data(
         X = _checks.check_data("X", X, accept_sparse="csr")
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"X must be a square matrix for this estimator, got {X.shape}.")
-    if several and has_outputs(y):
+    if several and _checks.has_outputs(y):
         return X, read_outputs(estimator, y, groups), groups
     # a single output: numbers, or labels for a classifier
     y, passed = _checks.check_y("y", y), y

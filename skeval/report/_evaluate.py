@@ -22,7 +22,7 @@ from skeval._resampling.fit_request import EachScorer, FitRequest, check_scorers
 from skeval._resampling.inputs import Inputs, Params, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.progress import begin_step
-from skeval._resampling.sampling_units import UnitKind, has_outputs
+from skeval._resampling.sampling_units import UnitKind
 from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection._error_interval import measure_metrics, read_positive_weight
@@ -239,7 +239,7 @@ def evaluate(
     _checks.refuse_no_target(estimator, y)
     if isinstance(estimator, Mapping):
         return _evaluate_each(estimator, X, y, options)
-    if has_outputs(y):
+    if _checks.has_outputs(y):
         return evaluate_outputs(estimator, X, y, options)
     (report,) = _evaluate_all({"": estimator}, X, y, options).values()
     return report
@@ -252,7 +252,7 @@ def _evaluate_each(
     # estimators that can be compared
     if len(estimators) < 2:
         raise ValueError(f"estimator must contain at least two estimators, got {len(estimators)}.")
-    if has_outputs(y):
+    if _checks.has_outputs(y):
         raise ValueError(
             "estimator must be a single one if y has several columns; evaluate each estimator "
             "with the same random_state."

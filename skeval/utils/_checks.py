@@ -426,7 +426,7 @@ def check_y(name: str, y: Any) -> np.ndarray:
     if isinstance(exact, np.dtype) and exact.kind in "biuf":  # scikit-learn converts Int64 to float
         y = y.to_numpy(exact)
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
-    if name != "y" and is_indicator(y):
+    if name != "y" and has_outputs(y):
         raise ValueError(
             f"{name} must have one entry for each sample, got the shape {np.shape(y)}; of a column "
             f"of probabilities for each class, the labels are classes[{name}.argmax(axis=1)]."
@@ -800,7 +800,7 @@ def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, 
         check_consistent_length(y_true, y_pred)
         if num_samples(y_true) == 0:  # scikit-learn before 1.7 would compute 0/0
             raise ValueError("y_true must contain at least one sample, got 0.")
-        if is_indicator(y_true) and is_indicator(y_pred):
+        if has_outputs(y_true) and has_outputs(y_pred):
             unique_labels(y_true, y_pred)  # raises for numbers other than indicators
             return y_true, y_pred
     true, pred = check_y("y_true", y_true), check_y("y_pred", y_pred)
@@ -810,8 +810,8 @@ def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, 
     return true, pred
 
 
-def is_indicator(y: Any) -> bool:
-    """Return whether labels have several columns."""
+def has_outputs(y: Any) -> bool:
+    """Return whether y has several columns, or is a sparse matrix of labels."""
     return issparse(y) or (count_dimensions(y) == 2 and np.shape(y)[1] > 1)
 
 
