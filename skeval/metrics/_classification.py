@@ -461,7 +461,9 @@ def matrices_precision_recall_fscore(
         name = f"matrices[{m}]"
         table: Floats = _checks.check_data(name, matrix, ensure_2d=False, dtype=np.float64)
         if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
-            raise ValueError(f"{name} must have a row and a column per class, got {table.shape}.")
+            raise ValueError(
+                f"{name} must have shape (n_classes, n_classes), two or more, got {table.shape}."
+            )
         if table.min() < 0:
             raise ValueError(f"{name} must contain counts >= 0, got {table.min():g}.")
         # counts of each class against the others; of two classes only the second is positive

@@ -46,7 +46,7 @@ def _score_out_of_fold(
     tested = [np.asarray(rows) for rows in cv_results["indices"]["test"]]
     last = max(int(rows.max()) for rows in tested)
     if last >= n_samples:
-        raise ValueError(f"X must be that of cv_results, with sample {last}, got {n_samples} rows.")
+        raise ValueError(f"X must have the rows of cv_results, up to {last}, got {n_samples} rows.")
     counts = np.bincount(np.concatenate(tested), minlength=n_samples).astype(float)
     if once and counts.max() > 1:
         raise ValueError(f"cv_results must test a sample once, got {counts.max():g} times.")

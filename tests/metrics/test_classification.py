@@ -166,11 +166,11 @@ def test_averages_over_matrices_against_plain_loops(average, beta, seed):
     ("matrices", "message"),
     [
         ([], "at least one confusion matrix"),
-        ([[[1, 2, 3], [4, 5, 6]]], r"matrices\[0\] must have a row .*, got \(2, 3\)"),
-        ([np.eye(2), [[7]]], r"matrices\[1\] must have a row .*, got \(1, 1\)"),
+        ([[[1, 2, 3], [4, 5, 6]]], r"matrices\[0\] must have shape .*, got \(2, 3\)"),
+        ([np.eye(2), [[7]]], r"matrices\[1\] must have shape .*, got \(1, 1\)"),
         ([[[1, -2], [0, 1]]], r"matrices\[0\] must contain counts >= 0, got -2"),
         ([[[1, np.nan], [0, 1]]], r"matrices\[0\] contains NaN"),
-        (np.eye(2), r"matrices\[0\] must have a row .*, got \(2,\)"),
+        (np.eye(2), r"matrices\[0\] must have shape .*, got \(2,\)"),
     ],
 )
 def test_bad_matrices(matrices, message):

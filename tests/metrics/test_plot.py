@@ -302,7 +302,7 @@ def test_from_cv_results_takes_frames_and_refuses_what_is_not_theirs():
         RocCurveDisplay.from_cv_results(without, X, y)
     with pytest.raises(ValueError, match="got list without them"):
         RocCurveDisplay.from_cv_results([], X, y)
-    with pytest.raises(ValueError, match="X must be that of cv_results"):
+    with pytest.raises(ValueError, match="X must have the rows of cv_results"):
         RocCurveDisplay.from_cv_results(results, X[:20], y[:20])
     groups = np.arange(len(y)) // 3
     grouped = CostCurveDisplay.from_cv_results(results, X, y, groups=groups, n_resamples=2)
@@ -404,7 +404,7 @@ def test_from_cv_results_pools_the_predictions_out_of_fold():
         ReliabilityDisplay.from_cv_results(twice, X, y)
     with pytest.raises(ValueError, match="return_estimator=True"):
         ReliabilityDisplay.from_cv_results(cross_validate(GaussianNB(), X, y), X, y)
-    with pytest.raises(ValueError, match="with sample 119, got 60 rows"):
+    with pytest.raises(ValueError, match="up to 119, got 60 rows"):
         ReliabilityDisplay.from_cv_results(results, X[:60], y[:60])
 
 

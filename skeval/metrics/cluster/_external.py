@@ -595,7 +595,10 @@ def pair_counts(
     with np.errstate(over="ignore"):
         counts = np.ldexp(list(pairs.values()), 2 * table.exponent)
     if not np.array_equal(np.ldexp(counts, -2 * table.exponent), list(pairs.values())):
-        raise ValueError(f"sample_weight must not be about 2**{table.exponent}; scale it.")
+        raise ValueError(
+            "sample_weight must have products that are neither 0 nor infinite, got about "
+            f"2**{table.exponent}; scale it."
+        )
     return dict(zip(pairs, counts.tolist(), strict=True))
 
 

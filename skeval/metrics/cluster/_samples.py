@@ -162,7 +162,10 @@ def check_magnitude(data: Points) -> None:
     # as floats: Booleans and the smallest integer cannot be negated
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest and not SMALLEST <= largest <= LARGEST:
-        raise ValueError(f"X must be of size {SMALLEST} to {LARGEST}, got {largest:g}; scale it.")
+        raise ValueError(
+            f"X must have its largest absolute value in [{SMALLEST}, {LARGEST}], got {largest:g}; "
+            "scale X."
+        )
 
 
 def _check_matrix(X: object) -> np.ndarray:
@@ -235,4 +238,4 @@ def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
     """Raise unless each sample has `n_neighbors` other samples."""
     check_count("n_neighbors", n_neighbors)
     if n_neighbors >= n_samples:
-        raise ValueError(f"n_neighbors must be smaller than {n_samples}, got {n_neighbors}.")
+        raise ValueError(f"n_neighbors must be below the {n_samples} samples, got {n_neighbors}.")

@@ -170,7 +170,7 @@ def test_metric_without_centroids(function, metric):
 @pytest.mark.parametrize("n_neighbors", [6, 7])
 def test_too_many_neighbors(n_neighbors):
     for function in (sk.connectivity_score, sk.internal_indices):
-        with pytest.raises(ValueError, match=f"smaller than 6, got {n_neighbors}"):
+        with pytest.raises(ValueError, match=f"below the 6 samples, got {n_neighbors}"):
             function(X, Y, n_neighbors=n_neighbors)
 
 
