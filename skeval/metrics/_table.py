@@ -9,7 +9,7 @@ Clustering indices have a separate table, `INDICES`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -986,10 +986,7 @@ REPORTED = {reported.name: reported for row in METRICS for reported in row.repor
 
 def find_row(function: Callable[..., Any]) -> Metric | None:
     """Return the row of a metric, or None."""
-    try:
-        return ROWS.get(function)
-    except TypeError:  # unhashable
-        return None
+    return ROWS.get(function) if isinstance(function, Hashable) else None
 
 
 def range_of_metric(
