@@ -6,7 +6,6 @@ interval from human labels and judgments of a model.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ from skeval._inference import designs
 from skeval._inference.errors import error_estimate
 from skeval._inference.estimate import Estimate, HoldoutExtra, Result
 from skeval._inference.intervals import (
-    PROPORTION_INTERVALS,
     Limits,
     count_groups,
     effective_size,
@@ -31,9 +29,10 @@ from skeval._inference.intervals import (
     spread_between,
     stratified_wilson_interval,
     warn_of_one_group,
+    wilson_interval,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import Allocation, HoldoutInterval
+from skeval.utils._checks import Allocation
 from skeval.utils._compat import read_arrays
 from skeval.utils._text import align_text, write_number
 
@@ -278,7 +277,6 @@ def holdout_size(
     half_width: float,
     *,
     confidence_level: float = 0.95,
-    method: HoldoutInterval = "wilson",
     priors: Sequence[float] | np.ndarray | None = None,
     allocation: Allocation = "proportional",
     group_size: float | None = None,
@@ -286,9 +284,9 @@ def holdout_size(
 ) -> HoldoutSize:
     r"""Return the number of test samples for a confidence interval of a given width.
 
-    Under random sampling it is the smallest `N` for which half the width of the interval at `error`
-    is at most `h`. Under selective sampling with priors :math:`P_c` and errors :math:`\epsilon_c`,
-    allocating the fraction :math:`a_c` of the samples to class `c`,
+    Under random sampling it is the smallest `N` for which half the width of Wilson's interval at
+    `error` is at most `h`. Under selective sampling with priors :math:`P_c` and errors
+    :math:`\epsilon_c`, allocating the fraction :math:`a_c` of the samples to class `c`,
 
     .. math:: N = (z/h)^2 \sum_c P_c^2 \epsilon_c (1-\epsilon_c) / a_c ,
 
@@ -302,8 +300,6 @@ def holdout_size(
         Half the width of the interval, between 0 and 0.5.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
-    method : {"wilson", "agresti_coull", "jeffreys", "exact", "wald"}, default="wilson"
-        The interval under random sampling; with `priors` it is the normal one.
     priors : array-like of shape (n_classes,), default=None
         Prior of each class.
     allocation : {"proportional", "optimal"}, default="proportional"
@@ -328,9 +324,8 @@ def holdout_size(
     Raises
     ------
     ValueError
-        If an argument is outside its range, only one of the last two is passed, or the interval has
-        no width at `error`, as Wald's interval at 0 and 1, or the normal interval with `priors` if
-        no class has an error strictly between 0 and 1.
+        If an argument is outside its range, only one of the last two is passed, or the normal
+        interval with `priors` has no width, because no class has an error strictly between 0 and 1.
 
     Examples
     --------
@@ -346,30 +341,22 @@ def holdout_size(
     if not isinstance(half_width, Real) or not 0 < half_width < 0.5:
         raise ValueError(f"half_width must satisfy 0 < half_width < 0.5, got {half_width!r}.")
     _checks.check_confidence_level(confidence_level)
-    _checks.check_option("method", method, PROPORTION_INTERVALS)
     _checks.check_option("allocation", allocation, ("proportional", "optimal"))
     design = read_design(group_size, intraclass_correlation)
     too_small = f"half_width must be larger: no {LARGEST_SIZE} samples give {half_width}."
-    per_class: tuple[int, ...] | None = None
+    z, sizes = normal_quantile(confidence_level), np.empty(0, dtype=int)
     if priors is None:
         # random sampling: the smallest number whose interval is short enough
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
-        rate = float(errors[0])
-        if method == "wald" and rate in (0, 1):
-            raise ValueError(
-                "error must satisfy 0 < error < 1 for method='wald', whose interval has no width "
-                f"at {rate:g}."
-            )
 
         def half(n: int) -> float:
-            low, high = PROPORTION_INTERVALS[method](rate * n, n, confidence_level)
-            return (high - low) / 2
+            return float(np.ptp(wilson_interval(errors[0] * n, n, confidence_level))) / 2
 
         if half(LARGEST_SIZE) > half_width:
             raise ValueError(too_small)
         n = bisect_left(range(1, LARGEST_SIZE), -half_width, key=lambda n: -half(n)) + 1
-        form, reached = str(method), half(n)
+        form, reached = "wilson", half(n)
     else:
         # selective sampling: the normal interval, with an allocation to the classes
         prior = _checks.check_data("priors", priors, ensure_2d=False, dtype=np.float64)
@@ -378,7 +365,6 @@ def holdout_size(
             raise ValueError(
                 f"error must have {len(prior)} values, one for each prior; got {errors.size}."
             )
-        errors, z = np.broadcast_to(errors, prior.shape), normal_quantile(confidence_level)
         deviations = prior * np.sqrt(errors * (1 - errors))
         if not deviations.any():
             raise ValueError(
@@ -393,13 +379,13 @@ def holdout_size(
         # each class with a prior needs a sample, or its error cannot be estimated
         sizes = np.maximum(np.ceil(total * shares - 1e-9).astype(int), prior > 0)
         form, reached = "normal", z * float(np.sqrt(np.sum(deviations**2 / np.maximum(sizes, 1))))
-        n, per_class = int(sizes.sum()), tuple(sizes.tolist())
+        n = int(sizes.sum())
     if design is not None:
         # groups that are as informative as these independent samples
         independent, n = n, design.needed(n, confidence_level)
-        if per_class is not None:
-            per_class = tuple(math.ceil(size * (n / independent)) for size in per_class)
-            n = sum(per_class)
+        sizes = np.ceil(sizes * (n / independent)).astype(int)
+    per_class = None if priors is None else tuple(sizes.tolist())
+    n = n if per_class is None else sum(per_class)
     return HoldoutSize(n, per_class, reached, confidence_level, form)
 
 

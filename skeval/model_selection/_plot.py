@@ -146,26 +146,19 @@ class DifferencesDisplay(ComparisonDisplay):
     def _fit_texts(self) -> None:
         """Fit the texts to their cells; drop the intervals, then the values, if too small."""
         self.figure_.canvas.figure.draw_without_rendering()  # sets the size of the cells
-        for n_lines in (2, 1):
-            self._keep_lines(n_lines)
-            size = self._find_font_size()
+        cell = np.abs(np.diff(self.ax_.transData.transform([(0, 0), (1, 1)]), axis=0))[0]
+        size = 0.0
+        for n_lines in (2, 1, 0):
+            for text in self.texts_:
+                text.set_text("\n".join(text.get_text().split("\n")[:n_lines]))
+            # font size at which the longest text fits a cell
+            boxes = [text.get_window_extent() for text in self.texts_]
+            longest = np.max([(box.width, box.height) for box in boxes], axis=0)
+            size = float(LARGEST * min(1.0, FILLED * np.min(cell / np.maximum(longest, 1e-9))))
             if size >= SMALLEST:
                 break
-        else:
-            self._keep_lines(0)
         for text in self.texts_:
             text.set_fontsize(size)
-
-    def _keep_lines(self, n_lines: int) -> None:
-        for text in self.texts_:
-            text.set_text("\n".join(text.get_text().split("\n")[:n_lines]))
-
-    def _find_font_size(self) -> float:
-        """Return the size in points at which the longest text fits a cell."""
-        cell = np.abs(np.diff(self.ax_.transData.transform([(0, 0), (1, 1)]), axis=0))[0]
-        boxes = [text.get_window_extent() for text in self.texts_]
-        longest = np.max([(box.width, box.height) for box in boxes], axis=0)
-        return float(LARGEST * min(1.0, FILLED * np.min(cell / longest)))
 
     @staticmethod
     def _describe(difference: float, low: float, high: float, n_digits: int) -> str:
