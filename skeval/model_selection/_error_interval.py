@@ -405,15 +405,10 @@ def measure_given_scores(
         value, precision = min(1.0, sample.area), min(1.0, sample.average_precision)
         if not predictions.ranks_nothing.all():
             of_area = "score", *sample.area_form(value)
-            if predictions.group is None and np.ptp(sample.weight) == 0:
-                n_positive = int(np.sum(sample.positive))
-                forms = intervals.close_proportion(precision, precision * n_positive, n_positive)
-            else:
-                positive = sample.positive.astype(int)
-                sample_of_class = Sample(
-                    positive, sample.score, precision, sample.weight, predictions.group
-                )
-                forms = make_closed_forms(sk.average_precision_score, sample_of_class)
+            weight = None if np.ptp(sample.weight) == 0 else sample.weight
+            positive = sample.positive.astype(int)
+            of_class = Sample(positive, sample.score, precision, weight, predictions.group)
+            forms = make_closed_forms(sk.average_precision_score, of_class)
             of_precision = next((name, *form) for name, form in forms.items())
     yield Measured("roc_auc", value, of_area, predictions.n_tested, label=label)
     n_positive = int(np.sum(predictions.target.codes == code))
