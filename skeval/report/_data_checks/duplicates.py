@@ -496,12 +496,13 @@ N_SHUFFLES_OPPOSITE, MAX_P_OPPOSITE = 1999, 0.0005
 that, so chance produces it in any table of many columns."""
 MAX_NEIGHBOR_CORRELATION = 0.5
 OBJECT = re.compile(
-    r"(.* )?(id|pid|uid|patient|subject|subj|person|participant|proband|respondent|individual|"
-    r"animal|rat|mouse|child|infant|student|pupil|family|household|donor|specimen|user|customer|"
-    r"speaker|case|plot|tree|plant)s?( ?(id|no|nr|num|number|code))?",
+    r"(.*[ _.\-])?(id|pid|uid|patient|subject|subj|person|participant|proband|respondent|"
+    r"individual|animal|rat|mouse|child|infant|student|pupil|family|household|donor|specimen|user|"
+    r"customer|speaker|case|plot|tree|plant|owner|client|member|employee|player|pet)s?"
+    r"([ _.\-]?(id|no|nr|num|number|code|name))?|((full|first|last|sur)[ _.\-]?)?name",
     re.IGNORECASE,
 )
-"""Full names of columns of numbers that name objects, even if the objects are sorted by target."""
+"""Full names of columns that name objects, even if the objects are sorted by target."""
 
 
 class Repeats(NamedTuple):
@@ -550,9 +551,33 @@ def check_identifiers(table: TableDescription) -> Iterator[Finding]:
         repeats = _find_repeats(name, column[used], targets[used], classes, is_number, outside)
         first, place = np.unique(column, return_index=True, return_inverse=True)[1:]
         partition = first[place.reshape(-1)].tobytes()
-        if repeats is not None and partition not in partitions:
+        if partition in partitions:
+            continue
+        if repeats is not None:
             partitions.add(partition)
             yield _describe_repeats(name, repeats, outside, classes)
+        elif not outside and _name_objects(name, column[used], is_number):
+            partitions.add(partition)
+            yield Finding(
+                "identifier",
+                "Probable groups",
+                f"the values of {name!r} look like names of objects that were measured more than "
+                f"once ({len(np.unique(column[used]))} values in {len(used)} rows)",
+                "Rows of an object are in training and test sets, so errors may be too low for new "
+                f"objects. {_advise_groups(name)} and remove it from the features.",
+            )
+
+
+def _name_objects(name: str, values: np.ndarray, is_number: bool) -> bool:
+    """Whether repeated texts, or whole numbers, name objects according to the name of the column.
+
+    The plural of an object is the name of a count.
+    """
+    sizes = np.unique(values, return_counts=True)[1]
+    repeated = MIN_VALUES <= len(sizes) <= len(values) / 2
+    repeated &= sizes.max(initial=0) <= MAX_SHARE_OF_VALUE * len(values)
+    numbers = bool(np.all(values == np.floor(values))) and not name.endswith("s")
+    return bool(repeated and OBJECT.fullmatch(name) and (numbers or not is_number))
 
 
 def spread_target(target: Target) -> np.ndarray:
@@ -582,7 +607,12 @@ def _list_candidates(table: TableDescription, rows: np.ndarray, targets: np.ndar
         runs = find_runs(table.columns[rows][:, candidates])
     codes = None if table.target.classes is None else table.target.codes[rows]
     agreement = _measure_agreements(runs, targets[rows], codes)
-    return candidates[(agreement > NEARLY_CONSTANT) | ~table.is_number[candidates]].tolist()
+    kept = (agreement > NEARLY_CONSTANT) | ~table.is_number[candidates]
+    return [
+        position
+        for position, likely in zip(candidates.tolist(), kept, strict=True)
+        if likely or OBJECT.fullmatch(str(table.names[position]))
+    ]
 
 
 def _measure_agreements(runs: Runs, targets: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
@@ -687,12 +717,16 @@ def _are_neighbors_similar(codes: np.ndarray, sizes: np.ndarray, targets: np.nda
     return bool(np.sum(means[1:] * means[:-1]) > minimum * np.sum(means**2))
 
 
+def _advise_groups(name: str) -> str:
+    return f"Pass it as groups (--groups {name}, or groups= in Python)"
+
+
 def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool) -> Finding:
     """Describe how targets agree, or differ, within the values of a column."""
     # shared values, of objects perhaps
     label = "class" if classes else "target"
     shared = f"{repeats.n_repeated} of {repeats.n_samples} samples share a value of {name!r}"
-    pass_groups = f"Pass {name!r} as groups (--groups {name}, or groups= in Python)"
+    pass_groups = _advise_groups(name)
     opposite = repeats.agreement < 0
     if not repeats.grave:
         relation = "different classes" if classes else "different targets"

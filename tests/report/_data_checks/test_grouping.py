@@ -158,3 +158,20 @@ def test_names_that_are_the_same_number_are_different_names():
     X = np.random.default_rng(0).normal(size=(110, 2))
     target = Target(y, np.array([0, 1]), y)
     assert write_data_warnings(X, target, None, None, {"sample": name}) == []
+
+
+@pytest.mark.parametrize("name", ["name", "patient", "Owner", "dog_owner", "customer.id"])
+@pytest.mark.parametrize("as_text", [True, False])
+def test_repeated_names_of_objects_are_probable_groups(name, as_text):
+    """Even if their rows have different targets; cities, counts and given groups are not noted."""
+    rng = np.random.default_rng(0)
+    person, X = rng.integers(0, 20, 80), pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
+    y = rng.integers(0, 2, 80)
+    values = np.array([f"P{k}" for k in person]) if as_text else person
+    (found,) = warnings_of(X.assign(**{name: values}), y, names=["a", "b", name])
+    assert found.code == "identifier"
+    assert f"--groups {name}" in found
+    assert not found.headline
+    assert warnings_of(X.assign(**{name: values}), y, values, names=["a", "b", name]) == []
+    other = "city" if as_text else "customers"
+    assert warnings_of(X.assign(**{other: values}), y, names=["a", "b", other]) == []

@@ -192,6 +192,38 @@ def test_predictions_without_error_are_reported_with_the_features_that_give_them
     ]
 
 
+COMPARISONS = {
+    "order": lambda a, b, c: a > b,
+    "difference": lambda a, b, c: a - b > c - 40,
+    "weighted sum": lambda a, b, c: 2 * a + b > 110,
+    "product": lambda a, b, c: a * b > 40 * c,
+    "ratio": lambda a, b, c: a / b**2 > 0.025,
+    "band": lambda a, b, c: np.digitize(a - b, [-10, 10]),
+}
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_classes_decided_by_a_comparison_are_reported_with_the_features(name):
+    rng = np.random.default_rng(0)
+    X = rng.gamma(4, 10, (150, 6)).round(1)
+    y = COMPARISONS[name](*X.T[:3]).astype(int)
+    (found,) = [text for text in warnings_of(X, y) if text.headline]
+    assert found.code == "target-formula"
+    used = [f"'x{k}'" in found for k in range(6)]
+    assert used[:2] == [True, True]
+    assert used[3:] == [False] * 3
+    assert grave_codes(X + 5 * rng.normal(size=X.shape), y) == []
+
+
+def test_classes_that_lie_apart_are_decided_by_no_comparison():
+    """Gaussian classes at distances at which they are separated by chance, or clearly."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        y, X = rng.permutation(np.arange(120) % 2), rng.normal(size=(120, 3))
+        X[:, :2] += rng.uniform(3, 8) / np.sqrt(2) * y[:, None]
+        assert grave_codes(X, y) == []
+
+
 @pytest.mark.parametrize("n_rows", [60, 200])
 @pytest.mark.parametrize(
     "spoil", [None, "missing", "deviating", "rounded", "other units", "recoded", "text"]
