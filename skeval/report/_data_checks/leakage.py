@@ -584,6 +584,8 @@ def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
 
 MAX_DECIMALS = 8
 MAX_COLUMNS = 500
+MIN_EXACT_OF_SIDE = 0.99
+"""Minimum share of the rows of each side of a boundary that are on their side."""
 ROWS_PER_COLUMN, MIN_SPARE_ROWS = 2, 10
 """Number of rows required for an exact linear combination: per column, and in addition."""
 MIN_KNOWN_PART = 0.9
@@ -862,7 +864,7 @@ def _find_terms(terms: np.ndarray, sign: np.ndarray) -> tuple[list[int], bool] |
     few = [order[:size] for size in range(1, 1 + min(MAX_SUFFICIENT, len(order)))]
     distances = [sign * _separate(terms[:, chosen], sign)[1] for chosen in few]
     # the fewest terms without a wrong row, or with a few in each class
-    for minimum in (1.0, MIN_CORRECT):
+    for minimum in (1.0, MIN_EXACT_OF_SIDE):
         for chosen, distance in zip(few, distances, strict=True):
             correct = distance > 0
             if min(correct[sign == side].mean() for side in (-1, 1)) < minimum:
