@@ -42,6 +42,7 @@ from skeval.report._parts import (
     PARTS,
     Clock,
     Evaluation,
+    Finished,
     choose_folds,
     estimate_mains,
     find_earlier,
@@ -373,83 +374,82 @@ def _run_all(
     evaluation: Evaluation, clock: Clock, verbose: int
 ) -> tuple[dict[str, Any], tuple[Caution, ...]]:
     """Return the results of a report that are computed from fits, and the warnings."""
-    inputs, target, predictions = evaluation.inputs, evaluation.target, evaluation.predictions
-    loss, cautions = inputs.loss.name, [*evaluation.notes]
+    inputs, predictions = evaluation.inputs, evaluation.predictions
     summary = clock.finish(_summarize, evaluation)
-    metrics = summary["metrics"]
+    metrics, loss = summary["metrics"], inputs.loss.name
 
     # the baseline; for a rare class, the metric that replaces the error
-    weighted_sizes = _findings.count_classes(target, inputs.weight)
+    weighted_sizes = _findings.count_classes(evaluation.target, inputs.weight)
     rare = _findings.find_rare_class(weighted_sizes, metrics, loss)
     baseline = _findings.find_baseline(predictions, loss, metrics, find_earlier(evaluation))
     better = bool(rare.better if rare is not None else baseline is not None and baseline.better)
-    metric = None if rare is None else rare.metric
-    evaluation = replace(evaluation, better=better, metric=metric)
+    evaluation = replace(evaluation, better=better, metric=None if rare is None else rare.metric)
 
     # sampling units that shuffling single labels would break up
-    n_units = predictions.cases.n_units
-    if evaluation.ordered:
-        cautions.append(Caution("ordered", ORDERED + TOO_ALIKE * (n_units == 1)))
     if predictions.cases.kind is UnitKind.FOLD:
-        cautions.append(Caution("given-folds", _sentences.write_given_folds(n_units)))
         evaluation = replace(evaluation, sizes=evaluation.sizes | {"permutation": 0})
 
     # the other estimates and the tests
-    say = partial(begin_step, verbose=verbose)
-    results, omitted, failed = finished = run_parts(evaluation, clock, say)
-    estimates = finished.estimates
+    finished = run_parts(evaluation, clock, partial(begin_step, verbose=verbose))
+    cautions = _warn(evaluation, finished, metrics, clock)
+    if not clock.stopped and not clock.allows(1):
+        finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
 
-    # warnings about the table, the order of its rows, the model and the estimates
-    data = clock.finish(
-        write_data_warnings,
-        inputs.X,
-        target,
-        evaluation.design.inputs.kept_together,
-        evaluation.feature_names,
-        evaluation.left_out,
-    )
+    # nothing is said of the baseline after a serious warning, and if another metric decides
+    n_classes = 1 if evaluation.target.classes is None else len(evaluation.target.classes)
+    other, _ = _findings.find_better_metric(metrics, n_classes)
+    if baseline and not (baseline.better or other or list_grave(cautions)):
+        cautions.insert(0, Caution("baseline", _sentences.write_baseline(baseline, loss)))
+    if clock.stopped:
+        cautions.insert(0, Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
+    results = {
+        "answer": evaluation.estimate,
+        "estimates": Results({one.method: one for one in finished.estimates}),
+        "rare_class": rare,
+        "never_predicted": _findings.list_never_predicted(predictions),
+        **summary,
+        "perturbation": finished.results.get("perturbation"),
+        **finished.results.get("selection", NOTHING_SELECTED),
+        "permutation": finished.results.get("permutation"),
+        "importance": finished.results.get("importance"),
+        "baseline": baseline,
+        "omitted": finished.omitted,
+    }
+    return results, tuple(cautions)
+
+
+NOTHING_SELECTED = dict.fromkeys(("selection_bias", "selection_stability", "candidate_names"))
+
+
+def _warn(
+    evaluation: Evaluation, finished: Finished, metrics: Results, clock: Clock
+) -> list[Caution]:
+    """Return the warnings about the table, the order of its rows, the model and the estimates."""
+    inputs, target, names = evaluation.inputs, evaluation.target, evaluation.feature_names
+    predictions, kept = evaluation.predictions, evaluation.design.inputs.kept_together
+    # the table, and perfect predictions with the features that give them
+    cautions = clock.finish(write_data_warnings, inputs.X, target, kept, names, evaluation.left_out)
     if _findings.is_perfect(predictions, metrics):
-        perfect = clock.finish(warn_of_perfection, inputs.X, target, evaluation.feature_names)
+        perfect = clock.finish(warn_of_perfection, inputs.X, target, names)
         if list_grave(perfect):  # it names the features
-            data = [caution for caution in data if caution.code != "telling-feature"]
-        data += perfect
-    cautions = [
-        *data,
+            cautions = [one for one in cautions if one.code != "telling-feature"]
+        cautions += perfect
+    # the folds and the sampling units
+    cautions += evaluation.notes
+    units = predictions.cases
+    if evaluation.ordered:
+        cautions.append(Caution("ordered", ORDERED + TOO_ALIKE * (units.n_units == 1)))
+    if units.kind is UnitKind.FOLD:
+        cautions.append(Caution("given-folds", _sentences.write_given_folds(units.n_units)))
+    return [
         *cautions,
         *clock.finish(_check_order, evaluation),
         *_warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator),
         *clock.finish(_warnings.check_least_squares, inputs.estimator, inputs.X, target.y),
         *clock.finish(_warnings.check_fitted_before, inputs, evaluation.seed, clock.allows),
-        *failed,
-        *_warnings.check_estimates(estimates, evaluation.estimate, predictions.cases.kind),
+        *finished.cautions,
+        *_warnings.check_estimates(finished.estimates, evaluation.estimate, units.kind),
     ]
-    if not clock.stopped and not clock.allows(1):
-        omitted["fits to shuffled labels"] = "more than the time limit allows"
-    first = []
-    if clock.stopped:
-        first.append(Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
-    # nothing is said of the baseline after a serious warning, and if another metric decides
-    n_classes = 1 if target.classes is None else len(target.classes)
-    other, _ = _findings.find_better_metric(metrics, n_classes)
-    if baseline and not (baseline.better or other or list_grave(cautions)):
-        first.append(Caution("baseline", _sentences.write_baseline(baseline, loss)))
-    every_result = {
-        "answer": evaluation.estimate,
-        "estimates": Results({one.method: one for one in estimates}),
-        "rare_class": rare,
-        "never_predicted": _findings.list_never_predicted(predictions),
-        **summary,
-        "perturbation": results.get("perturbation"),
-        **results.get("selection", NOTHING_SELECTED),
-        "permutation": results.get("permutation"),
-        "importance": results.get("importance"),
-        "baseline": baseline,
-        "omitted": omitted,
-    }
-    return every_result, (*first, *cautions)
-
-
-NOTHING_SELECTED = dict.fromkeys(("selection_bias", "selection_stability", "candidate_names"))
 
 
 def _summarize(evaluation: Evaluation) -> dict[str, Any]:

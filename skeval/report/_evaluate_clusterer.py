@@ -24,7 +24,6 @@ from skeval.cluster import (
 from skeval.cluster._choose import GAP, SEQUENTIAL, SILHOUETTE, check_candidates, resolve_parameter
 from skeval.cluster._references import REFERENCES, resolve_reference
 from skeval.cluster._stability import (
-    AGREEMENTS,
     PREDICTION_STRENGTH,
     SMALLEST,
     check_points,
@@ -48,7 +47,7 @@ from skeval.report._one_clustering import (
 from skeval.report._page import Figure, Section, Table, list_grave
 from skeval.report._report import Layout, Report, describe_run, write_estimator
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike, StabilityAgreement, StructureReference
+from skeval.utils._checks import RandomStateLike, StructureReference
 from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
 
 HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
@@ -67,7 +66,6 @@ def evaluate_clusterer(
     n_clusters: Iterable[int] | None = None,
     labels_true: Any = None,
     indices: Sequence[str] = INDICES,
-    stability: StabilityAgreement = "prediction_strength",
     reference: StructureReference = "auto",
     n_repeats: int = 10,
     param_name: str | None = None,
@@ -107,9 +105,6 @@ def evaluate_clusterer(
     indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin_pairwise", \
             "calinski_harabasz", "connectivity")
         Internal indices, as in `compare_clusterings`. Sparse X has no Calinski-Harabasz index.
-    stability : {"prediction_strength", "adjusted_rand", "matched_accuracy"}, \
-            default="prediction_strength"
-        Measure of agreement between halves to report; the choice does not depend on it.
     reference : {"auto", "uniform", "box", "permuted", "unimodal"}, default="auto"
         Data without structure to compare halves and the gap with, as in `choose_n_clusters`.
     n_repeats : int, default=10
@@ -173,7 +168,6 @@ def evaluate_clusterer(
             "with the same random_state, so that all are clustered on the same halves."
         )
     _checks.check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
-    _checks.check_option("stability", stability, AGREEMENTS)
     _checks.check_option("reference", reference, REFERENCES)
     _checks.check_same_length(X=X, labels_true=labels_true)
     if param_name is None and (takes_pairs(clusterer) or not has_number(clusterer)):
@@ -203,7 +197,7 @@ def evaluate_clusterer(
         external = tuple(external_indices(labels_true, labels) for labels in partitions.values())
     # choose the number by all rules
     begin_step("number of clusters", verbose)
-    methods = [SEQUENTIAL, *dict.fromkeys((stability, *HALVES))]
+    methods = [SEQUENTIAL, *HALVES]
     if resolve_reference(X, reference)[0] != "permuted":  # permuted columns keep ties
         methods.append(GAP)
     choices: Any = choose_n_clusters(  # a mapping, because there are several methods
@@ -224,7 +218,7 @@ def evaluate_clusterer(
         "choice": choice,
         "choices": choices,
         "n_clusters": choice.n_clusters,
-        "stability": choices[stability],
+        "stability": choices[PREDICTION_STRENGTH],
         "external": external,
         "partitions": partitions,
         "shown": find_clustering(X, partitions, choice, seed),
@@ -436,7 +430,7 @@ def make_columns(report: Any) -> Iterator[tuple[tuple[str, ...], list[str]]]:
         up = "larger" if comparison.greater_is_better[place] else "smaller"
         yield (first, last.replace("_", " "), up), _write_alike(comparison.values[:, place])
     means = zip(stability.values, stability.standard_errors, strict=True)
-    yield (*MEASURES[stability.method], "larger"), [write_with_spread(*mean) for mean in means]
+    yield ("prediction", "strength", "larger"), [write_with_spread(*mean) for mean in means]
     reference = [f"{value:.3f}" for value in stability.reference_values]
     yield ("the same", "without", "structure"), reference
     single = [f"{value:.4f}" for value in report.choice.reference_values]
@@ -484,7 +478,7 @@ def list_rows(report: Any) -> list[dict[str, Any]]:
             "n_clusters": k,
             "n_found": int(comparison.n_clusters[row]),
             **dict(zip(comparison.indices, comparison.values[row].tolist(), strict=True)),
-            stability.method: float(stability.values[row]),
+            PREDICTION_STRENGTH: float(stability.values[row]),
             "standard_error": float(stability.standard_errors[row]),
             "reference": float(stability.reference_values[row]),
             "reference_standard_error": float(stability.reference_standard_errors[row]),
@@ -519,7 +513,6 @@ RULE_NAMES = {
     SEQUENTIAL: "sequential tests",
     PREDICTION_STRENGTH: "prediction strength",
     "adjusted_rand": "adjusted Rand of halves",
-    "matched_accuracy": "matched accuracy of halves",
     "silhouette": "silhouette of halves",
     "gap": "gap statistic",
 }

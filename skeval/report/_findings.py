@@ -24,14 +24,7 @@ from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._error_interval import summarize_losses
-from skeval.utils._text import (
-    DataFrame,
-    ShownAsText,
-    align_rows,
-    make_frame,
-    name_label,
-    write_figures,
-)
+from skeval.utils._text import DataFrame, ShownAsText, make_frame, name_label, write_figures
 
 ALPHA = 0.05
 """Level of the tests against chance."""
@@ -109,11 +102,6 @@ class ConfusionRates(ShownAsText):
         low, high = 100 * self.low[row, column], 100 * self.high[row, column]
         share = f"{100 * self.rates[row, column]:.1f} %\n({low:.0f}–{high:.0f})"
         return f"{self.counts[row, column]:.4g}\n{share}"
-
-    def __str__(self) -> str:
-        rows = zip(self.labels, self.counts, strict=True)
-        counts = [[label, *(f"{count:.4g}" for count in row)] for label, row in rows]
-        return "\n".join(align_rows([name_columns(self.labels), *counts]))
 
 
 def name_columns(labels: Sequence[str]) -> list[str]:

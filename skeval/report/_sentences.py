@@ -472,6 +472,11 @@ TARGET_IN_TIME = (
     "The interval is for the mean error, over a period like this one, of models trained on the "
     "data before each test period"
 )
+MIN_IN_TIME = 400
+SHORT_SERIES = (
+    f"The interval may be too short: with strongly autocorrelated errors it needs at least "
+    f"{MIN_IN_TIME} samples."
+)
 CERTAIN = (
     "The interval may be too short: some predicted probabilities are 0, and the log loss of such "
     "a sample is very large if it belongs to that class."
@@ -503,6 +508,8 @@ def describe_interval(report: Any) -> list[str]:
     probabilities = predictions.probabilities
     if answer.loss == "log_loss" and probabilities is not None and not np.all(probabilities):
         return [described, CERTAIN]
+    if in_time and len(predictions.target) < MIN_IN_TIME:
+        return [described, SHORT_SERIES]
     if answer.loss in ("squared", "absolute"):
         n = len(predictions.target) // 3
         return [described, f"The interval ignores large errors rarer than 1 in {n} samples."]
