@@ -201,7 +201,17 @@ def _read_features(
     left_out = []
     for name, column in columns.items():
         values, reason = _read_feature(source, name, column, options)
-        if reason:
+        # dates become numbers on demand
+        dates = read_times(column) if reason and options.date_features else []
+        if len(dates) == 1:
+            parts = _split_dates(name, dates[0])
+            if taken := [part for part in parts if part in columns]:
+                raise ValueError(
+                    f"--date-features makes a column {taken[0]!r} of {name!r}, but {source} has "
+                    "a column of this name; rename or drop it."
+                )
+            features |= parts
+        elif reason:
             left_out.append(name)
             notes.append(f"column {name!r} {reason}.")
         else:
@@ -619,13 +629,35 @@ def _read_feature(
     if read_times(column):
         return texts, (
             f"contains dates or times ({len(different)} {many}) and is left out; "
-            f"{_write_option('--time', name)} predicts later rows from earlier ones"
+            f"{_write_option('--time', name)} predicts later rows from earlier ones, "
+            "--date-features converts dates to numbers"
         )
     _check_numbers(name, column, options)
     if len(different) <= max(MAX_TEXTS, len(texts) / 2):
         return texts, ""
     ways = f"{_write_option('--id', name)} names the rows by it"
     return texts, f"contains {len(different)} {many} and is left out; {ways}"
+
+
+def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the varying parts of dates as numbers by name, nan for missing dates."""
+    # the parts of each date, whatever its time zone
+    is_date = ~np.isnan(seconds)
+    moments = np.where(is_date, seconds, 0).astype(np.int64).astype("datetime64[s]")
+    days, months = moments.astype("datetime64[D]"), moments.astype("datetime64[M]")
+    parts = {
+        "days since 1970": seconds / 86400,
+        "year": moments.astype("datetime64[Y]").astype(int) + 1970,
+        "month": months.astype(int) % 12 + 1,
+        "day": (days - months).astype(int) + 1,
+        "weekday": (days.astype(int) + 3) % 7,
+        "hour": (moments - days).astype(int) // 3600,
+    }
+    parts = {f"{name}: {part}": np.where(is_date, values, np.nan) for part, values in parts.items()}
+    # parts that are the same for all rows are left out
+    first, *others = parts
+    varying = [part for part in others if len(np.unique(parts[part][is_date])) > 1]
+    return {part: parts[part] for part in (first, *varying)}
 
 
 def _find_order(source: str, name: str, column: np.ndarray) -> np.ndarray:

@@ -79,6 +79,8 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
         "x0, x1, ... (default: names; if one of them looks like a value, it is an error)",
     )
     options.flag("--drop-missing-target", "drop rows without a target")
+    parts = "days since 1970, and year, month, day, weekday, hour"
+    options.flag("--date-features", f"convert dates to numbers: {parts}")
     # the run and its output
     options.number("--seed", 0, "random seed (default: 0)", default=0)
     add("--jobs", type=_parse_workers, help="number of joblib workers")

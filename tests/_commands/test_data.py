@@ -279,6 +279,27 @@ def test_dates_are_left_out_with_the_options_that_use_them(tmp_path, form):
     )
 
 
+def test_dates_make_numbers_on_demand(tmp_path):
+    days = pd.date_range("2023-12-30 06:00", periods=N, freq="31h")
+    texts = [f"{day:%Y-%m-%d %H:%M}" for day in days]
+    texts[3] = ""
+    path = write(tmp_path / "a.csv", when=texts)
+    table = load(path, "--date-features")
+    result = pd.DataFrame(table.X, columns=table.feature_names).drop(index=3)
+    days = days.delete(3)
+    names = ["days since 1970", "year", "month", "day", "weekday", "hour"]
+    assert list(result) == ["x", *(f"when: {name}" for name in names)]
+    for name in names[1:]:
+        expected = getattr(days, name.replace("weekday", "day_of_week"))
+        np.testing.assert_array_equal(result[f"when: {name}"], expected)
+    elapsed = (days - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
+    np.testing.assert_allclose(result["when: days since 1970"], elapsed)
+    assert np.isnan(table.X[3, 1:]).all()
+    write(path, **{"when": texts, "when: year": AMOUNTS})
+    with pytest.raises(ValueError, match=r"makes a column 'when: year' of 'when', but a\.csv has"):
+        load(path, "--date-features")
+
+
 def test_names_have_a_remedy(tmp_path):
     path = write(tmp_path / "a.csv", name=[f"P{k}" for k in range(N)])
     assert load(path).notes[1].endswith("and is left out; --id name names the rows by it.")

@@ -277,8 +277,8 @@ def test_dates_are_left_out_by_name_and_told_in_the_first_warning(tmp_path, caps
     page = tmp_path / "page.html"
     main(["evaluate", str(tmp_path / "walks.csv"), *LEAST, "--html", str(page)])
     text = capsys.readouterr().out
-    remedies = "--time date predicts later rows from earlier ones"
-    assert f"is left out; {remedies}." in text
+    remedies = "--time date predicts later rows from earlier ones, --date-features converts dates"
+    assert f"is left out; {remedies} to numbers." in text
     assert "('date' rises)" in text
     assert remedies in page.read_text()
 
