@@ -99,51 +99,35 @@ def read_table(
     If there are existing predictions, `only` has their columns and those of their labels, with
     the options that name them; other columns are not features.
     """
-    # the target, and other columns with a role of their own
+    # the columns with a role of their own
     source, bundled = Path(options.data).name, options.data in BUNDLED
-    target = "y" if source.lower().endswith(".npz") else "target"
-    target = target if options.target is None else options.target
     roles_of = ((role, getattr(options, role, None)) for role in ("groups", "time", "id"))
     special: dict[str, str] = {role: name for role, name in roles_of if name is not None}
-    # check the names of all options at once
-    named = dict.fromkeys(options.drop, "--drop") | dict.fromkeys(options.text, "--text")
-    named |= {name: f"--{role}" for role, name in special.items()} | dict(only or {})
-    as_text = [special[role] for role in ("groups", "id") if role in special]
-    columns = read_columns(options, None if only is None else [*{target: 0, **named}], as_text)
-    has_target = needs_target or options.target is not None or target in columns
-    if has_target:
-        named[target] = "--target (the default)" if options.target is None else "--target"
-    _check_names(named, columns, source)
-    # columns without a use, and a first column that counts the rows
     excluded = {*options.drop, *({options.id} - {None})}
-    if has_target and target in excluded:
-        raise ValueError(f"the target {target!r} must not be dropped.")
-    if only is not None:
-        columns = {name: columns[name] for name in columns if name in named}
+    columns, target, notes = _read_named(options, special, only, needs_target=needs_target)
     n_rows = len(next(iter(columns.values())))
     if n_rows < 2:
         raise ValueError(f"{source} must contain at least two rows of data, got {n_rows}.")
-    notes: list[str] = []
-    _leave_out_row_numbers(columns, source, named, notes)
     notes += [] if bundled else _note_values(columns, excluded)
     # rows and labels of the target
     y = None
-    if has_target:
+    if target is not None:
+        if target in excluded:
+            raise ValueError(f"the target {target!r} must not be dropped.")
         _check_numbers(target, columns[target], options, is_target=True)
         if options.drop_missing_target:
             columns = _drop_unlabeled(columns, target, notes)
         y = _read_labels(source, target, columns[target], options, notes)
     # the features, and the reasons for columns that are none
-    used = {*special.values(), *excluded, *([target] if has_target else [])}
+    used = {*special.values(), *excluded, target}
     others = {name: column for name, column in columns.items() if name not in used}
     features, reasons = _read_features(source, others, options, notes)
     if not features:
         raise ValueError(f"{source} has no feature left. {' '.join(notes)}".rstrip())
     if not bundled:
-        roles = {"target": [target]} if has_target else {}
+        roles = {} if target is None else {"target": [target]}
         roles |= {role: [name] for role, name in special.items()}
         notes.insert(0, _list_roles(roles, features, [*options.drop, *reasons], only))
-    left_out = {name: columns[name] for name in columns if name in {*excluded, *reasons}}
     groups = None
     if "groups" in special:
         groups = _read_groups(source, special["groups"], columns[special["groups"]])
@@ -152,17 +136,50 @@ def read_table(
     texts = [k for k, name in enumerate(names) if features[name].dtype == object]
     numbers = [k for k in range(len(names)) if k not in texts]
     missing = [k for k in numbers if np.isnan(features[names[k]]).any()]
-    table = Table(X, y, names, texts, missing, groups, notes, left_out)
-    if "time" not in special:
-        return table
-    # the rows in the order of time
-    order = _find_order(source, special["time"], columns[special["time"]])
-    return table._replace(
-        X=table.X[order],
-        y=None if y is None else y[order],
-        groups=None if groups is None else groups[order],
-        left_out={name: column[order] for name, column in left_out.items()},
+    # the rows in the order of the file, or of time
+    rows: Any = slice(None)
+    if "time" in special:
+        rows = _find_order(source, special["time"], columns[special["time"]])
+    return Table(
+        X=X[rows],
+        y=None if y is None else y[rows],
+        feature_names=names,
+        texts=texts,
+        missing=missing,
+        groups=None if groups is None else groups[rows],
+        notes=notes,
+        left_out={name: columns[name][rows] for name in columns if name in {*excluded, *reasons}},
     )
+
+
+def _read_named(
+    options: argparse.Namespace,
+    special: Mapping[str, str],
+    only: Mapping[str, str] | None,
+    *,
+    needs_target: bool,
+) -> tuple[dict[str, np.ndarray], str | None, list[str]]:
+    """Return the columns, the name of the target if there is one, and notes.
+
+    The names of all options are checked at once.
+    """
+    source = Path(options.data).name
+    target = "y" if source.lower().endswith(".npz") else "target"
+    target = target if options.target is None else options.target
+    named = dict.fromkeys(options.drop, "--drop") | dict.fromkeys(options.text, "--text")
+    named |= {name: f"--{role}" for role, name in special.items()} | dict(only or {})
+    as_text = [special[role] for role in ("groups", "id") if role in special]
+    columns = read_columns(options, None if only is None else [*{target: 0, **named}], as_text)
+    has_target = needs_target or options.target is not None or target in columns
+    if has_target:
+        named[target] = "--target (the default)" if options.target is None else "--target"
+    _check_names(named, columns, source)
+    # columns of predictions, and no first column that counts the rows
+    if only is not None:
+        columns = {name: columns[name] for name in columns if name in named}
+    notes: list[str] = []
+    _leave_out_row_numbers(columns, source, named, notes)
+    return columns, target if has_target else None, notes
 
 
 def _list_roles(

@@ -10,6 +10,7 @@ from typing import Any
 from skeval._commands import _shared
 
 ALGORITHMS = ("kmeans", "ward", "gmm")
+REPEATS, QUICK_REPEATS = 10, 3
 MAX_CLUSTERS = 10**6
 EXAMPLES = """\
 examples:
@@ -20,7 +21,7 @@ examples:
   known classes, left out of the features and compared at the end:
     skeval cluster people.csv --target diagnosis
   a page with figures within seconds:
-    skeval cluster people.csv --id name --repeats 3 --html people.html
+    skeval cluster people.csv --id name --quick --html people.html
 """
 
 
@@ -60,13 +61,14 @@ def add_cluster(commands: Any) -> None:
         default="kmeans",
         help="clustering algorithm (default: kmeans)",
     )
-    options.number("--repeats", 2, "number of random splits into halves (default: 10)", default=10)
+    options.number("--repeats", 2, f"number of random splits into halves (default: {REPEATS})")
     options.add(
         "--scale",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="scale every feature to mean 0 and variance 1 (default: yes)",
     )
+    options.flag("--quick", f"the same as --repeats {QUICK_REPEATS}")
 
 
 def _run_cluster(options: argparse.Namespace) -> None:
@@ -86,6 +88,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
             f"are clustered too; got {options.k!r}."
         )
     # features are prepared before clustering, since there are no folds
+    default = QUICK_REPEATS if options.quick else REPEATS
     from sklearn.pipeline import make_pipeline
 
     from skeval.report import evaluate_clusterer
@@ -100,7 +103,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
         make_pipeline(*steps).fit_transform(table.X) if steps else table.X,
         n_clusters=candidates,
         labels_true=table.y,
-        n_repeats=options.repeats,
+        n_repeats=default if options.repeats is None else options.repeats,
         random_state=options.seed,
         n_jobs=options.jobs,
         memory=options.memory,

@@ -17,7 +17,7 @@ from skeval.__main__ import main
 from skeval._commands.cluster import ALGORITHMS
 from skeval.report import evaluate_clusterer
 
-QUICK = ["--k", "2:3", "--repeats", "2"]
+QUICK = ["--quick", "--k", "2:3", "--repeats", "2"]
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from skeval.__main__ import main
 
 QUICK = {
     "evaluate": ["--quick", "--cv", "2", "--include", "cross_validation"],
-    "cluster": ["--k", "2:3", "--repeats", "2"],
+    "cluster": ["--quick", "--k", "2:3", "--repeats", "2"],
 }
 ROWS = [f"{i},{i % 3},{i % 2}" for i in range(24)]
 ROWS_OF_TWO = [f"{i},{i % 2}" for i in range(24)]
