@@ -35,7 +35,6 @@ from skeval.metrics.cluster import external_indices
 from skeval.report._data_checks import warn_of_points
 from skeval.report._one_clustering import (
     MAX_FACT,
-    MEASURES,
     N_NEIGHBORS,
     ORIENTATION,
     ShownClusters,
