@@ -500,7 +500,8 @@ def _measure_importance(evaluation: Evaluation) -> Results:
     measured = sorted(measure_scorers(predictions), key=lambda one: -one.value)
     named = ((one.metric.removeprefix(IMPORTANCE), one) for one in measured)
     n_units = predictions.cases.n_units
-    return Results({name: settle(one, None, n_units, level) for name, one in named})
+    with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined intervals
+        return Results({name: settle(one, None, n_units, level) for name, one in named})
 
 
 # --- for which data each part is defined, and how many fits it takes
