@@ -154,15 +154,6 @@ def nemenyi_pvalues(distances: Floats, n: int, k: int) -> Floats:
     return np.clip(pvalues, 0.0, 1.0)[places.reshape(-1)]
 
 
-def mean_rank_pvalues(distances: Floats, n: int, k: int) -> Floats:
-    """Return unadjusted normal P-values of distances of mean ranks.
-
-    See Demsar (2006, section 3.2.2).
-    """
-    pvalues: Floats = 2 * stats.norm.sf(distances / rank_error(n, k))
-    return pvalues
-
-
 def find_equal(values: np.ndarray, value: float) -> np.ndarray:
     """Return the indices of numbers equal to `value` up to rounding."""
     return np.flatnonzero(np.isclose(values, value, rtol=1e-12, atol=1e-12))

@@ -28,11 +28,7 @@ from skeval.utils import _checks
 from skeval.utils._checks import Alternative, ComparisonTest, Missing, Over, RandomStateLike
 from skeval.utils._compat import validate_params
 
-TESTS = {
-    "splits": ("corrected_t",),
-    "datasets": ("wilcoxon", "nemenyi", "mean_ranks"),
-    "items": ("max_t",),
-}
+TESTS = {"splits": ("corrected_t",), "datasets": ("wilcoxon", "nemenyi"), "items": ("max_t",)}
 """Tests by what the scores are of."""
 FORMS = (
     "accepted are a table with a row for each data set and a column for each classifier, a table "
@@ -95,9 +91,8 @@ def compare_scores(
 
         Over data sets "wilcoxon" is the signed-rank test of each pair, with Holm's correction.
         It assumes symmetric differences and does not depend on other classifiers. "nemenyi"
-        compares mean ranks by the studentized range; "mean_ranks" compares them by the normal
-        distribution, with Holm's correction. Both fail if the scores of the classifiers have
-        different variances: they reject up to twice as often as the nominal level, see Notes.
+        compares mean ranks by the studentized range. It fails if the scores of the classifiers have
+        different variances: it rejects up to twice as often as the nominal level, see Notes.
         "auto" is "wilcoxon", but "nemenyi" if there are three or more classifiers and too few data
         sets for Wilcoxon's test ever to reject; the result contains the reason.
 
@@ -178,10 +173,10 @@ def compare_scores(
     Tests by mean ranks depend on all other classifiers [2]_, and fail if scores have different
     distributions. If all 10 classifiers have the same mean score, but the scores of every second
     one have thirty times the standard deviation, "nemenyi" calls a pair different in 9 to 10 % of
-    experiments at a nominal 5 %, "mean_ranks" in 7 to 8 %, and F rejects in 7 to 9 %; if every
-    second one has skewed scores, the rates are up to 10, 10 and 12 % on 50 data sets. "wilcoxon"
-    stays at 2 to 4 % and 5 to 7 %. On 5 data sets it never rejects. These results, and the
-    power, are in ``benchmarks/results/over_datasets.md``.
+    experiments at a nominal 5 %, and F rejects in 7 to 9 %; if every second one has skewed scores,
+    the rates are up to 10 and 12 % on 50 data sets. "wilcoxon" stays at 2 to 4 % and 5 to 7 %. On 5
+    data sets it never rejects. These results, and the power, are in
+    ``benchmarks/results/over_datasets.md``.
 
     Over items, the largest statistic is compared with normal draws [3]_. The rank interval of a
     system runs from 1 plus the number of significantly better systems to the number of systems that

@@ -506,23 +506,11 @@ def _signed_rank_limits(
 
 
 def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
-    """Apply Nemenyi's test to the distances of mean ranks."""
-    return _compare_ranks(scores, confidence_level, ranks.nemenyi_pvalues)
-
-
-def mean_ranks(scores: Floats, confidence_level: float = 0.95) -> PairTests:
-    """Apply a normal test to the distances of mean ranks."""
-    return _compare_ranks(scores, confidence_level, ranks.mean_rank_pvalues)
-
-
-def _compare_ranks(
-    scores: Floats, confidence_level: float, find_pvalues: Callable[..., Floats]
-) -> PairTests:
-    """Return the tests of distances of mean ranks, with the intervals of Wilcoxon's test."""
+    """Apply Nemenyi's test to distances of mean ranks, with the intervals of Wilcoxon's test."""
     tests, means = wilcoxon(scores, confidence_level), ranks.rank_rows(scores).mean(axis=0)
     first, second = list_pairs(scores.shape[1]).T
     # distances of mean ranks; a lower rank is better
-    pvalue = find_pvalues(np.abs(means[first] - means[second]), *scores.shape)
+    pvalue = ranks.nemenyi_pvalues(np.abs(means[first] - means[second]), *scores.shape)
     fields = {"effect_size": tests.fields["effect_size"]}
     return replace(tests, statistic=means[second] - means[first], pvalue=pvalue, fields=fields)
 
@@ -646,9 +634,6 @@ METHODS = {
     ),
     "nemenyi": ComparisonMethod(
         "Nemenyi's test", nemenyi, MEAN_RANKS, over_datasets=True, simultaneous=True
-    ),
-    "mean_ranks": ComparisonMethod(
-        "normal distance of mean ranks", mean_ranks, MEAN_RANKS, over_datasets=True
     ),
 }
 """Tests by the name of the method."""

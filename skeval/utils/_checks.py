@@ -127,7 +127,6 @@ ComparisonTest = Literal[
     "diebold_mariano",
     "wilcoxon",
     "nemenyi",
-    "mean_ranks",
 ]
 
 
