@@ -810,16 +810,30 @@ def make_repeated_plan(
     cv: Any, n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> tuple[ResamplingPlan, np.ndarray]:
     """Return the folds of all repeats as one plan, and the repeat of each fold."""
-    # each repeat shuffles its folds with a seed of its own
-    root = root_seed(random_state)
-    folds, repeat_of = [], []
-    for repeat in range(n_repeats):
-        drawn = list(resolve_folds(cv, X, target, groups, repetition_rng(root, repeat)))
-        folds += drawn
-        repeat_of += [repeat] * len(drawn)
+    folds, repeat_of = draw_repeats(cv, n_repeats, X, target, groups, random_state)
     if len(folds) < 2:
         raise ValueError(f"cv must make at least two folds, got {len(folds)}.")
     return fold_plan(len(target), folds), np.array(repeat_of)
+
+
+def draw_repeats(
+    cv: Any, n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
+) -> tuple[list[tuple[np.ndarray, np.ndarray]], list[int]]:
+    """Return the folds of all repeats, without identical repeats, and the repeat of each fold.
+
+    Folds of one group or sample each are always the same; repeats would count as new evidence.
+    """
+    # each repeat shuffles its folds with a seed of its own
+    root, seen = root_seed(random_state), set()
+    folds, repeat_of = [], []
+    for repeat in range(n_repeats):
+        drawn = list(resolve_folds(cv, X, target, groups, repetition_rng(root, repeat)))
+        partition = frozenset(np.asarray(test).tobytes() for _, test in drawn)
+        if partition not in seen:
+            folds += drawn
+            repeat_of += [repeat] * len(drawn)
+        seen.add(partition)
+    return folds, repeat_of
 
 
 def keeps_order(splitter: Any, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:

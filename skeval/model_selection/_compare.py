@@ -24,7 +24,7 @@ from skeval._inference.ranks import signed_rank_pvalue
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs, resolve_loss
 from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, know_classes
 from skeval._resampling.inputs import Inputs, Params, check_takes_weights, validate_inputs
-from skeval._resampling.plans import fold_plan, keeps_order, resolve_folds
+from skeval._resampling.plans import draw_repeats, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.sampling_units import drawing_units, values_or_nan
 from skeval.model_selection._comparison import (
     Comparison,
@@ -40,7 +40,7 @@ from skeval.model_selection._comparison import (
     name_listed,
     resolve_scorer,
 )
-from skeval.model_selection._estimates import find_mean_loss, repeat_folds
+from skeval.model_selection._estimates import find_mean_loss
 from skeval.model_selection._pair_tests import METHODS, correct
 from skeval.utils import _checks
 from skeval.utils._checks import (
@@ -281,7 +281,7 @@ def compare_classifiers(
     # the same splits for all estimators, by default repeated folds for the t-test
     data = inputs.X, target, inputs.groups, random_state
     if cv is None and method == "corrected_t":
-        folds = repeat_folds(N_REPEATS, *data)
+        folds, _ = draw_repeats(None, N_REPEATS, *data)
     else:
         folds = list(resolve_folds(cv, *data))
     alone = inputs.groups is None and inputs.error_score == "raise" and target.y.ndim == 1

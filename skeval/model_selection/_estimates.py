@@ -50,7 +50,6 @@ from skeval._resampling.plans import (
     resolve_folds,
     whole_plan,
 )
-from skeval._resampling.sampling_units import Target
 from skeval.metrics._scorers import range_of, row_of_scorer
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, Statistic
@@ -528,24 +527,6 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
         fields |= {"forms": {INFLATED: next(iter(limits.values()))}, "first": INFLATED}
     fields |= {"n_fits": plan.n_fits, "n_failed": n_failed}
     return estimate_from_spread(inputs, error, spread, of_folds, size, **fields)
-
-
-def repeat_folds(
-    n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the default folds of several draws, without identical ones.
-
-    Folds of one group or sample each are always the same; repeats would count as new evidence.
-    """
-    root, seen, splits = _checks.root_seed(random_state), set(), []
-    for repeat in range(n_repeats):
-        folds = list(resolve_folds(None, X, target, groups, _checks.repetition_rng(root, repeat)))
-        # identical partitions are no new evidence
-        partition = frozenset(test.tobytes() for _, test in folds)
-        if partition not in seen:
-            splits += folds
-        seen.add(partition)
-    return splits
 
 
 N_RESAMPLES = 1000
