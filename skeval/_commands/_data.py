@@ -213,7 +213,7 @@ def _read_groups(source: str, name: str, column: np.ndarray) -> np.ndarray:
 def _read_features(
     source: str, columns: Mapping[str, np.ndarray], options: argparse.Namespace, notes: list[str]
 ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the features, and the names of columns that are none, for reasons in the notes."""
+    """Return the features, and the names of other columns; the notes have the reasons."""
     features: dict[str, np.ndarray] = {}
     left_out = []
     for name, column in columns.items():

@@ -933,7 +933,7 @@ def cost_sensitive_error(
     y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
     unknown = set(_checks.classes_of(y_true, y_pred).tolist()) - set(classes.tolist())
     if unknown:
-        raise ValueError(f"labels must name every class that occurs, got none of {unknown}.")
+        raise ValueError(f"labels must name every class that occurs; {unknown} are missing.")
     costs = costs_of_cells(
         classes, cost_matrix, false_positive_cost, false_negative_cost, pos_label
     )

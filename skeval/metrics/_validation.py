@@ -800,7 +800,7 @@ def validation_size(
     sizes = {"observed_expected": (1 - prevalence) / (prevalence * error**2)}
     # quantiles of the log-odds, for the slope
     if sum(value is not None for value in (y_proba, log_odds, beta)) > 1:
-        raise ValueError("at most one of y_proba, log_odds and beta must be given.")
+        raise ValueError("at most one of y_proba, log_odds and beta may be passed.")
     odds: Floats | None = None
     if y_proba is not None:
         p = read_column("y_proba", y_proba)

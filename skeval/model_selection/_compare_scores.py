@@ -228,7 +228,7 @@ def compare_scores(
       forest - svm     0.0295 [0.0185, 0.0418]  P = 0.00146
       forest - bayes   0.0479 [0.0385, 0.0581]  P = 0.00146
       svm - bayes      0.0186 [0.0098, 0.0256]  P = 0.00146
-      Default: it compares two systems by their own scores only.
+      The default method compares two systems by their own scores only.
       forest has the best mean rank; it differs significantly from svm, bayes (Wilcoxon's
       signed-rank test, level 5 % for all of 3 pairs). 3 of 3 pairs differ significantly.
       This applies to data sets like these, not to a single data set.
@@ -375,7 +375,7 @@ def choose_test(shape: tuple[int, ...], alpha: float) -> tuple[ComparisonTest, s
     n, k = shape
     least = min(smallest_pvalue(n) * k * (k - 1) / 2, 1.0)
     if least <= alpha:
-        return "wilcoxon", "Default: it compares two systems by their own scores only."
+        return "wilcoxon", "The default method compares two systems by their own scores only."
     few = f"On {n} data sets the smallest P-value of Wilcoxon's test is {least:.2g}"
     if k == 2:
         return "wilcoxon", f"{few}: it cannot reject."
@@ -410,8 +410,8 @@ def read_score_table(
     if missing == "raise" and not kept.all():
         row, column = np.argwhere(lacks)[0]
         raise ValueError(
-            f"scores must have no missing values, got none of {names[column]!r} on "
-            f"{datasets[row]!r} and {lacks.sum() - 1} more; missing='drop' leaves out "
+            f"scores must be complete, {names[column]!r} has no score on {datasets[row]!r} "
+            f"({lacks.sum()} in all); missing='drop' leaves out "
             f"{np.sum(~kept)} of {len(datasets)} data sets, missing='keep' uses their other scores."
         )
     # each pair needs data sets with both scores

@@ -69,8 +69,8 @@ def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
         return dict(things)
     shape = f" of shape {np.shape(things)}" if hasattr(things, "shape") else ""
     raise TypeError(
-        f"{argument} must be a dict or a list of at least two, got {type(things).__name__}{shape}; "
-        f"the order of arguments is {ORDERS[argument]}."
+        f"{argument} must be a dict or a list with at least two entries, got "
+        f"{type(things).__name__}{shape}; the order of arguments is {ORDERS[argument]}."
     )
 
 

@@ -614,7 +614,7 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
         fitted, drawn = laws
         x = np.append(x, [n, 2 * n] if n > x[-1] else [2 * n])
         ratio = x / thinned.sizes[-1]
-        # the law at all sizes, and up to twice the samples
+        # the power law at sizes up to twice the number of samples
         law, draws = sign * fitted.at(ratio)[0], sign * drawn.at(ratio)
         # simultaneous band of the drawn laws, in units of their standard deviations
         spread = draws.std(axis=0, ddof=1)

@@ -240,7 +240,7 @@ def permutation_test(
             raise ValueError(f"alpha must satisfy 0 < alpha < 1, got {alpha!r}.")
         if max_exceedances is not None:
             raise ValueError(
-                f"alpha must be None where max_exceedances={max_exceedances!r}, got {alpha!r}."
+                f"alpha must be None if max_exceedances={max_exceedances!r}, got {alpha!r}."
             )
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     inputs = validate_inputs(
@@ -357,7 +357,7 @@ def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequ
     """Shuffle labels within groups."""
     if pure.all():
         raise ValueError(
-            "exchange='within_groups' moves no label, because each group has a single label; "
+            "exchange='within_groups' changes no label, because each group has a single label; "
             "'whole_groups' exchanges the labels of groups."
         )
     if pure.any():

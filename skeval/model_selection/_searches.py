@@ -229,7 +229,7 @@ def score_632(
     """
     if not isinstance(results, Mapping):
         raise TypeError(
-            f"results must be the dict of cross_validate, got {type(results).__name__}."
+            f"results must be the dict that cross_validate returns, got {type(results).__name__}."
         )
     if not isinstance(params, Mapping | None):
         raise TypeError(f"params must be a dict of arguments of `fit`, got {params!r}.")

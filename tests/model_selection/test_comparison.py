@@ -186,7 +186,7 @@ def test_estimators_come_in_a_dict_or_a_list():
     assert listed.names == ("DecisionTreeClassifier", "GaussianNB", "LogisticRegression")
     with pytest.raises(AttributeError, match="difference requires two systems"):
         _ = listed.difference
-    with pytest.raises(TypeError, match="estimators must be a dict or a list of at least two"):
+    with pytest.raises(TypeError, match="estimators must be a dict or a list with at least two"):
         compare_classifiers(GaussianNB(), X, Y)
     with pytest.raises(TypeError, match="estimators must contain at least two, got 1"):
         compare_classifiers([GaussianNB()], X, Y)

@@ -331,7 +331,7 @@ def test_undefined_scores():
         ({"max_exceedances": 0}, r"max_exceedances must be an integer >= 1, got 0"),
         ({"max_exceedances": 2.5}, r"max_exceedances must be an integer >= 1, got 2.5"),
         ({"alpha": 5}, r"alpha must satisfy 0 < alpha < 1, got 5"),
-        ({"alpha": 0.1, "max_exceedances": 2}, r"alpha must be None where max_exceedances=2"),
+        ({"alpha": 0.1, "max_exceedances": 2}, r"alpha must be None if max_exceedances=2"),
         ({"cv": 20}, r"cv=20 folds need a class of at least 20 members, the largest has 15"),
         ({"random_state": -1}, r"random_state must be >= 0, got -1"),
         ({"scoring": "nothing"}, r"nothing"),
@@ -557,7 +557,7 @@ def test_each_rotation_is_used_once():
 @pytest.mark.parametrize(
     ("y", "groups", "exchange", "message"),
     [
-        (PURE, OF_FOUR, "within_groups", "moves no label, because each group has a single label"),
+        (PURE, OF_FOUR, "within_groups", "changes no label, because each group has a single label"),
         (MIXED, OF_MANY, "whole_groups", "needs two groups of the same size"),
         (MIXED, None, "whole_groups", "groups must be given for exchange='whole_groups'"),
         (np.arange(20) // 10, None, "blocks", "fewer than three independent blocks"),

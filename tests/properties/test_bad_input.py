@@ -241,7 +241,7 @@ def test_what_is_no_table_of_a_search_or_no_scores():
         with pytest.raises(TypeError, match="its cv_results_, got GridSearchCV"):
             function(search)
     for given in ([0.5, 0.6], search):
-        with pytest.raises(TypeError, match="results must be the dict of cross_validate"):
+        with pytest.raises(TypeError, match="results must be the dict that cross_validate"):
             score_632(given, X, Y)
 
 

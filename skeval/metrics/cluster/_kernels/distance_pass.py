@@ -437,7 +437,7 @@ def pass_over_rows(
 
 
 # Nearest neighbors; ties share the weights 1, 1/2, ..., 1/L of their ranks. They come from tiles of
-# all distances, or from a k-d tree if it avoids enough distances. Numbers in
+# compute all distances, or use a k-d tree if it avoids enough of them Numbers in
 # parentheses are the equations of doc/derivations/neighbors.rst.
 
 TIED = 1e-10  # relative tolerance of equal distances (eq. 3)
