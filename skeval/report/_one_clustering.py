@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from skeval._resampling.progress import begin_step
 from skeval.cluster import cluster_stability, predictive_power, structure_test
-from skeval.cluster._pareto import GREATER_IS_BETTER
+from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
 from skeval.cluster._references import NOISE
 from skeval.cluster._stability import (
     RECOVERED,
@@ -30,7 +30,7 @@ from skeval.cluster._stability import (
     seed_clusterer,
     takes_pairs,
 )
-from skeval.metrics.cluster import dbcv_score, external_indices, internal_indices
+from skeval.metrics.cluster import dbcv_score, external_indices
 from skeval.report._data_checks import warn_of_points
 from skeval.report._page import Figure, Section, Table, list_grave
 from skeval.report._report import Layout, Report, describe_run, write_estimator
@@ -65,72 +65,46 @@ def has_number(clusterer: Any) -> bool:
 
 def evaluate_as_is(arguments: dict[str, Any]) -> Report:
     """Return the report of the clustering that a clusterer finds with its own parameters."""
-    clusterer, X, n_jobs = arguments["clusterer"], arguments["X"], arguments["n_jobs"]
+    clusterer, X, indices = arguments["clusterer"], arguments["X"], arguments["indices"]
     if arguments["n_clusters"] is not None:
         raise ValueError(
             "n_clusters must be None for a clusterer without a number of clusters or of "
             f"precomputed distances, got {arguments['n_clusters']!r}."
         )
-    run = {name: arguments[name] for name in ("n_jobs", "verbose", "memory")}
-    n_repeats, verbose = arguments["n_repeats"], arguments["verbose"]
-    seed, of_pairs = _checks.small_seed(arguments["random_state"]), takes_pairs(clusterer)
+    directions, seed = resolve_directions(indices), _checks.small_seed(arguments["random_state"])
+    of_pairs = takes_pairs(clusterer)
     warnings: list[str] = [] if of_pairs else list(warn_of_points(X, getattr(X, "columns", None)))
     X = check_pairs(X) if of_pairs else check_points(clusterer, X)
     # the clustering, its noise and its indices
-    begin_step("clustering", verbose)
+    begin_step("clustering", arguments["verbose"])
     labels = fit_labels(seed_clusterer(clone(clusterer), np.random.default_rng(seed)), X)
     names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
-    metric, indices, dbcv = "precomputed" if of_pairs else "euclidean", {}, np.nan
+    values, shown = {}, None
     if len(names) > 1:
-        with _checks.ignored_warnings(UndefinedMetricWarning):  # undefined ones are left out
-            values = internal_indices(
-                X,
-                labels,
-                indices=arguments["indices"],
-                metric=metric,
-                noise="drop",
-                n_neighbors=min(N_NEIGHBORS, sizes.sum() - 1),
-                n_jobs=n_jobs,
-            )
-            indices = {name: values[name] for name in arguments["indices"]}
-            dbcv = np.nan if of_pairs else dbcv_score(X, labels, n_jobs=n_jobs)
-    # stability of each cluster and of halves, and the test of structure
-    stability = power = structure = None
-    if len(names):
-        begin_step("stability", verbose)
-        stability = cluster_stability(
-            clusterer, X, n_resamples=10 * n_repeats, random_state=seed, **run
-        )
-    if len(names) > 1 and not of_pairs:
-        agreement: Any = arguments["stability"]
-        power = predictive_power(
-            clusterer, X, agreement=agreement, n_repeats=n_repeats, random_state=seed, **run
-        )
-        begin_step("structure", verbose)
-        structure = structure_test(
-            clusterer,
-            X,
-            index=measure_density,
-            reference=arguments["reference"],
-            n_references=N_REFERENCES,
-            random_state=seed,
-            **run,
-        )
-        warnings += filter(None, [structure.caution])
-    classes, shown = arguments["labels_true"], None
+        options = {
+            "metric": "precomputed" if of_pairs else "euclidean",
+            "n_neighbors": min(N_NEIGHBORS, sizes.sum() - 1),
+            "noise": "drop",
+            "n_jobs": arguments["n_jobs"],
+        }
+        pairs = zip(directions, compute_internal(X, labels, [*directions], options), strict=True)
+        values = {name: value for name, value in pairs if np.isfinite(value)}
     if len(names) > 1 and not of_pairs:
         shown = ShownClusters(len(names), labels, *place_samples(X, seed))
-    results: dict[str, Any] = {
-        "answer": stability,
-        "estimates": {} if power is None else {"halves": power},
+    # its stability, and the test of structure
+    resampled = resample(X, len(names), arguments, seed)
+    halves, structure = resampled["halves"], resampled["structure"]
+    warnings += filter(None, [structure and structure.caution])
+    classes = arguments["labels_true"]
+    results = {
+        "answer": resampled["stability"],
+        "estimates": {} if halves is None else {"halves": halves},
         "n_clusters": len(names),
         "noise_share": float(np.mean(labels == NOISE)),
-        "dbcv": float(dbcv),
-        "indices": {name: float(value) for name, value in indices.items() if np.isfinite(value)},
-        "stability": stability,
-        "halves": power,
-        "structure": structure,
+        "dbcv": np.nan if structure is None else structure.statistic,
         "pvalue": np.nan if structure is None else structure.pvalue,
+        "indices": values,
+        **resampled,
         "labels": labels,
         "external": None if classes is None else external_indices(classes, labels),
         "shown": shown,
@@ -140,6 +114,37 @@ def evaluate_as_is(arguments: dict[str, Any]) -> Report:
     }
     call = describe_run("skeval.report.evaluate_clusterer", arguments, seed)
     return Report(AS_IS, results, tuple(warnings), **call)
+
+
+def resample(X: Any, n_clusters: int, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return the stability of clusters and of halves, and the test of structure.
+
+    All need a cluster, and the last two need points and at least two clusters.
+    """
+    clusterer, n_repeats = arguments["clusterer"], arguments["n_repeats"]
+    run = {name: arguments[name] for name in ("n_jobs", "verbose", "memory")}
+    stability = halves = structure = None
+    if n_clusters:
+        begin_step("stability", arguments["verbose"])
+        stability = cluster_stability(
+            clusterer, X, n_resamples=10 * n_repeats, random_state=seed, **run
+        )
+    if n_clusters > 1 and not takes_pairs(clusterer):
+        agreement = arguments["stability"]
+        halves = predictive_power(
+            clusterer, X, agreement=agreement, n_repeats=n_repeats, random_state=seed, **run
+        )
+        begin_step("structure", arguments["verbose"])
+        structure = structure_test(
+            clusterer,
+            X,
+            index=measure_density,
+            reference=arguments["reference"],
+            n_references=N_REFERENCES,
+            random_state=seed,
+            **run,
+        )
+    return {"stability": stability, "halves": halves, "structure": structure}
 
 
 def measure_density(X: Any, labels: np.ndarray) -> float:
