@@ -718,7 +718,7 @@ def _are_neighbors_similar(codes: np.ndarray, sizes: np.ndarray, targets: np.nda
 
 
 def _advise_groups(name: str) -> str:
-    return f"Pass it as groups (--groups {name}, or groups= in Python)"
+    return f"Pass {name!r} as groups (--groups {name}, or groups= in Python)"
 
 
 def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool) -> Finding:
