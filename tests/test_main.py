@@ -160,12 +160,3 @@ def test_an_installed_module_is_not_replaced_by_a_file_of_the_folder(tmp_path, c
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
     assert main(["evaluate", "iris", "--estimator", "colorsys:model"]) == 2
     assert "module 'colorsys' has no attribute 'model'" in capsys.readouterr().err
-
-
-def test_the_full_report_of_a_clustering_has_more_lines(capsys):
-    words = ["cluster", "iris", "--k", "2:3", "--quick"]
-    assert main(words) == 0
-    short = capsys.readouterr().out
-    assert main([*words, "--full"]) == 0
-    full = capsys.readouterr().out
-    assert len(full.splitlines()) > len(short.splitlines())

@@ -2,7 +2,7 @@
 
 The API page has a table of what each function returns and whether `make_scorer` accepts it. Metrics
 that scikit-learn defines in the same way are re-exported, so that one import gives the whole set;
-`tests/properties/test_metric_reexports.py` lists the re-exported names.
+`tests/properties/test_metric_returns.py` lists the re-exported names.
 """
 
 from sklearn.metrics import (

@@ -152,7 +152,7 @@ def _find_difference(report: Any, pair: tuple[str, str]) -> tuple[float, Confide
 
     The difference of two mean squared errors is divided by the sum of their roots, which makes
     it the difference of the roots. The interval treats this sum as fixed, and is too wide if the
-    roots differ much (``tests/validity/test_rmse_difference.py``).
+    roots differ much (``tests/validity/test_sizes.py``).
     """
     difference = report.comparison.differences[pair]
     name, scale = _find_compared_metric(report)

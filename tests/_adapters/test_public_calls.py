@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.jobs import FailsWithout
 from helpers.solvers import make_labels, make_samples
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -44,7 +45,7 @@ from skeval.model_selection import (
 )
 
 X3, Y2, Y3 = make_samples("plain"), make_labels(2), make_labels(3)
-Y01, Z = (Y2 == "b").astype(int), make_labels(0)
+Z = make_labels(0)
 LINEAR = SVC(kernel="linear", tol=1e-6)
 SELECTED = make_pipeline(SelectKBest(k=10), SVC(kernel="linear", tol=1e-8))
 
@@ -198,18 +199,9 @@ def test_selection_with_inner_rounds(estimate, loop, done):
     assert found.replicates.tolist() == expected.replicates.tolist()
 
 
-class FailsWithoutTheFirst(GaussianNB):
-    """Refuses to be fitted without a certain sample."""
-
-    def fit(self, X, y, sample_weight=None):
-        if not (X[:, 0] == X3[0, 0]).any():
-            raise RuntimeError("the first sample is missing")
-        return super().fit(X, y, sample_weight)
-
-
 def test_fits_that_fail_are_left_out():
     folds = list(StratifiedKFold(5).split(X3, Y2))
-    kept, model = [fold for fold in folds if 0 in fold[0]], FailsWithoutTheFirst()
+    kept, model = [fold for fold in folds if 0 in fold[0]], FailsWithout(X3[0, 0])
     options = {"n_permutations": 5, "random_state": 0}
     with pytest.warns(FitFailedWarning, match="fits failed"):
         test = permutation_test(model, X3, Y2, cv=folds, error_score=np.nan, **options)

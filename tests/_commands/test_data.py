@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from skeval.__main__ import main, make_parser
+from skeval._commands import BUNDLED, check_source
 from skeval._commands._data import read_table
 
 N = 60
@@ -354,3 +355,20 @@ def test_whole_numbers_as_classes_are_noted_and_refusals_name_the_option(tmp_pat
     write(tmp_path / "a.csv")
     assert main(["evaluate", path, *least]) == 0
     assert "--task" not in capsys.readouterr().out
+
+
+def test_bundled_names_and_files_are_sources(tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text("a,b\n1,2\n")
+    for source in (*BUNDLED, file, str(file)):
+        check_source(source)
+    with pytest.raises(FileNotFoundError, match="no bundled set of that name: breast_cancer"):
+        check_source(tmp_path / "missing.csv")
+    with pytest.raises(
+        FileNotFoundError, match=r"tabel.csv' \(did you mean 'table.csv'\?\), and no"
+    ):
+        check_source(tmp_path / "tabel.csv")
+    with pytest.raises(FileNotFoundError, match="did you mean 'iris'"):
+        check_source("irsi")
+    with pytest.raises(FileNotFoundError, match="no file"):
+        check_source(tmp_path / "nowhere" / "table.csv")

@@ -1,8 +1,6 @@
 """Files and options that no command expects: a table and status 0, or one line and status 2."""
 
 import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -219,13 +217,6 @@ def test_what_is_no_file(tmp_path, capsys):
         assert status_of(capsys, "evaluate", name) == 2
 
 
-def test_very_many_columns(tmp_path, capsys):
-    header = ",".join(f"f{i}" for i in range(5000)) + ",target"
-    rows = [",".join(["1.5"] * 5000) + f",{i % 2}" for i in range(3)]
-    (tmp_path / "wide.csv").write_text(with_rows(header, rows))
-    assert status_of(capsys, "evaluate", tmp_path / "wide.csv") == 2
-
-
 OPTIONS = {
     "evaluate": [
         *[["--cv", value] for value in ("0", "-1", "999999999", "1e3")],
@@ -252,14 +243,3 @@ def test_options(command, option, tmp_path, capsys):
     path = tmp_path / "data.csv"
     path.write_text(GOOD)
     assert status_of(capsys, command, path, *QUICK[command], *option) == 2
-
-
-@pytest.mark.slow
-def test_as_a_process(tmp_path):
-    """One that fails; one that does not is run by the tests of `evaluate`."""
-    (tmp_path / "data.csv").write_text("=1+1,target\n")
-    words = ["cluster", str(tmp_path / "data.csv"), *QUICK["cluster"]]
-    done = subprocess.run([sys.executable, "-m", "skeval", *words], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert without_progress(done.stderr).count("\n") == 1

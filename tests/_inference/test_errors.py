@@ -47,22 +47,6 @@ def test_values(apparent, oob, gamma):
     assert 0.632 <= plus.weight <= 1 + 1e-15
 
 
-@pytest.mark.parametrize(
-    ("apparent", "oob", "gamma", "overfitting", "error"),
-    [
-        (0.0, 0.3, 0.5, 0.6, 0.3 * 0.632 / (1 - 0.368 * 0.6)),  # by hand
-        (0.2, 0.1, 0.5, 0.0, 0.368 * 0.2 + 0.632 * 0.1),  # BI < AE: R = 0
-        (0.1, 0.6, 0.5, 1.0, 0.5),  # BI > gamma: R = 1, nothing but gamma
-        (0.4, 0.5, 0.3, 0.0, 0.368 * 0.4 + 0.632 * 0.3),  # gamma < AE: R = 0, BI' = gamma
-        (0.3, 0.3, 0.3, 0.0, 0.3),
-    ],
-)
-def test_relative_overfitting(apparent, oob, gamma, overfitting, error):
-    plus = combine(".632+", apparent, oob, gamma)
-    assert plus.relative_overfitting == pytest.approx(overfitting)
-    assert plus.error == pytest.approx(error)
-
-
 @each_value
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
@@ -256,20 +240,6 @@ def test_shared_variance_is_that_of_the_pairs(weighted):
     )
     found = shared_variance(deal(losses, fold, weight))
     assert found == pytest.approx(expected, rel=1e-10)
-
-
-def test_shared_variance_does_not_depend_on_names_order_scale_and_constant_weights():
-    rng = np.random.default_rng(1)
-    losses, fold = draw_losses(rng)
-    found = shared_variance(deal(losses, fold))
-    order, named = rng.permutation(30), rng.permutation(5)
-    for other in (
-        deal(losses[:, order], fold[:, order]),
-        deal(losses[::-1], named[fold][::-1]),
-        deal(3 * losses + 7, fold),
-        deal(losses, fold, np.full(30, 4.0)),
-    ):
-        assert shared_variance(other) == pytest.approx(found, rel=1e-9)
 
 
 @pytest.mark.parametrize(("n_repeats", "shared"), [(10, 0.0), (10, 0.3), (2, 0.3)])

@@ -102,14 +102,6 @@ def test_diebold_and_mariano_is_its_definition(horizon):
     assert found.pvalue == pytest.approx(2 * stats.t.sf(abs(statistic), n - 1))
 
 
-def test_of_one_step_it_is_students_test():
-    d = np.random.default_rng(0).standard_normal(30)
-    expected = stats.ttest_1samp(d, 0)
-    found = diebold_mariano(d)
-    assert (found.statistic, found.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
-    assert found.limits(0.9) == pytest.approx(tuple(expected.confidence_interval(0.9)))
-
-
 @pytest.mark.parametrize("test", [blocks_test, lambda d: diebold_mariano(d, 4)])
 def test_size_where_neighbors_err_together(test):
     # forecasts four steps ahead: errors are sums of four shocks

@@ -1,4 +1,4 @@
-"""Tests over data sets against their definitions, published numbers and other packages."""
+"""Tests over data sets, and of pairs, against definitions, published numbers and other packages."""
 
 import numpy as np
 import pytest
@@ -9,10 +9,20 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import over_datasets as reference
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
+from skeval._inference.paired import (
+    Right,
+    at_least,
+    exceedances,
+    grouped_cochran,
+    holm,
+    significance_level,
+    simultaneous_level,
+    tail_probability,
+)
 from skeval._inference.ranks import (
     critical_difference,
-    exact_friedman_pvalue,
     find_groups,
     friedman,
     nemenyi_pvalues,
@@ -61,15 +71,6 @@ def test_friedman_is_exact_for_small_tables(n, k):
         ranks = rank_rows(rng.integers(0, n_values, (n, k)).astype(float))
         expected = reference.friedman_pvalue(ranks.tolist())
         assert_allclose(friedman(ranks).pvalue, expected)
-
-
-def test_friedman_keeps_its_level_for_two_and_three_rows():
-    """Of 600 random tables each, the F rejects at 5 % in 120 of 3 x 3, the exact test in 19."""
-    rng = np.random.default_rng(0)
-    for n, k in [(3, 3), (2, 4), (3, 4)]:
-        tables = [rank_rows(rng.random((n, k))) for _ in range(200)]
-        rejected = sum(friedman(ranks).pvalue <= 0.05 for ranks in tables)
-        assert stats.binom.sf(rejected - 1, 200, 0.05) > 0.001
 
 
 def test_tables_too_large_for_the_exact_distribution():
@@ -141,15 +142,6 @@ def test_interval_holds_what_the_test_does_not_reject(n):
         assert outside <= 0.1 < inside
 
 
-def test_interval_leaves_out_as_many_averages_as_the_level_allows():
-    """Of 2^7 signs 1, 1 and 1 make the sums 0, 1 and 2, and 3 / 128 < 0.025; two make the sum 3."""
-    d = np.array([1.1, 2.2, 0.3, -0.4, 1.5, 2.6, 0.7])
-    averages = np.sort([(a + b) / 2 for i, a in enumerate(d) for b in d[: i + 1]])
-    whole, few = compare_one(d), compare_one(d[:5])
-    assert_allclose([whole.low, whole.high], [averages[2], averages[-3]])
-    assert (few.low, few.high) == (-np.inf, np.inf)
-
-
 def test_groups_are_runs_without_a_difference():
     pvalues = np.ones((5, 5))
     pvalues[0, 3] = pvalues[3, 0] = pvalues[0, 4] = pvalues[4, 0] = 0.01
@@ -171,8 +163,41 @@ def test_many_signed_rank_tests_are_those_of_a_loop(n, digits):
         assert_allclose(column[3:5], signed_rank_pvalue(row), rtol=1e-12)
 
 
-def test_a_table_with_too_many_states_has_no_exact_pvalue(monkeypatch):
-    ranks = np.array([[1.0, 2, 3], [2, 1, 3], [3, 2, 1]])
-    assert exact_friedman_pvalue(ranks) > 0
-    monkeypatch.setattr("skeval._inference.ranks.MAX_EXACT_STATES", 5)
-    assert np.isnan(exact_friedman_pvalue(ranks))
+def test_ties_up_to_rounding_count():
+    assert at_least(0.8 - 0.7, np.array([0.6 - 0.5, 0.1, 0.2])).all()
+    assert not at_least(0.1, np.array([0.1 - 1e-9])).any()
+    assert exceedances(0.5, np.array([np.nan, 0.4, 0.5])).tolist() == [True, False, True]
+
+
+def test_holms_correction_equals_statsmodels():
+    pvalues = np.random.default_rng(0).random(8) ** 3
+    expected = multipletests(pvalues, method="holm")[1]
+    assert_allclose(holm(pvalues), expected)
+
+
+def test_an_undefined_pvalue_counts_as_a_test():
+    adjusted = holm(np.array([0.01, np.nan, 0.02]))
+    assert_allclose(adjusted, [0.03, np.nan, 0.04])
+
+
+def test_levels():
+    assert simultaneous_level(0.95, 10) == pytest.approx(0.995)
+    assert significance_level(0.9) == 0.05
+    assert significance_level(0.99) == 0.01
+
+
+@each_value
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("degrees", [4, np.inf])
+def test_tails_equal_scipy(alternative, degrees):
+    tails = {
+        "two-sided": 2 * stats.t.sf(1.3, degrees),
+        "greater": stats.t.sf(1.3, degrees),
+        "less": stats.t.cdf(1.3, degrees),
+    }
+    assert tail_probability(1.3, alternative, degrees) == pytest.approx(tails[alternative])
+
+
+def test_too_few_groups_for_cochrans_test():
+    right = np.random.default_rng(0).random((4, 12)) < 0.6
+    assert np.isnan(grouped_cochran(Right(right, np.arange(12) // 6))).all()

@@ -1,17 +1,17 @@
-"""The delta method against numerical gradients and simulation."""
+"""The delta method and influences of labels against numerical gradients."""
 
 import numpy as np
 import pytest
-from helpers.coverage import consistent_with
 from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
-from scipy.stats import norm
+from scipy.optimize import approx_fprime
+from sklearn import metrics as sk
 from sklearn.metrics import confusion_matrix, fbeta_score
 
-from skeval._inference.tables import FScore, best_table, delta_variance, f_score_gradient
+from skeval._inference.areas import precision_influence
+from skeval._inference.tables import FScore, best_table, delta_variance, mean_of_labels
 from skeval.metrics import macro_fbeta_score, weighted_fbeta_score
-from skeval.model_selection._metric_interval import metric_interval
 
 AVERAGES = ["macro", "micro", "weighted", "log_inverse", np.array([0.2, 0.5, 0.3])]
 
@@ -62,70 +62,6 @@ def test_a_class_without_predictions_has_no_slope():
             assert delta_variance(table, score) == (0.0, 0.0)
 
 
-PROBLEMS = {
-    "balanced": ([1 / 3] * 3, [0.8, 0.7, 0.9]),
-    "rare": ([0.85, 0.12, 0.03], [0.95, 0.7, 0.6]),
-    "two classes": ([0.9, 0.1], [0.95, 0.6]),
-}
-SCORES = {
-    "macro f": ("f", "macro"),
-    "macro f of means": ("f_of_means", "macro"),
-    "micro f": ("f_of_means", "micro"),
-    "weighted f": ("f", "weighted"),
-    "log inverse": ("f_of_means", "log_inverse"),
-    "macro precision": ("precision", "macro"),
-    "macro recall": ("recall", "macro"),
-}
-
-
-def true_table(priors, accuracies):
-    k = len(priors)
-    rows = [[(1 - a) / (k - 1)] * k for a in accuracies]
-    for c, a in enumerate(accuracies):
-        rows[c][c] = a
-    return np.array(rows) * np.array(priors)[:, None]
-
-
-def coverage_of_delta(problem, score_name, n_data_sets, n=500):
-    """How many 95 % intervals of data sets of n = 500 hold the score of the true table."""
-    p = true_table(*PROBLEMS[problem])
-    value, average = SCORES[score_name]
-    score = FScore(value, average, 1.0, np.ones(len(p), dtype=bool))
-    truth = f_score_gradient(p, score, n)[0]
-    hits = 0
-    rng = np.random.default_rng(0)
-    for table in rng.multinomial(n, p.ravel(), size=n_data_sets).reshape(-1, *p.shape):
-        estimate, variance = delta_variance(table.astype(float), score)
-        error = np.sqrt(variance) / (estimate * (1 - estimate))
-        distance = np.log(estimate / (1 - estimate)) - np.log(truth / (1 - truth))
-        hits += abs(distance) <= norm.ppf(0.975) * error
-    return hits
-
-
-@each_value
-@pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("score", SCORES)
-def test_delta_coverage(problem, score):
-    assert consistent_with(coverage_of_delta(problem, score, 300), 300)
-
-
-@pytest.mark.simulated
-def test_public_interval_is_the_delta_interval():
-    """The whole path, labels and all: 95 % of 120 data sets of two classes, one rare."""
-    p = true_table(*PROBLEMS["two classes"])
-    score = FScore("f_of_means", "macro", 1.0, np.ones(2, dtype=bool))
-    truth = f_score_gradient(p, score, 500)[0]
-    names = np.array(["common", "rare"])
-    rng = np.random.default_rng(1)
-    hits = 0
-    for _ in range(120):
-        cell = rng.choice(4, size=500, p=p.ravel())
-        pair = names[cell // 2], names[cell % 2]
-        interval = metric_interval(macro_fbeta_score, *pair, method="delta")
-        hits += truth in interval.interval
-    assert consistent_with(hits, 120)
-
-
 @each_value
 @pytest.mark.parametrize("rare", [1e-3, 1e-12, 1e-60])
 @pytest.mark.parametrize("radius", [0.01, 500.0])
@@ -139,3 +75,31 @@ def test_the_f_score_of_infinite_beta_is_the_recall():
     table = np.array([[20.0, 5], [10, 30]])
     score = FScore("f_of_means", "macro", np.inf, np.ones(2, dtype=bool))
     assert delta_variance(table, score)[0] == pytest.approx((20 / 25 + 30 / 40) / 2)
+
+
+def test_gradients_are_those_of_differences():
+    rng = np.random.default_rng(0)
+    share = rng.dirichlet(np.full(12, 5.0))  # no cell is nearly empty
+    for value in ("precision", "recall", "f", "jaccard"):
+        for average in ("macro", "weighted"):
+            score = FScore(value, average, 1.0, np.ones(2, dtype=bool))
+
+            def measure(flat, score=score):
+                return mean_of_labels(flat.reshape(3, 2, 2), score)[0]
+
+            gradient = mean_of_labels(share.reshape(3, 2, 2), score)[1].ravel()
+            np.testing.assert_allclose(gradient, approx_fprime(share, measure, 1e-7), atol=1e-5)
+
+
+def test_the_influence_on_average_precision_is_its_derivative_by_the_weights():
+    rng = np.random.default_rng(0)
+    positive, score = rng.random(30) < 0.4, rng.normal(size=30).round(1)
+    weight = rng.random(30) + 0.5
+
+    def measure(weight):
+        return sk.average_precision_score(positive, score, sample_weight=weight)
+
+    value, influence = precision_influence(positive, score, weight)
+    assert value == pytest.approx(measure(weight))
+    np.testing.assert_allclose(influence, weight * approx_fprime(weight, measure, 1e-7), atol=1e-6)
+    assert influence.sum() == pytest.approx(0, abs=1e-12)

@@ -5,21 +5,38 @@ Decision values that differ by rounding errors only are tied, and no others.
 
 from __future__ import annotations
 
+import inspect
+import warnings
+from importlib import import_module
+
 import numpy as np
 import pytest
+from helpers.public_modules import MODULES
 from helpers.solvers import solver_for
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import StackingClassifier
+from sklearn.feature_selection import RFE, SelectKBest
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval._adapters import fits
+from skeval._resampling import inputs as inputs_module
 from skeval._resampling.fit_outputs import tie_rows, tie_values
 from skeval._resampling.plans import PlanBlock
+from skeval.feature_selection import CV2FeatureSelectionPipeline
+from skeval.model_selection import bootstrap_error, cross_val_error, make_bootstrap_scorer
+from skeval.svm import PerturbationResamplingSVC
 
 EPS = np.finfo(float).eps
 scales = st.sampled_from([1e-300, 1e-9, 1.0, 1e6, 1e300])
@@ -108,19 +125,6 @@ def test_constant_scores_are_said_and_have_no_interval():
     assert "constant-scores" in codes
 
 
-def test_repeated_rows_tie():
-    """Every row is there twice, once of each class: nothing can be ranked but by rounding."""
-    rng = np.random.default_rng(2)
-    X = np.repeat(rng.normal(size=(40, 3)) * 1e3, 2, axis=0)
-    y = np.tile([0, 1], 40)
-    test = np.tile(np.arange(40) % 4, (2, 1)).T.ravel()
-    X_train, y_train = rng.normal(size=(60, 3)) * 1e3, np.arange(60) % 2
-    for fold in range(4):
-        model = SVC(kernel="linear", C=1e-3).fit(X_train, y_train)
-        values = tie_values(model.decision_function(X[test == fold]))
-        assert roc_auc_score(y[test == fold], values) == 0.5
-
-
 def test_the_area_is_that_of_the_loop(monkeypatch):
     X, y = np.random.default_rng(3).normal(size=(60, 2)), np.arange(60) % 2
     estimator = SVC(kernel="linear", C=1e-7, tol=1e-12)
@@ -129,3 +133,132 @@ def test_the_area_is_that_of_the_loop(monkeypatch):
     looped, _ = area(estimator, X, y)
     assert solved.value == pytest.approx(looped.value, abs=1e-3)
     assert "constant-scores" not in codes
+
+
+SELECT, SCALE = SelectKBest(k=2), StandardScaler()
+SVM = PerturbationResamplingSVC(n_resamples=10, cv=2)
+CV2 = CV2FeatureSelectionPipeline(SelectKBest(k=1), cv=2)
+INSIDE = PerturbationResamplingSVC(estimator=make_pipeline(SELECT, SVC()), n_resamples=10, cv=2)
+COLUMNS = ColumnTransformer([("chosen", SELECT, [0, 1, 2]), ("rest", "passthrough", [3])])
+BIASED = {
+    "pipeline": make_pipeline(SELECT, SVM),
+    "selector in a pipeline": make_pipeline(make_pipeline(SCALE, SELECT), SVM),
+    "estimator in a pipeline": make_pipeline(SELECT, make_pipeline(SCALE, SVM)),
+    "union": make_pipeline(make_union(PCA(1), SELECT), SVM),
+    "columns": make_pipeline(COLUMNS, SVM),
+    "no get_support": make_pipeline(LinearDiscriminantAnalysis(), SVM),
+    "search": make_pipeline(SELECT, GridSearchCV(SVM, {"C": [1.0]}, cv=2)),
+    "pipeline in a search": GridSearchCV(make_pipeline(SELECT, SVM), {}, cv=2),
+    "selection by the estimator": RFE(PerturbationResamplingSVC(n_resamples=5), step=0.5),
+    "ensemble": StackingClassifier([("one", make_pipeline(SELECT, SVM)), ("two", SVC())], cv=2),
+    "CV2 behind a selector": make_pipeline(SELECT, CV2),
+    "CV2 behind CV2": make_pipeline(CV2, SCALE, SVM),
+}
+UNBIASED = {
+    "alone": SVM,
+    "scaled": make_pipeline(SCALE, PCA(2), SVM),
+    "inside": INSIDE,
+    "inside behind a scaler": make_pipeline(SCALE, INSIDE),
+    "nothing estimated": make_pipeline(SELECT, PerturbationResamplingSVC(n_resamples=0)),
+    "no rounds": make_pipeline(SELECT, CV2FeatureSelectionPipeline(SelectKBest(k=1), cv=None)),
+    "CV2": CV2,
+}
+
+
+def run(estimator):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(24, 4)), np.arange(24) % 2
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cross_val_error(estimator, X, y, cv=2, random_state=0)
+        bootstrap_error(estimator, X, y, n_resamples=2, random_state=0)
+        if hasattr(estimator, "decision_function"):
+            scorer = make_bootstrap_scorer(n_resamples=2, random_state=0)
+            scorer(estimator.fit(X, y), X, y)
+    return [str(one.message) for one in caught if "ignores the step" in str(one.message)]
+
+
+@pytest.mark.parametrize("kind", BIASED)
+def test_an_error_of_its_own_behind_a_step_that_uses_labels_is_a_warning(kind):
+    assert len(run(BIASED[kind])) >= 2
+
+
+@pytest.mark.parametrize("kind", UNBIASED)
+def test_other_pipelines_do_not_warn(kind):
+    assert run(UNBIASED[kind]) == []
+
+
+def find_own_errors(estimator):
+    """Yield the fitted parts that have an error of their own, those of a search included."""
+    if getattr(estimator, "_own_error", None):
+        yield estimator
+    parts = [step for _, step in getattr(estimator, "steps", ())]
+    names = [name for name in ("best_estimator_", "estimator_") if hasattr(estimator, name)]
+    parts += [getattr(estimator, name) for name in names] + getattr(estimator, "estimators_", [])
+    for part in parts:
+        yield from find_own_errors(part)
+
+
+@pytest.mark.parametrize("kind", [*BIASED, *UNBIASED])
+def test_reading_an_error_warns_where_the_estimator_is_fitted_alone(kind):
+    rng = np.random.default_rng(0)
+    model = clone((BIASED | UNBIASED)[kind]).fit(rng.normal(size=(24, 4)), np.arange(24) % 2)
+    for part in find_own_errors(model):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            getattr(part, part._own_error)
+        warned = any("ignores the step" in str(one.message) for one in caught)
+        behind = kind != "CV2 behind CV2" or part is model[-1]
+        assert warned == (kind in BIASED and behind), kind
+
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
+W = RNG.uniform(0.5, 2.0, 60)
+GROUPS = np.arange(60) // 2
+
+ARGUMENTS = {"groups", "sample_weight", "params", "n_jobs", "verbose", "memory", "error_score"}
+FITTED = {"estimator", "estimators", "classifier", "search", "clusterer"}
+LACKING = {
+    # One fit, which is done here.
+    "resubstitution_error": {"n_jobs", "verbose"}
+}
+# A clusterer is fitted to samples alone, and one fit that fails leaves no number.
+CLUSTERINGS = {"groups", "params", "sample_weight", "error_score"}
+
+
+def list_fitting():
+    """Yield all public functions that fit, with the names of their parameters."""
+    for module in map(import_module, MODULES):
+        for name in module.__all__:
+            if inspect.isfunction(getattr(module, name)):
+                taken = set(inspect.signature(getattr(module, name)).parameters)
+                if FITTED & taken and taken & {"X", "datasets"}:
+                    yield name, taken
+
+
+def test_functions_that_fit_take_the_same_arguments():
+    found = dict(list_fitting())
+    assert len(found) >= 18
+    for name, taken in found.items():
+        lacking = CLUSTERINGS if "clusterer" in taken else LACKING.get(name, set())
+        assert ARGUMENTS - taken == lacking, name
+
+
+@pytest.mark.parametrize(
+    "model",
+    [make_pipeline(StandardScaler(), SVC(kernel="linear")), DecisionTreeClassifier(random_state=0)],
+    ids=["served", "in a loop"],
+)
+def test_an_evaluation_validates_inputs_once_and_finds_one_solver(model, monkeypatch):
+    read, asked = [], []
+    validate_data, find_solver = inputs_module.validate_data, fits.find_solver
+    monkeypatch.setattr(
+        inputs_module, "validate_data", lambda *a, **k: read.append(a) or validate_data(*a, **k)
+    )
+    monkeypatch.setattr(fits, "find_solver", lambda *a: asked.append(a) or find_solver(*a))
+    options = {"cv": 3, "n_bootstraps": 3, "n_permutations": 3, "n_perturbations": 5}
+    skeval.evaluate(model, X, Y, include="all", random_state=0, **options)
+    assert len(read) == 1
+    assert len(asked) == 1

@@ -9,20 +9,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval import model_selection as ms
-from skeval._resampling.inputs import count_effective
 from skeval.feature_selection import selection_bias
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
 W = RNG.uniform(0.5, 2.0, 60)
-
-
-def test_equal_weights_are_worth_all_samples():
-    assert count_effective(np.full(7, 1e200)) == pytest.approx(7)
-    assert count_effective(np.array([1.0, 1.0, 0.0])) == pytest.approx(2)
-    with pytest.raises(ValueError, match="sample_weight must be positive"):
-        count_effective(np.zeros(3))
 
 
 def test_weights_are_those_among_the_arguments_of_fit():

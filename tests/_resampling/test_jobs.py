@@ -16,14 +16,11 @@ import pytest
 from helpers import jobs
 from helpers.jobs import Complaining, FailsWithout, square, two_workers
 from helpers.long_runs import RUNS, Slow, X, y
-from helpers.solvers import make_labels, make_samples
 from joblib.externals.loky.process_executor import TerminatedWorkerError
-from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
-from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -190,37 +187,6 @@ def test_data_travel_once_to_a_cluster(cluster, small_blocks, monkeypatch):
         permute()
         ALL_RUNS["bootstrap_error"]()
     assert len(sent) <= 2 * (2 + 1)  # the fit to all samples is a run by itself
-
-
-@pytest.mark.parametrize("name", ["selecting", "sparse"])
-def test_mapped_arrays_reach_the_workers(name, small_blocks):
-    """Arrays above `max_nbytes` come from files there, read-only."""
-    scaled = X[:, :5] / X[:, :5].std(axis=0)
-    samples = csr_array(scaled) if name == "sparse" else scaled
-    svc = SVC(kernel="linear", tol=1e-6)
-    model = make_pipeline(SelectKBest(k=3), svc) if name == "selecting" else svc
-    options = {"n_resamples": 30, "random_state": 0}
-    alone = bootstrap_error(model, samples, y, **options).replicates
-    with two_workers("loky"):
-        found = bootstrap_error(model, samples, y, **options).replicates
-    np.testing.assert_array_equal(found, alone)
-
-
-def test_maps_stay_in_the_calling_process(monkeypatch):
-    """Threads would hide that they are sent away."""
-    samples, labels = make_samples("plain"), make_labels(2)
-    options = {"cv": KFold(3), "n_permutations": 19, "random_state": 0}
-    alone = permutation_test(RidgeClassifier(), samples, labels, **options)
-    blocks, solve = [], fits.BlockSolver.solve
-    monkeypatch.setattr(
-        fits.BlockSolver,
-        "solve",
-        lambda solver, block: blocks.append(block) or solve(solver, block),
-    )
-    with two_workers("loky"):
-        spread = permutation_test(RidgeClassifier(), samples, labels, **options)
-    np.testing.assert_array_equal(spread.null_distribution, alone.null_distribution)
-    assert sum(map(len, blocks)) == 3 * (1 + 19)
 
 
 def test_warnings_and_counts_of_processes_meet_in_one_place(capsys):

@@ -247,12 +247,6 @@ def accuracy_of(model, X, y, *, lock):
         return accuracy_score(y, model.predict(X))
 
 
-@pytest.mark.parametrize("wrong", [3, Logged()], ids=str)
-def test_memory_must_be_one(wrong):
-    with pytest.raises(ValueError, match="memory"):
-        estimate(wrong)
-
-
 def hash_of(code):
     return TaskHasher().hash(code)
 

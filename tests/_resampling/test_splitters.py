@@ -1,54 +1,15 @@
-"""Folds of an argument `cv`: dealers, kept folds, balanced targets, groups in time order."""
+"""Folds of an argument `cv`: balanced targets, groups in time order."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from reference import folds as reference
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import KFold, RepeatedStratifiedKFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import TimeSeriesSplit
 
-from skeval._resampling.plans import KeptFolds, make_dealer, make_permutation_plan, resolve_folds
+from skeval._resampling.plans import make_permutation_plan, resolve_folds
 from skeval._resampling.sampling_units import Target, deal_labels
 from skeval.model_selection import cross_val_error, error_interval
-
-RNG = np.random.default_rng(0)
-CODES = RNG.permutation(np.repeat([0, 1, 2], [11, 8, 7]))
-TARGET = Target(CODES, np.unique(CODES), CODES)
-N = len(CODES)
-
-
-@pytest.mark.parametrize(
-    "splitter",
-    [
-        StratifiedKFold(4),
-        StratifiedKFold(4, shuffle=True, random_state=3),
-        RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=3),
-    ],
-    ids=str,
-)
-def test_permuted_labels_are_dealt_as_scikit_learn_does(splitter):
-    deal = make_dealer(splitter, TARGET)
-    for seed in range(5):
-        labels = np.random.default_rng(seed).permutation(CODES)
-        tests = [test for _, test in splitter.split(CODES, labels)]
-        assert [np.flatnonzero(row).tolist() for row in deal(labels)] == [t.tolist() for t in tests]
-
-
-def test_no_dealer_for_other_splitters_and_small_classes():
-    assert make_dealer(KFold(3), TARGET) is None
-    assert make_dealer(StratifiedKFold(8), TARGET) is None
-
-
-def test_kept_folds_are_small_and_come_back():
-    folds = list(KFold(N).split(CODES))
-    kept = KeptFolds(N, folds)
-    assert all(train is None for train, _ in kept.parts)
-    for (train, test), (expected, tested) in zip(kept, folds, strict=True):
-        assert_array_equal(train, expected)
-        assert_array_equal(test, tested)
-    assert len(KeptFolds.join([kept, kept])) == 2 * N
-    train = np.arange(N - 1)[::-1]
-    assert_array_equal(KeptFolds(N, [(train, [N - 1])])[0][0], train)
 
 
 def folds_of(target, n_folds, seed=0):

@@ -6,13 +6,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from joblib import parallel_config
 from reference import cluster_stability as reference
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.sparse import csr_matrix
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.cluster import DBSCAN, AgglomerativeClustering
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import ClusterStability, ClusterStabilityDisplay, cluster_stability
@@ -102,24 +100,6 @@ def test_precomputed_distances():
         np.testing.assert_array_equal(result.replicates, points.replicates)
     with pytest.raises(ValueError, match=r"X must be square .*, got shape \(60, 2\)"):
         cluster_stability(DBSCAN(metric="precomputed"), X)
-
-
-def test_seeds_jobs_and_containers():
-    X, kmeans = blobs(), KMeans(5, n_init=1, init="random")
-    options = {"n_resamples": 4, "random_state": 0}
-    one = cluster_stability(kmeans, X, **options)
-    with parallel_config(backend="threading"):
-        two = cluster_stability(kmeans, X, n_jobs=2, **options)
-    np.testing.assert_array_equal(one.replicates, two.replicates)
-    more = cluster_stability(kmeans, X, n_resamples=6, random_state=0)
-    np.testing.assert_array_equal(more.replicates[:, :4], one.replicates)
-    for method in RESAMPLES:
-        plain = cluster_stability(WARD, X, method=method, **options)
-        frame = cluster_stability(WARD, pd.DataFrame(X), method=method, **options)
-        np.testing.assert_array_equal(plain.replicates, frame.replicates)
-    kmeans = KMeans(3, n_init=1, random_state=0)
-    sparse = cluster_stability(kmeans, csr_matrix(X), **options)
-    np.testing.assert_allclose(sparse.values, 1.0)
 
 
 def test_result_and_display():

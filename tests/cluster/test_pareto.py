@@ -1,5 +1,6 @@
-"""Pareto dominance and the comparison of clusterings."""
+"""Pareto dominance, the comparison of clusterings, and its plots."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
-from skeval.cluster import compare_clusterings, pareto_dominance
+from skeval.cluster import IndicesDisplay, ParetoDisplay, compare_clusterings, pareto_dominance
 from skeval.metrics.cluster import connectivity_score, dunn_score, internal_indices
 from skeval.metrics.cluster import silhouette_score as silhouette
 
@@ -142,3 +143,29 @@ def test_frame_and_text():
     lines = str(result).splitlines()
     assert len(lines) == 2 + len(PARTITIONS)
     assert sum(line.endswith("front") for line in lines) == result.front.sum()
+
+
+def test_indices_display():
+    result = compare_clusterings(X, PARTITIONS)
+    display = IndicesDisplay.from_result(result)
+    assert len(display.axes_) == 3
+    assert display.axes_[2].get_title() == "connectivity (smaller is better)"
+    drawn = np.concatenate([points.get_offsets() for points in display.axes_[0].collections])
+    assert sorted(drawn[:, 1]) == sorted(result.values[:, 0])
+    with pytest.raises(ValueError, match="axes for each of silhouette, dunn, connectivity; got 1"):
+        display.plot([display.axes_[0]])
+    assert display.plot(display.axes_) is display
+    plt.close(display.figure_)
+
+
+def test_pareto_display_marks_the_front_of_the_two_indices():
+    result = compare_clusterings(X, PARTITIONS)
+    display = ParetoDisplay.from_result(result, x="connectivity", y="silhouette")
+    _, front = pareto_dominance(result.values[:, [2, 0]], greater_is_better=[False, True])
+    np.testing.assert_array_equal(display.front_, front)
+    filled = display.ax_.collections[-1].get_offsets()
+    np.testing.assert_array_equal(filled, result.values[:, [2, 0]][front])
+    assert display.ax_.get_xlabel() == "connectivity (smaller is better)"
+    assert {text.get_text() for text in display.ax_.texts} == set(PARTITIONS)
+    assert ParetoDisplay.from_result(result, ax=display.ax_).x == "silhouette"
+    plt.close(display.figure_)

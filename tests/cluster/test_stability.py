@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.crossed import each_value
 from hypothesis import given, settings
@@ -12,8 +11,7 @@ from reference import stability as reference
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
-from sklearn.datasets import load_iris, make_blobs
-from sklearn.mixture import GaussianMixture
+from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -105,27 +103,6 @@ def test_given_seed_of_the_clusterer_is_kept():
     assert stability.seed_clusterer(nested, rng)[-1].random_state == 11
     assert isinstance(stability.seed_clusterer(KMeans(3), rng).random_state, int)
     assert isinstance(stability.seed_clusterer(make_pipeline(KMeans(3)), rng)[-1].random_state, int)
-
-
-@each_value
-@pytest.mark.parametrize(
-    "clusterer",
-    [
-        WARD,
-        GaussianMixture(2),
-        DBSCAN(eps=0.5),
-        make_pipeline(StandardScaler(), KMeans(2, n_init=1)),
-    ],
-)
-@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, "list"])
-def test_any_clusterer_and_container(clusterer, kind):
-    X = load_iris().data[::3]
-    X.setflags(write=False)
-    data = X.tolist() if kind == "list" else kind(X)
-    result = prediction_strength(clusterer, data, n_repeats=2, random_state=0)
-    assert 0 <= result.value <= 1
-    expected = prediction_strength(clusterer, X, n_repeats=2, random_state=0)
-    np.testing.assert_allclose(result.replicates, expected.replicates)
 
 
 def test_sparse_data():

@@ -18,8 +18,6 @@ from sklearn.model_selection import (
     KFold,
     RepeatedStratifiedKFold,
     StratifiedKFold,
-    cross_val_predict,
-    cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -125,37 +123,6 @@ def test_multiclass_strings_and_sparse():
     assert dense.cv2_error_ == sparse.cv2_error_ < 0.1
     assert sparse.predict(csr_matrix(X)).tolist() == dense.predict(X).tolist()
     assert dense.decision_function(X).shape == (90, 3)
-
-
-def test_feature_names_and_pandas_output():
-    X, y = planted(p=6)
-    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(6)])
-    selecting = CV2FeatureSelectionPipeline(SelectKBest(k=4), cv=3).set_output(transform="pandas")
-    reduced = selecting.fit(frame, y).transform(frame)
-    assert selecting.feature_names_in_.tolist() == list(frame.columns)
-    assert selecting.get_feature_names_out().tolist() == ["gene 0", "gene 1", "gene 2", "gene 3"]
-    assert reduced.columns.tolist() == ["gene 0", "gene 1", "gene 2", "gene 3"]
-    with pytest.raises(ValueError, match="feature names should match"):
-        selecting.predict(frame[frame.columns[::-1]])
-
-
-def test_in_cross_validate_and_grid_search_it_is_the_pipeline():
-    X, y = planted(shift=0.7)
-    cv = StratifiedKFold(5, shuffle=True, random_state=0)
-    ours = CV2FeatureSelectionPipeline(SelectKBest(), cv=None)
-    plain = make_pipeline(SelectKBest(k=10), SVC(kernel="linear"))
-    scores = cross_validate(ours, X, y, cv=cv)["test_score"]
-    assert scores.tolist() == cross_validate(plain, X, y, cv=cv)["test_score"].tolist()
-    assert (
-        cross_val_predict(ours, X, y, cv=cv).tolist()
-        == cross_val_predict(plain, X, y, cv=cv).tolist()
-    )
-    search = GridSearchCV(ours, {"selector__k": [1, 4, 16], "cv": [None]}, cv=cv).fit(X, y)
-    peer = GridSearchCV(plain, {"selectkbest__k": [1, 4, 16]}, cv=cv).fit(X, y)
-    assert (
-        search.cv_results_["mean_test_score"].tolist()
-        == peer.cv_results_["mean_test_score"].tolist()
-    )
 
 
 def test_small_class_makes_fewer_folds():

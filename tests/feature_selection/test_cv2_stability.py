@@ -1,5 +1,7 @@
 """Stability of a selection: definitions, published code, edge cases, coverage."""
 
+import warnings
+
 import numpy as np
 import pytest
 from helpers.crossed import each_value
@@ -7,10 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reference import selection as reference
-from scipy.stats import binomtest
+from scipy.stats import binomtest, t
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.feature_selection import RFE, SelectKBest, VarianceThreshold
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import NearestCentroid
+from sklearn.svm import SVC
 
-from skeval.feature_selection import selection_stability
+from skeval.feature_selection import selection_bias, selection_stability
+from skeval.feature_selection._cv2 import consensus_support, feature_ranks
 
 supports_of_any_size = arrays(bool, st.tuples(st.integers(2, 6), st.integers(2, 8)))
 
@@ -30,7 +38,7 @@ def test_jaccard_against_its_definition(supports):
     # scipy.stats.norm.ppf(0.75) = 0.6744897501960817
     half = 0.6744897501960817 * np.sqrt(reference.jaccard_variance(supports))
     if half < 1e-12:
-        assert np.isnan([result.interval.low, result.interval.high]).all()
+        assert np.isnan([*result.interval]).all()
         return
     assert result.interval.low == pytest.approx(expected - half, abs=1e-12)
     assert result.interval.high == pytest.approx(min(1, expected + half), abs=1e-12)
@@ -102,3 +110,124 @@ def test_two_rounds_without_features_have_no_jaccard_index():
     with pytest.warns(UndefinedMetricWarning, match="jaccard stability of .* is undefined"):
         result = selection_stability([[0, 0], [0, 0], [1, 0]], method="jaccard")
     assert np.isnan(result.value)
+
+
+KEEPS_TALKING = "selecting features on all samples before cross-validating"
+
+
+def noise(n=50, p=500, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, p)), np.repeat(["a", "b"], n // 2)
+
+
+def test_noise_of_the_specification():
+    """n=50, p=5000, k=20, 10-fold, 10 data sets: CV1 near 0.05, CV2 near 0.5."""
+    results = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for seed in range(10):
+            data = noise(p=5000, seed=seed)
+            results.append(selection_bias(SelectKBest(k=20), SVC(kernel="linear"), *data, cv=10))
+    assert np.mean([r.extra.cv1_error for r in results]) < 0.08
+    assert 0.4 < np.mean([r.extra.cv2_error for r in results]) < 0.6
+    # the warning comes where the bias exceeds two standard errors, and nowhere else
+    flagged = [r for r in results if r.value > 2 * r.standard_error]
+    assert len(caught) == len(flagged) >= 8
+    assert all(str(warning.message).startswith(KEEPS_TALKING) for warning in caught)
+
+
+@pytest.mark.filterwarnings(f"ignore:{KEEPS_TALKING}")
+def test_against_a_plain_loop():
+    X, y = noise()
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    result = selection_bias(SelectKBest(k=9), NearestCentroid(), X, y, cv=cv, confidence_level=0.9)
+    outside = SelectKBest(k=9).fit(X, y).get_support()
+    wrong, differences = np.zeros(2), []
+    for train, test in cv.split(X, y):
+        inside = SelectKBest(k=9).fit(X[train], y[train]).get_support()
+        errors = []
+        for support in (outside, inside):
+            model = NearestCentroid().fit(X[train][:, support], y[train])
+            errors.append(np.sum(model.predict(X[test][:, support]) != y[test]))
+        wrong += errors
+        differences.append((errors[1] - errors[0]) / len(test))
+    assert (result.extra.cv1_error, result.extra.cv2_error) == pytest.approx(tuple(wrong / 50))
+    assert result.value == pytest.approx((wrong[1] - wrong[0]) / 50)
+    # Nadeau and Bengio (2003): 10 of 50 tested in each of 5 folds
+    expected = np.sqrt((1 / 5 + 10 / 40) * np.var(differences, ddof=1))
+    assert result.standard_error == pytest.approx(expected)
+    assert result.interval.low == pytest.approx(max(-1, result.value - t.ppf(0.95, 4) * expected))
+    assert result.interval.high == pytest.approx(min(1, result.value + t.ppf(0.95, 4) * expected))
+
+
+class Picky(SVC):
+    """Fits no training part without the first sample."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(y) == 40:
+            raise RuntimeError("too few")
+        return super().fit(X, y, sample_weight)
+
+
+def test_arguments_of_the_parts_and_failures():
+    X, y = noise(p=30)
+    weights = np.random.default_rng(0).uniform(0.5, 2, 50)
+    parts = SelectKBest(k=5), SVC(kernel="linear")
+    options = {"cv": StratifiedKFold(5, shuffle=True, random_state=0)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        weighed = selection_bias(*parts, X, y, sample_weight=weights, **options)
+        named = {"classifier__sample_weight": weights}
+        by_name = selection_bias(*parts, X, y, params=named, **options)
+        assert by_name.to_dict() == weighed.to_dict()
+        with pytest.raises(ValueError, match="must not both be given"):
+            selection_bias(*parts, X, y, params=named, sample_weight=weights, **options)
+        test = [np.arange(0, 50, 5), np.arange(1, 50, 4), np.arange(2, 50, 4)]
+        folds = [(np.setdiff1d(np.arange(50), each), each) for each in test]
+        plain = selection_bias(*parts, X, y, cv=folds[1:])
+        picky = parts[0], Picky(kernel="linear")
+        found = selection_bias(*picky, X, y, cv=folds, error_score=np.nan)
+    assert found.extra.n_failed == 1
+    assert found.value == pytest.approx(plain.value)
+    with pytest.raises(RuntimeError, match="too few"):
+        selection_bias(*picky, X, y, cv=folds)
+
+
+def test_samples_must_have_columns_and_a_fold_must_be_fitted():
+    y = np.repeat([0, 1], 10)
+    with pytest.raises(ValueError, match=r"X must have the shape \(n_samples, n_features\)"):
+        selection_bias(SelectKBest(k=1), SVC(), np.zeros((20, 2, 2)), y)
+
+
+shapes = st.tuples(st.integers(1, 5), st.integers(1, 7))
+
+
+@given(shapes, st.data())
+def test_against_the_definition(shape, data):
+    supports = data.draw(arrays(bool, shape))
+    ranks = data.draw(arrays(float, shape, elements=st.integers(1, 3).map(float)))
+    size = int(np.rint(supports.sum(axis=1).mean()))
+    mask = consensus_support(supports, ranks)
+    assert np.flatnonzero(mask).tolist() == reference.consensus(supports, ranks, size)
+
+
+def test_ties_go_to_the_mean_rank_then_to_the_index():
+    supports = np.array([[1, 0, 1, 0], [0, 1, 1, 0]], dtype=bool)
+    ranks = np.array([[2.0, 4.0, 1.0, 3.0], [4.0, 1.0, 2.0, 3.0]])
+    assert consensus_support(supports, ranks).tolist() == [False, True, True, False]
+    equal = np.ones((2, 4))
+    assert consensus_support(supports, equal).tolist() == [True, False, True, False]
+
+
+@given(arrays(float, 6, elements=st.sampled_from([0.0, 1.0, 2.5, np.inf, np.nan])))
+def test_ranks_of_scores(scores):
+    selector = SelectKBest()
+    selector.scores_ = scores
+    assert feature_ranks(selector).tolist() == reference.descending_ranks(scores)
+
+
+def test_ranks_of_other_selectors():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.tile([0, 1], 15)
+    elimination = RFE(LogisticRegression(), n_features_to_select=2).fit(X, y)
+    assert feature_ranks(elimination) == pytest.approx(elimination.ranking_)
+    assert feature_ranks(VarianceThreshold().fit(X)) is None

@@ -7,12 +7,14 @@ import pytest
 import sklearn
 from helpers.golden import FOLDER, GOLDEN, make, write_golden
 from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import GroupKFold
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.fixes import parse_version
 
 import skeval
 from skeval.metrics._table import REPORTED
+from skeval.model_selection import compare_predictions
 from skeval.report._findings import judge
 
 newest = pytest.mark.skipif(
@@ -38,6 +40,28 @@ def test_reports_are_golden(golden):
 
 def test_golden_reports_do_not_contradict_themselves(golden):
     assert_consistent(golden[1])
+
+
+def test_methods_list_what_they_cite_and_the_version(golden):
+    if golden[0] == "evaluate_clusters":
+        with pytest.raises(TypeError, match="no predictions that were scored"):
+            golden[1].to_methods()
+        return
+    text = golden[1].to_methods()
+    cited = set(re.findall(r" \[(\d)\]\.", text))
+    assert cited == set(re.findall(r"^\[(\d)\]", text, re.MULTILINE))
+    assert f"skeval {skeval.__version__}" in text
+
+
+def test_methods_of_one_pair_and_of_folds_that_are_given():
+    y = np.arange(60) % 2
+    two = compare_predictions(y, {"a": np.arange(60) % 3 > 0, "b": y}, method="mcnemar")
+    assert "the difference was tested by McNemar's test" in two.to_methods()
+    assert "P-values are corrected" not in two.to_methods()
+    X, folds = np.random.default_rng(0).normal(size=(60, 2)), list(KFold(5).split(y))
+    given = skeval.evaluate(Ridge(), X, X[:, 0], cv=folds, include=[], random_state=0)
+    assert "Variances were estimated between folds" in given.to_methods()
+    assert "groups" not in given.to_methods()
 
 
 def assert_consistent(report):
@@ -89,9 +113,9 @@ def draw_case(seed):
     return rng, X, y
 
 
-@pytest.mark.parametrize("start", range(0, 80, 20))
-def test_random_evaluations_do_not_contradict_themselves(start):
-    for seed in range(start, start + 20):
+@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 80), marks=pytest.mark.slow)])
+def test_random_evaluations_do_not_contradict_themselves(seeds):
+    for seed in seeds:
         _, X, y = draw_case(seed)
         model = DummyClassifier(strategy="stratified", random_state=0)
         models = {"bayes": GaussianNB(), "dummy": model} if seed % 5 == 0 else GaussianNB()
@@ -105,9 +129,10 @@ def test_random_evaluations_do_not_contradict_themselves(start):
         assert_consistent(skeval.evaluate(models, X, y, **options))
 
 
+@pytest.mark.parametrize("seeds", [range(10), pytest.param(range(10, 30), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["labels", "probabilities", "scores", "numbers"])
-def test_random_predictions_do_not_contradict_themselves(kind):
-    for seed in range(30):
+def test_random_predictions_do_not_contradict_themselves(kind, seeds):
+    for seed in seeds:
         rng, X, y = draw_case(seed)
         score = X[:, 0] * rng.choice([0.3, 1, 3]) - rng.choice([0, 1])
         predictions = {

@@ -71,7 +71,7 @@ def assert_agrees(result, task, error, standard_error, quantile=NORMAL):
         expected = form(result.value, n, quantile)
     else:
         expected = result.value * np.exp(np.array([-half, half]) / result.value)
-    assert_allclose([result.interval.low, result.interval.high], expected, **EXACT)
+    assert_allclose([*result.interval], expected, **EXACT)
 
 
 tasks = pytest.mark.parametrize("task", TASKS)

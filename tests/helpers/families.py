@@ -249,46 +249,24 @@ def clustering_scorer(X, **options):
 
 # (X, y): a supervised task; the estimator is bound
 SUPERVISED = {
+    name: partial(getattr(model_selection, name), TREE, random_state=0, **options)
+    for name, options in {
+        "cross_val_error": {"cv": 3},
+        "bootstrap_error": {"n_resamples": 5},
+        "bootstrap_score": {"n_resamples": 5},
+        "perturbation_interval": {"n_resamples": 4, "cv": 3},
+        "error_interval": {"n_folds": 3, "n_repeats": 2},
+        "feature_importance": {"n_folds": 3, "n_repeats": 1, "n_permutations": 1},
+        "score_interval": {"n_folds": 3, "n_repeats": 2},
+        "learning_curve_band": {"train_sizes": [0.4, 0.6, 0.8, 1.0], "cv": 3, "n_repeats": 2},
+        "permutation_test": {"n_permutations": 4, "cv": 3},
+    }.items()
+} | {
     "resubstitution_error": partial(model_selection.resubstitution_error, TREE),
-    "cross_val_error": partial(model_selection.cross_val_error, TREE, cv=3, random_state=0),
-    "bootstrap_error": partial(
-        model_selection.bootstrap_error, TREE, n_resamples=5, random_state=0
-    ),
-    "bootstrap_score": partial(
-        model_selection.bootstrap_score, TREE, n_resamples=5, random_state=0
-    ),
-    "perturbation_interval": partial(
-        model_selection.perturbation_interval, TREE, n_resamples=4, cv=3, random_state=0
-    ),
-    "error_interval": partial(
-        model_selection.error_interval, TREE, n_folds=3, n_repeats=2, random_state=0
-    ),
-    "feature_importance": partial(
-        model_selection.feature_importance,
-        TREE,
-        n_folds=3,
-        n_repeats=1,
-        n_permutations=1,
-        random_state=0,
-    ),
-    "score_interval": partial(
-        model_selection.score_interval, TREE, n_folds=3, n_repeats=2, random_state=0
-    ),
-    "learning_curve_band": partial(
-        model_selection.learning_curve_band,
-        TREE,
-        train_sizes=[0.4, 0.6, 0.8, 1.0],
-        cv=3,
-        n_repeats=2,
-        random_state=0,
-    ),
     "new_site_error": with_options_of(model_selection.new_site_error)(
         lambda X, y, **options: model_selection.new_site_error(
             TREE, X, y, np.arange(len(y)) * 4 // len(y), **options
         )
-    ),
-    "permutation_test": partial(
-        model_selection.permutation_test, TREE, n_permutations=4, cv=3, random_state=0
     ),
     "make_bootstrap_scorer": bootstrap_scorer,
     "make_permutation_scorer": permutation_scorer,

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from skeval.model_selection import (
     error_interval,
     permutation_test,
     perturbation_interval,
+    run_over_datasets,
     score_interval,
 )
 from skeval.report import evaluate_clusterer
@@ -146,74 +148,56 @@ def clustered(**options):
     return np.concatenate([values for pair in replicates for values in pair])
 
 
+def compared(**options):
+    models, data = {"one": Logged(), "other": Logged(0.1)}, {"first": (X, y), "second": (WEAK, y)}
+    found = run_over_datasets(models, data, cv=5, random_state=0, **options)
+    return np.ravel([[found[d][m]["test_score"] for m in models] for d in data])
+
+
+def drawn(function, estimator, *data, read="replicates", **sizes):
+    """Return a call whose numbers are an attribute of the result."""
+
+    def call(**options):
+        found = function(estimator, *data, random_state=0, **sizes, **options)
+        return np.ravel(attrgetter(read)(found))
+
+    return call
+
+
+def dispersions(**options):
+    sizes = {"n_clusters": [2], "n_references": 19, "random_state": 0}
+    found = gap_statistic(LoggedClusterer(), X, **sizes, **options)
+    return found.details["reference_log_dispersions"].ravel()
+
+
+FITTED, CLUSTERED = (Logged(), X, y), (LoggedClusterer(), X)
 # Each returns numbers that depend on every fit.
 RUNS = {
-    "bootstrap_error": lambda **options: (
-        bootstrap_error(Logged(), X, y, n_resamples=40, random_state=0, **options).replicates
+    "bootstrap_error": drawn(bootstrap_error, *FITTED, n_resamples=40),
+    "cross_val_error": drawn(cross_val_error, *FITTED),
+    "error_interval": drawn(error_interval, *FITTED, n_folds=4, n_repeats=4),
+    "score_interval": drawn(
+        score_interval, *FITTED, scoring="balanced_accuracy", method="corrected_t", n_repeats=20
     ),
-    "cross_val_error": lambda **options: (
-        cross_val_error(Logged(), X, y, random_state=0, **options).replicates
+    "perturbation_interval": drawn(
+        perturbation_interval, *FITTED, read="extra.statistics", n_resamples=40, cv=3
     ),
-    "error_interval": lambda **options: (
-        error_interval(Logged(), X, y, n_folds=4, n_repeats=4, random_state=0, **options).replicates
-    ),
-    "score_interval": lambda **options: (
-        score_interval(
-            Logged(),
-            X,
-            y,
-            scoring="balanced_accuracy",
-            method="corrected_t",
-            n_repeats=20,
-            random_state=0,
-            **options,
-        ).replicates
-    ),
-    "perturbation_interval": lambda **options: (
-        perturbation_interval(
-            Logged(), X, y, n_resamples=40, cv=3, random_state=0, **options
-        ).extra.statistics
-    ),
-    "permutation_test": lambda **options: (
-        permutation_test(
-            Logged(), X, y, n_permutations=20, cv=3, random_state=0, **options
-        ).null_distribution
+    "permutation_test": drawn(
+        permutation_test, *FITTED, read="null_distribution", n_permutations=20, cv=3
     ),
     "selection_bias": biased,
     "CV2FeatureSelectionPipeline": selected,
-    "predictive_power": lambda **options: (
-        predictive_power(LoggedClusterer(), X, n_repeats=20, random_state=0, **options).replicates
+    "predictive_power": drawn(predictive_power, *CLUSTERED, n_repeats=20),
+    "prediction_strength": drawn(
+        predictive_power, *CLUSTERED, agreement="prediction_strength", n_repeats=20
     ),
-    "prediction_strength": lambda **options: (
-        predictive_power(
-            LoggedClusterer(),
-            X,
-            agreement="prediction_strength",
-            n_repeats=20,
-            random_state=0,
-            **options,
-        ).replicates
+    "choose_n_clusters": drawn(
+        choose_n_clusters, *CLUSTERED, read="reference_replicates", n_clusters=[2, 3]
     ),
-    "choose_n_clusters": lambda **options: (
-        choose_n_clusters(
-            LoggedClusterer(), X, n_clusters=[2, 3], random_state=0, **options
-        ).reference_replicates
-    ),
-    "cluster_stability": lambda **options: cluster_stability(
-        LoggedClusterer(), X, n_resamples=20, random_state=0, **options
-    ).replicates.ravel(),
-    "structure_test": lambda **options: (
-        structure_test(
-            LoggedClusterer(), X, n_references=20, random_state=0, **options
-        ).null_distribution
-    ),
-    "gap_statistic": lambda **options: (
-        gap_statistic(
-            LoggedClusterer(), X, n_clusters=[2], n_references=19, random_state=0, **options
-        )
-        .details["reference_log_dispersions"]
-        .ravel()
-    ),
+    "cluster_stability": drawn(cluster_stability, *CLUSTERED, n_resamples=20),
+    "structure_test": drawn(structure_test, *CLUSTERED, read="null_distribution", n_references=20),
+    "gap_statistic": dispersions,
+    "run_over_datasets": compared,
     "evaluate": evaluated,
     "evaluate_clusterer": clustered,
 }

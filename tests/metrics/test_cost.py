@@ -1,4 +1,4 @@
-"""Cost-sensitive error, cost curve, expected cost."""
+"""Costs: errors, curves and their bands; ranking loss and break-even point."""
 
 import itertools
 from functools import partial
@@ -9,16 +9,22 @@ from helpers.strategies import scored
 from hypothesis import given
 from numpy.testing import assert_allclose
 from reference import classification, ranking
+from reference import ranking as reference
 from scipy.integrate import quad
+from scipy.stats import binom, norm
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
 
 from skeval.metrics import (
+    break_even_point,
     cost_curve,
+    cost_curve_band,
     cost_sensitive_error,
     expected_cost,
     get_scorer,
     probability_cost,
+    ranking_loss,
 )
 from skeval.model_selection import metric_interval
 
@@ -147,3 +153,111 @@ def test_one_class():
         expected_cost([0, 1], [1, 2], probability_cost=2)
     with pytest.raises(ValueError, match="y_score contains NaN"):
         cost_curve([0, 1], [1, np.nan])
+
+
+def population(separation, x, cuts=None):
+    """Return the lowest cost over every threshold of two normal scores, or of their classes."""
+    cuts = np.linspace(-8, 8 + separation, 100_001) if cuts is None else cuts
+    cuts = np.concatenate([[-np.inf], cuts, [np.inf]])
+    costs = norm.sf(cuts) * (1 - x[:, None]) + norm.cdf(cuts, separation) * x[:, None]
+    return costs.min(axis=1)
+
+
+def covered(n, separation, n_sets, n_resamples, n_points, seed=0, cuts=None):
+    """Return in how many data sets the band holds the true cost, at each x inside (0, 1)."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([1, 0], n)
+    x = np.linspace(0, 1, n_points)[1:-1]
+    truth = population(separation, x, cuts)
+    hits = np.zeros(len(x), dtype=int)
+    for _ in range(n_sets):
+        score = rng.normal(size=2 * n) + separation * y
+        score = score if cuts is None else np.digitize(score, cuts)
+        band = cost_curve_band(
+            y, score, n_resamples=n_resamples, n_points=n_points, random_state=rng
+        )
+        hits += (band.low[1:-1] <= truth) & (truth <= band.high[1:-1])
+    return hits
+
+
+@pytest.mark.simulated
+@pytest.mark.parametrize(("n", "separation"), [(30, 1), (100, 2)])
+def test_it_covers_in_93_of_100_data_sets_at_least(n, separation):
+    hits = covered(n, separation, n_sets=25, n_resamples=50, n_points=6)
+    assert binom.cdf(hits, 25, 0.93).min() > 0.005
+
+
+def test_groups_widen_the_band_of_a_difference():
+    """With copies of independent samples as groups, more copies do not narrow the band."""
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1], 30)
+    scores = [y + rng.normal(size=60) for _ in range(2)]
+    copies, group = np.repeat(np.arange(60), 5), np.repeat(np.arange(60), 5)
+    options = {"n_points": 5, "n_resamples": 150, "random_state": 0}
+    one, other = (score[copies] for score in scores)
+    grouped = cost_curve_band(y[copies], one, baseline=other, groups=group, **options)
+    ignored = cost_curve_band(y[copies], one, baseline=other, **options)
+    single = cost_curve_band(y, scores[0], baseline=scores[1], **options)
+    assert_allclose(grouped.y, single.y)
+    widths = [(band.high - band.low)[1:-1].sum() for band in (grouped, ignored, single)]
+    assert 0.8 < widths[0] / widths[2] < 1.5
+    assert widths[1] < 0.7 * widths[2]
+
+
+def test_resamples_of_groups_have_both_classes():
+    """Half of the resamples of two groups with one class each lack a class; others are drawn."""
+    y, score, group = np.repeat([0, 1], 5), np.arange(10.0), np.repeat([0, 1], 5)
+    band = cost_curve_band(y, score, groups=group, n_resamples=20, n_points=3, random_state=0)
+    assert np.isfinite(band.extra.replicates).all()
+
+
+@given(scored())
+def test_equal_the_reference_implementations(problem):
+    y, score, weight = problem
+    for metric, expected in [
+        (ranking_loss, reference.ranking_loss),
+        (break_even_point, reference.break_even_point),
+    ]:
+        got = metric(y, score, sample_weight=weight)
+        assert_allclose(got, expected(y == 1, score, weight), rtol=1e-12, atol=1e-15)
+        assert type(got) is float
+    auc = roc_auc_score(y, score, sample_weight=weight)
+    assert_allclose(1 - ranking_loss(y, score, sample_weight=weight), auc, atol=1e-12)
+
+
+def test_a_cut_without_true_positives_is_no_break_even_point():
+    weight = np.array([0.2, 0.1, 0.4, 0.3])
+    for unit in (1, 10, 0.1):
+        value = break_even_point([0, 0, 1, 1], [2, 1, 1, 0], sample_weight=unit * weight)
+        assert_allclose(value, 4 / 7)
+    # A negative alone at the top says nothing of where three positives and three negatives lie.
+    assert break_even_point([0, 1, 1, 1, 0, 0, 0], [2, 1, 1, 1, 1, 1, 1]) == 3 / 7
+
+
+def test_break_even_point_is_precision_and_recall_where_no_tie_hides_it():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y, score = rng.integers(0, 2, 50), rng.normal(size=50)
+        chosen = np.argsort(-score)[: y.sum()]
+        assert break_even_point(y, score) == y[chosen].mean()
+
+
+@pytest.mark.parametrize("n_positive", [1, 3, 9])
+def test_constant_score_has_the_prevalence(n_positive):
+    y = np.repeat([1, 0], [n_positive, 10 - n_positive])
+    assert break_even_point(y, np.ones(10)) == n_positive / 10
+    assert ranking_loss(y, np.ones(10)) == 0.5
+
+
+@pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1]])
+def test_one_class_has_no_ranking_loss(y):
+    with pytest.warns(UndefinedMetricWarning, match="needs both classes in y_true"):
+        assert np.isnan(ranking_loss(y, [1, 2, 3]))
+
+
+def test_break_even_point_of_one_class():
+    with pytest.warns(UndefinedMetricWarning, match="needs a positive sample"):
+        assert np.isnan(break_even_point([0, 0], [1, 2]))
+    assert break_even_point([1, 1], [1, 2]) == 1.0  # P = 1 everywhere, R = 1 at the end
+    with pytest.warns(UndefinedMetricWarning):
+        assert np.isnan(break_even_point([0, 1], [1, 2], sample_weight=[1, 0]))

@@ -1,4 +1,4 @@
-"""BLEU against its reference implementation, sacrebleu and nltk."""
+"""BLEU against its reference implementation and sacrebleu."""
 
 import math
 import warnings

@@ -30,9 +30,7 @@ from skeval.model_selection import compare_classifiers, compare_predictions, com
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
 A, B = (cross_val_predict(model, X, Y, cv=5) for model in (TREE, BAYES))
-SCORES_A, SCORES_B = (
-    cross_val_predict(model, X, Y, cv=5, method="predict_proba")[:, 1] for model in (TREE, BAYES)
-)
+SCORES_B = cross_val_predict(BAYES, X, Y, cv=5, method="predict_proba")[:, 1]
 WORDS = ["the", "a", "cat", "dog", "sat", "lay", "on", "under", "mat", "rug", "and", "it", "was"]
 
 
@@ -245,7 +243,7 @@ def test_bleu_is_a_metric_like_others():
     assert both[0].interval.low == both[1].interval.low
     assert_allclose(both[0].pvalue, both[1].pvalue, atol=0.06)
     low, high = np.quantile(both[0].extra.replicates, [0.025, 0.975])
-    assert_allclose([both[0].interval.low, both[0].interval.high], [low, high])
+    assert_allclose([*both[0].interval], [low, high])
     less, greater = (
         compare(method="bootstrap", alternative=side).difference for side in ("less", "greater")
     )
@@ -321,6 +319,10 @@ def test_what_weighs_nothing_is_not_compared():
         ),
         (lambda: compare_scores([[1, 2], [1]], test_train_ratio=1), "same splits, got 2 and 1"),
         (lambda: compare_scores([[1], [1]], test_train_ratio=1), "at least two splits, got 1"),
+        (
+            lambda: compare_scores(np.ones((5, 2)), over="datasets", test_train_ratio=1),
+            "test_train_ratio must be None",
+        ),
         (lambda: compare_scores([[1, np.nan], [1, 2]], test_train_ratio=1), "no missing scores"),
         (
             lambda: compare_predictions(Y, {"a": A, "b": B[:-1]}, method="cochran_q"),

@@ -1,18 +1,20 @@
-"""All pairs of several classifiers: one set of folds, P-values and intervals that hold together."""
+"""All pairs of several systems: P-values, intervals and ranks that hold together; margins."""
 
 import pickle
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.cases import every_other
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
-from sklearn.datasets import make_classification
+from scipy.stats import binomtest, norm, t
+from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import mean_squared_error
 from sklearn.model_selection import ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -61,7 +63,7 @@ def test_tables_of_all_pairs():
         two = {name: THREE[name] for name in (a, b)}
         alone = compare_classifiers(two, X=X, y=Y, cv=SPLITS).difference
         expected = alone.confidence_interval(1 - 0.05 / 3)
-        assert_allclose([each.interval.low, each.interval.high], [expected.low, expected.high])
+        assert_allclose([*each.interval], [expected.low, expected.high])
         assert each.confidence_interval(0.99).low < each.interval.low
     assert_allclose(lows, -found.to_matrix("high").T)
     frame = found.to_frame()
@@ -216,7 +218,7 @@ def cover_ranks(n_data_sets):
     for _ in range(n_data_sets):
         scores = dict(zip("abcd", TRUE[:, None] + rng.normal(size=(4, 15)), strict=True))
         ranks = compare_scores(scores, test_train_ratio=1e-9).ranks
-        ends = np.array([[each.interval.low, each.interval.high] for each in ranks.values()])
+        ends = np.array([[*each.interval] for each in ranks.values()])
         covered += bool((ends[:, 0] <= least).all() and (most <= ends[:, 1]).all())
         sure += bool(ends[3, 0] == 4 or ends[3, 1] == 1)
     return covered, sure
@@ -304,8 +306,135 @@ def test_a_pair_of_data_sets_reads_in_either_order():
         pair, known = found["classifier 2", "classifier 1"], found["classifier 1", "classifier 2"]
         assert (pair.value, pair.pvalue) == (-known.value, known.pvalue)
         low, high = known.interval.low, known.interval.high
-        assert (pair.interval.low, pair.interval.high) == (-high, -low)
+        assert tuple(pair.interval) == (-high, -low)
         assert pair.extra.effect_size == -known.extra.effect_size
     for wrong in (("classifier 1", "classifier 1"), ("classifier 1", "another")):
         with pytest.raises(KeyError, match="two different names of"):
             found[wrong]
+
+
+def draw(n, shares, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    right = {name: rng.random(n) < share for name, share in shares.items()}
+    return y, {name: np.where(mask, y, 1 - y) for name, mask in right.items()}
+
+
+@pytest.mark.parametrize("margin", [0.01, 0.1])
+def test_pvalues_are_those_of_two_one_sided_tests(margin):
+    y, systems = draw(1000, {"a": 0.9, "b": 0.88})
+    options = {"metric": "accuracy", "method": "max_t", "random_state": 0}
+    pair = compare_predictions(y, systems, margin=margin, **options)["a", "b"]
+    above, below = (norm.sf((s * pair.value + margin) / pair.standard_error) for s in (1, -1))
+    expected = [p if p < 0.45 else 0.5 for p in (above, max(above, below))]
+    assert [pair.pvalue_noninferior, pair.pvalue_equivalent] == pytest.approx(expected, 1e-6, 2e-9)
+    scores = {"a": [0.80, 0.82, 0.79, 0.81], "b": [0.81, 0.80, 0.80, 0.80]}
+    options = {"over": "splits", "test_train_ratio": 0.25}
+    pair = compare_scores(scores, margin=margin, **options)["a", "b"]
+    above = t.sf((pair.value + margin) / pair.standard_error, 3)
+    assert pair.pvalue_noninferior == pytest.approx(above if above < 0.45 else 0.5, rel=1e-6)
+
+
+def test_a_reversed_pair_and_losses():
+    y, systems = draw(400, {"a": 0.95, "b": 0.85})
+    comparison = compare_predictions(y, systems, margin=0.02)
+    assert comparison["a", "b"].pvalue_noninferior < 0.01 < comparison["b", "a"].pvalue_noninferior
+    assert "a is not worse than b by 0.02 or more" in comparison["a", "b"].conclusion
+    assert "b may be worse than a" in comparison["b", "a"].conclusion
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=300)
+    noisy = {"a": truth + 0.1 * rng.normal(size=300), "b": truth + rng.normal(size=300)}
+    options = {"metric": mean_squared_error, "random_state": 0}
+    losses = compare_predictions(truth, noisy, margin=0.1, **options)
+    assert losses["a", "b"].pvalue_noninferior < 0.01 < losses["b", "a"].pvalue_noninferior
+
+
+def test_fits_and_equivalence():
+    models = {"a": GaussianNB(), "c": DecisionTreeClassifier(random_state=0)}
+    X, y = load_iris(return_X_y=True)
+    comparison = compare_classifiers(models, X, y, cv=5, margin=0.2, random_state=0)
+    entry = comparison["a", "c"].to_dict()
+    assert entry["margin"] == 0.2
+    assert 0 < entry["pvalue_noninferior"] <= entry["pvalue_equivalent"] < 0.05
+
+
+@pytest.mark.parametrize("margin", [0, -0.1, np.nan, "1", np.inf])
+def test_bad_margins(margin):
+    y, systems = draw(50, {"a": 0.9, "b": 0.8})
+    with pytest.raises(ValueError, match="margin must be None or a finite number above 0, got"):
+        compare_predictions(y, systems, margin=margin)
+
+
+@pytest.mark.simulated
+def test_size_at_the_margin():
+    """The first system is worse by exactly the margin; the test has its level of 5 %."""
+    rejected = 0
+    for seed in range(400):
+        y, systems = draw(300, {"a": 0.80, "b": 0.85}, seed)
+        pair = compare_predictions(y, systems, method="mcnemar", margin=0.05)["a", "b"]
+        rejected += pair.pvalue_noninferior <= 0.05
+    assert binomtest(rejected, 400, 0.05, alternative="greater").pvalue > 0.001
+    assert rejected > 4
+
+
+RNG = np.random.default_rng(0)
+EFFECT = np.linspace(0, 1.5, 12)
+SCORES = RNG.normal(size=(30, 1)) + EFFECT + RNG.normal(size=(30, 12))
+RIGHT = (SCORES > 1).astype(float)
+
+
+def compare_items(scores, **options):
+    return compare_scores(scores, over="items", **options)
+
+
+def over_datasets(method):
+    return lambda: compare_scores(SCORES.round(1), over="datasets", method=method, random_state=0)
+
+
+COMPARISONS = {
+    "items": lambda: compare_items(SCORES, random_state=0),
+    "right or wrong": lambda: compare_items(RIGHT, random_state=0),
+    "wilcoxon": over_datasets("wilcoxon"),
+    "nemenyi": over_datasets("nemenyi"),
+}
+
+
+@pytest.mark.parametrize("kind", COMPARISONS)
+def test_arrays_have_the_numbers_of_the_differences(kind):
+    found = COMPARISONS[kind]()
+    matrices = {name: found.to_matrix(name) for name in ("value", "low", "high", "pvalue")}
+    assert list(found.differences) == list(combinations(found.names, 2))
+    better, worse = np.zeros(12), np.zeros(12)
+    for (a, b), difference in found.differences.items():
+        at = found.names.index(a), found.names.index(b)
+        interval = difference.interval
+        numbers = difference.value, interval.low, interval.high, difference.pvalue
+        assert_allclose([matrix[at] for matrix in matrices.values()], numbers, rtol=1e-12)
+        low, high = (
+            difference.confidence_interval(0.5).low,
+            difference.confidence_interval(0.5).high,
+        )
+        better[list(at)] += high < 0, low > 0
+        worse[list(at)] += low > 0, high < 0
+    for place, rank in enumerate(found.ranks.values()):
+        half = rank.confidence_interval(0.5)
+        assert (half.low, half.high) == (1 + better[place], 12 - worse[place])
+
+
+@pytest.mark.parametrize("kind", COMPARISONS)
+def test_a_pickle_has_all_differences(kind):
+    found = COMPARISONS[kind]()
+    again = pickle.loads(pickle.dumps(found))
+    assert len(again.differences) == len(found.differences) == 66
+    assert_array_equal(again.to_matrix("low"), found.to_matrix("low"))
+    assert str(again) == str(found)
+    pair = found.names[:2]
+    assert str(pickle.loads(pickle.dumps(found[pair]))) == str(found[pair])
+
+
+def test_differences_that_do_not_vary_are_reported():
+    scores = SCORES.copy()
+    scores[:, 1] = scores[:, 0] + 1
+    with pytest.warns(match="the values of 1 difference do not vary"):
+        found = compare_items(scores, random_state=0)
+    assert np.isnan(found.to_matrix("low")[0, 1])

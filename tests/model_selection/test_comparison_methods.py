@@ -243,8 +243,6 @@ def test_skillings_and_mack_has_its_size():
 @pytest.mark.parametrize(
     ("scores", "options", "error", "message"),
     [
-        (FRAME, {"method": "t"}, ValueError, "method must be one of 'auto', 'wilcoxon'"),
-        (FRAME, {"missing": "no"}, ValueError, "missing must be one of"),
         (FRAME.iloc[:, :1], {}, ValueError, "at least two classifiers, got 1"),
         (FRAME[:1], {}, ValueError, "two data sets with the scores of each pair, got 1"),
         (FRAME.iloc[:, [0, 0]], {}, ValueError, "got the classifiers 'C4.5' and 'C4.5'"),

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference.importance import mean_drops
-from scipy.sparse import csr_array
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_extraction.text import CountVectorizer
@@ -41,17 +40,6 @@ def test_mean_and_interval_of_a_loop():
         drops = one.replicates
         error = np.sqrt((1 / 4 + 1 / 3) * np.var(drops, ddof=1))
         assert one.standard_error == pytest.approx(error)
-
-
-def test_containers_give_the_same_numbers():
-    polars = pytest.importorskip("polars")
-    expected = list(values_of(X).values())
-    names = list("abcd")
-    for data in (pd.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
-        np.testing.assert_allclose(list(values_of(data).values()), expected)
-    dense = list(values_of(X, Ridge(0.1, fit_intercept=False)).values())
-    sparse = list(values_of(csr_array(X), Ridge(0.1, fit_intercept=False)).values())
-    np.testing.assert_allclose(sparse, dense, rtol=1e-3, atol=1e-4)
 
 
 def test_copies_are_shuffled_together():

@@ -6,9 +6,10 @@ import pytest
 from helpers.coverage import consistent_with
 from numpy.testing import assert_allclose
 from reference import judges as reference
+from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from skeval._inference.designs import stratified_mean
+from skeval._inference.designs import limits_of_mean, regress_on_judge, stratified_mean
 from skeval.model_selection import judge_assisted_interval
 
 
@@ -82,13 +83,6 @@ def test_losses_are_not_negative():
     estimate = judge_assisted_interval(y[:30], judge[:30], judge[30:])
     assert 0 < estimate.interval.low < estimate.value < estimate.interval.high
     assert estimate.details["relative_width"] < 0.9
-
-
-def test_equal_outcomes_do_not_use_the_judge():
-    rng = np.random.default_rng(0)
-    estimate = judge_assisted_interval(np.ones(20), rng.random(20), rng.random(100))
-    assert_allclose([*estimate.interval], proportion_confint(20, 20, method="wilson"))
-    assert "the same outcome" in estimate.details["caution"]
 
 
 def test_groups():
@@ -177,10 +171,32 @@ def test_a_useless_judge_makes_no_interval_wider(seed):
         ({"groups": np.arange(60)}, "groups must have a group for each of the 460 samples"),
         ({"groups": np.zeros(460)}, "at least two groups"),
         ({"groups": np.r_[np.zeros(60), np.arange(400)]}, "two groups with a label"),
-        ({"confidence_level": 1}, "confidence_level must satisfy"),
     ],
 )
 def test_bad_input(change, message):
     arguments = dict(zip(("y_human", "judge", "judge_unlabeled"), draw_binary(), strict=True))
     with pytest.raises(ValueError, match=message):
         judge_assisted_interval(**(arguments | change))
+
+
+def test_strata_of_many_data_sets():
+    rng = np.random.default_rng(0)
+    labeled = rng.integers(1, 20, (50, 2)).astype(float)
+    positive = np.floor(labeled * rng.random((50, 2)))
+    judged = labeled + rng.integers(0, 100, (50, 2))
+    together = stratified_mean(labeled, positive, judged, 1.96)
+    for at in range(50):
+        assert_allclose(
+            [part[at] for part in together],
+            stratified_mean(labeled[at], positive[at], judged[at], 1.96),
+        )
+
+
+def test_means_that_may_be_negative_have_a_normal_interval():
+    rng = np.random.default_rng(0)
+    judge = rng.normal(size=100)
+    y = judge[:20] + rng.normal(size=20)
+    result, alone = regress_on_judge(y, judge, None), regress_on_judge(y, judge[:20], None)
+    low, high = limits_of_mean(y, result, alone, False, 0.95)
+    half = stats.t.isf(0.025, result.degrees_of_freedom) * result.error
+    assert_allclose([low, high], [result.value - half, result.value + half])

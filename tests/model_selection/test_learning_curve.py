@@ -1,7 +1,6 @@
 """Learning curves: the parts that train, the law, its answer, and how often intervals hold."""
 
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -23,16 +22,13 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._inference.estimate import Estimate
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.sampling_units import units_of
 from skeval.model_selection import error_interval, learning_curve_band
 from skeval.model_selection._interval_methods import plan_repeats
 from skeval.model_selection._learning_curve import (
     EXPONENTS,
-    Measured,
     Thinned,
-    extrapolate,
     fit_law,
     limits_around,
     predict,
@@ -290,38 +286,6 @@ def test_a_value_lies_in_its_own_interval():
     draws = np.linspace(0.003, 0.01, 100)
     assert limits_around(0.002, draws, 0.9)[0] == 0.002
     assert limits_around(0.005, draws, 0.9)[0] > 0.003
-
-
-def measured(values, half=0.01):
-    """Return measured errors with intervals of this half-width."""
-    estimates = [
-        Estimate(
-            name="error",
-            value=value,
-            standard_error=half / 2,
-            method="",
-            limits={"normal": partial(limits_of_width, value, half)},
-        )
-        for value in values
-    ]
-    covariance = np.diag(np.full(len(values), half**2 / 4))
-    return Measured("error", 1, estimates, covariance, np.inf, (0.0, 1.0))
-
-
-def limits_of_width(value, half, level):
-    half = half * stats.norm.isf((1 - level) / 2) / 2
-    return value - half, value + half
-
-
-def test_curves_without_a_law():
-    sizes, rng = np.array([20.0, 40, 80, 160]), np.random.default_rng(0)
-    assert extrapolate(measured(0.1 + 2 / sizes), sizes, rng)[1] == ""
-    fit, why = extrapolate(measured([0.1, 0.3, 0.1, 0.3]), sizes, rng)
-    assert fit is None
-    assert "do not follow a power law" in why
-    fit, why = extrapolate(measured([0.3, 0.2, 0.15, 0.1], np.nan), sizes, rng)
-    assert fit is None
-    assert "no interval" in why
 
 
 def test_scores_must_be_defined_in_two_folds():

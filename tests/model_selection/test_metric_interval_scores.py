@@ -9,13 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
+from scipy import stats
 from scipy.stats import binom, binomtest, norm
+from sklearn import metrics
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import accuracy_score, mean_squared_error
+from statsmodels.stats.proportion import confint_proportions_2indep
 
 from skeval._inference.intervals import area_interval
 from skeval._inference.tables import FScore, f_score_gradient, kappa, phi, score_limits
 from skeval.metrics import cost_sensitive_error, error_rate, macro_fbeta_score, micro_fbeta_score
+from skeval.metrics._table import METRICS, ROWS
 from skeval.model_selection import metric_interval
 
 RANGES = {
@@ -66,7 +71,7 @@ def test_of_any_table(cells, metric, order):
     y, p = columns(table)
     found = metric_interval(metric, y, p, n_resamples=2)
     if not np.isfinite(found.value):  # kappa or adjusted accuracy of one class
-        assert np.isnan([found.interval.low, found.interval.high]).all()
+        assert np.isnan([*found.interval]).all()
         return
     assert (
         smallest - 1e-9
@@ -78,11 +83,7 @@ def test_of_any_table(cells, metric, order):
     assert found.interval.high > found.interval.low
     names, rows = np.array(order), np.random.default_rng(0).permutation(len(y))
     again = metric_interval(metric, names[y][rows], names[p][rows], n_resamples=2)
-    assert_allclose(
-        [again.interval.low, again.interval.high],
-        [found.interval.low, found.interval.high],
-        atol=2e-5,
-    )
+    assert_allclose([*again.interval], [*found.interval], atol=2e-5)
 
 
 def test_of_proportions_is_wilson():
@@ -97,7 +98,7 @@ def test_of_proportions_is_wilson():
     ):
         for method in ("auto", "score"):
             found = metric_interval(metric, y, p, method=method)
-            assert_allclose([found.interval.low, found.interval.high], expected, atol=2e-6)
+            assert_allclose([*found.interval], expected, atol=2e-6)
 
 
 @pytest.mark.parametrize("metric", [phi, partial(kappa, disagreement=1 - np.eye(3))])
@@ -275,9 +276,7 @@ def test_hall_is_students_interval_where_nothing_is_skewed_and_covers_where_it_i
         metric_interval(sk.mean_absolute_error, 0 * errors, errors, method=method)
         for method in ("hall", "t")
     )
-    assert_allclose(
-        [hall.interval.low, hall.interval.high], [t.interval.low, t.interval.high], rtol=1e-9
-    )
+    assert_allclose([*hall.interval], [*t.interval], rtol=1e-9)
     rng, hits = np.random.default_rng(0), {"hall": 0, "t": 0}
     for _ in range(100):  # squares of normal errors: chi-squared on 1 degree of freedom
         errors = rng.normal(size=15)
@@ -302,4 +301,150 @@ def test_rounding_makes_no_error_of_the_delta_method(beta, average, method):
         metric = partial(sk.fbeta_score, beta=beta, average=average)
         with pytest.warns(UndefinedMetricWarning, match="interval"):
             found = metric_interval(metric, y, y.copy(), method=method)
-        assert np.isnan([found.interval.low, found.interval.high]).all()
+        assert np.isnan([*found.interval]).all()
+
+
+def probabilities(n=60, n_classes=2):
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(n_classes), n)
+    y = np.array(["a", "b", "c"])[[rng.choice(n_classes, p=row) for row in shares]]
+    return y, shares
+
+
+def numbers(n=60):
+    rng = np.random.default_rng(0)
+    y = rng.gamma(3, size=n)
+    return y, y * rng.gamma(9, size=n) / 9
+
+
+CASES = [
+    (metrics.log_loss, *probabilities()),
+    (metrics.log_loss, *probabilities(n_classes=3)),
+    (metrics.brier_score_loss, probabilities()[0] == "b", probabilities()[1][:, 1]),
+    (metrics.mean_absolute_percentage_error, *numbers()),
+    (metrics.mean_squared_log_error, *numbers()),
+    (metrics.mean_pinball_loss, *numbers()),
+    (metrics.mean_absolute_error, *numbers()),
+    (metrics.mean_squared_error, *numbers()),
+]
+
+
+def test_every_metric_has_a_case():
+    plain = [row for row in METRICS if row.per_sample and not (row.root or row.required)]
+    assert {case[0] for case in CASES} == {row.function for row in plain}
+
+
+@pytest.mark.parametrize(
+    ("case", "weighted"), [(case, number % 2 == 1) for number, case in enumerate(CASES)]
+)
+def test_interval_is_that_of_the_metric(case, weighted):
+    metric, y_true, y_pred = case
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(y_true)) if weighted else None
+    calls = []
+
+    def slow(y_true, y_pred, **options):  # a function that the table does not know
+        calls.append(1)
+        return metric(y_true, y_pred, **options)
+
+    options = {"method": "bca", "n_resamples": 25, "sample_weight": weight, "random_state": 0}
+    fast = metric_interval(metric, y_true, y_pred, **options)
+    plain = metric_interval(slow, y_true, y_pred, **options)
+    assert len(calls) > 50
+    np.testing.assert_allclose(fast.replicates, plain.replicates, rtol=1e-10)
+    assert fast.interval.low == pytest.approx(plain.interval.low, rel=1e-9)
+    assert fast.interval.high == pytest.approx(plain.interval.high, rel=1e-9)
+
+
+def test_the_metric_is_called_for_all_samples_and_not_for_resamples(monkeypatch):
+    y, shares = probabilities()
+    calls = []
+
+    def counted(*arguments, **options):
+        calls.append(1)
+        return metrics.log_loss(*arguments, **options)
+
+    monkeypatch.setitem(ROWS, counted, ROWS[metrics.log_loss])
+    metric_interval(counted, y, shares, n_resamples=200, random_state=0)
+    assert len(calls) == 1
+
+
+def test_a_sum_is_no_mean_over_samples():
+    y, shares = probabilities()
+    total = partial(metrics.log_loss, normalize=False)
+    found = metric_interval(total, y, shares, n_resamples=25, random_state=0)
+    assert found.value == pytest.approx(total(y, shares))
+    assert found.interval.low < found.value < found.interval.high
+
+
+def test_a_metric_by_the_name_of_its_scorer():
+    y, shares = probabilities()
+    y = y == "b"
+    by_name = metric_interval("roc_auc", y, shares[:, 1])
+    by_hand = metric_interval(metrics.roc_auc_score, y, shares[:, 1])
+    assert (by_name.interval, by_name.name) == (by_hand.interval, by_hand.name)
+    labels = shares[:, 1] > 0.5
+    macro = partial(metrics.f1_score, average="macro")
+    assert metric_interval("f1_macro", y, labels).value == macro(y, labels)
+    with pytest.raises(ValueError, match=r"a loss with its sign changed; .* log_loss"):
+        metric_interval("neg_log_loss", y, shares)
+    with pytest.raises(ValueError, match="did you mean 'roc_auc'"):
+        metric_interval("rocauc", y, shares)
+
+
+DRAW = np.random.default_rng(0)
+TRUE = DRAW.integers(0, 2, 120)
+GUESSED = np.where(DRAW.random(120) < 0.8, TRUE, 1 - TRUE)
+SITE = np.array(["north", "south", "west"])[DRAW.integers(0, 3, 120)]
+
+
+def right_of(mask):
+    return int(np.sum(TRUE[mask] == GUESSED[mask])), int(mask.sum())
+
+
+def test_difference_from_the_rest_is_newcombes():
+    found = metric_interval(accuracy_score, TRUE, GUESSED, by=SITE).less_the_rest["north"]
+    sides = right_of(SITE == "north"), right_of(SITE != "north")
+    expected = confint_proportions_2indep(*sides[0], *sides[1], method="newcomb")
+    assert_allclose(list(found.interval), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("metric", [accuracy_score, mean_squared_error])
+def test_order_and_names_of_subgroups_do_not_matter(metric):
+    order, names = DRAW.permutation(120), {"north": 2, "south": 1, "west": 0}
+    found = metric_interval(metric, TRUE, GUESSED, by=SITE)
+    again = metric_interval(
+        metric, TRUE[order], GUESSED[order], by=[names[site] for site in SITE[order]]
+    )
+    for name, estimate in found.items():
+        assert_allclose(list(again[names[name]].interval), list(estimate.interval))
+    for name, difference in found.less_the_rest.items():
+        other = again.less_the_rest[names[name]]
+        assert_allclose(list(other.interval), list(difference.interval))
+
+
+def test_pvalues_against_the_rest_invert_the_interval():
+    found = metric_interval(accuracy_score, TRUE, GUESSED, by=SITE)
+    pvalues = []
+    for name, difference in found.less_the_rest.items():
+        pvalue = difference.details["pvalue"]
+        pvalues.append(pvalue)
+        own = confint_proportions_2indep(
+            *right_of(name == SITE), *right_of(name != SITE), method="newcomb", alpha=pvalue
+        )
+        assert min(map(abs, own)) < 1e-3
+    adjusted = [each.details["pvalue_adjusted"] for each in found.less_the_rest.values()]
+    assert_allclose(adjusted, stats.false_discovery_control(pvalues))
+
+
+def test_missing_values_form_a_subgroup():
+    site = SITE.astype(object)
+    site[:20] = None
+    assert set(metric_interval(accuracy_score, TRUE, GUESSED, by=site)) == {
+        *("missing", "north", "south", "west")
+    }
+
+
+@pytest.mark.parametrize("by", [SITE[:5], "site", np.column_stack([SITE, SITE])])
+def test_subgroups_of_another_length_are_refused(by):
+    with pytest.raises(ValueError, match="by must have a subgroup for each of 120 samples"):
+        metric_interval(accuracy_score, TRUE, GUESSED, by=by)

@@ -1,10 +1,7 @@
 """The permutation test against plain loops and scikit-learn, and what it refuses."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
-from helpers.crossed import each_value
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import permutation as reference
@@ -14,14 +11,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import (
-    accuracy_score,
-    cohen_kappa_score,
-    f1_score,
-    make_scorer,
-    matthews_corrcoef,
-    r2_score,
-)
+from sklearn.metrics import accuracy_score, f1_score, make_scorer, r2_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -273,12 +263,6 @@ def test_sequential_saves_fits_and_each_metric_stops_by_itself():
         assert test.pvalue == 4 / test.n_resamples
 
 
-def test_a_shuffling_splitter_without_a_seed():
-    X, y = some_data(shift=5)
-    result = permutation_test(GaussianNB(), X, y, cv=KFold(3, shuffle=True), n_permutations=19)
-    assert result.pvalue == 0.05
-
-
 def test_folds_are_those_of_cross_val_error():
     X, y = some_data()
     result = permutation_test(GaussianNB(), X, y, n_permutations=1, random_state=7)
@@ -327,13 +311,10 @@ def test_undefined_scores():
             "each index from 0 to 29 once in a",
         ),
         ({"permutations": np.arange(30.0)[None]}, r"each index from 0 to 29 once in a row, row 0"),
-        ({"n_permutations": 0}, r"n_permutations must be an integer >= 1, got 0"),
-        ({"max_exceedances": 0}, r"max_exceedances must be an integer >= 1, got 0"),
         ({"max_exceedances": 2.5}, r"max_exceedances must be an integer >= 1, got 2.5"),
         ({"alpha": 5}, r"alpha must satisfy 0 < alpha < 1, got 5"),
         ({"alpha": 0.1, "max_exceedances": 2}, r"alpha must be None if max_exceedances=2"),
         ({"cv": 20}, r"cv=20 folds need a class of at least 20 members, the largest has 15"),
-        ({"random_state": -1}, r"random_state must be >= 0, got -1"),
         ({"scoring": "nothing"}, r"nothing"),
     ],
 )
@@ -396,32 +377,6 @@ def test_ties_that_rounding_breaks_are_ties():
     assert permutation_result("score", 0.3, np.array([0.3 - 1e-9]), None).pvalue == 0.5
 
 
-def scores_of(metric, rng, n=24, n_permutations=60):
-    """The metric of a constant and of permuted predictions, one of them summed in another order."""
-    y = rng.integers(0, 2, n)
-    predicted = [rng.permutation(y[::-1]) for _ in range(n_permutations)]
-    return np.array([metric(y, each) for each in predicted])
-
-
-@each_value
-@pytest.mark.parametrize("metric", [cohen_kappa_score, matthews_corrcoef])
-@pytest.mark.parametrize("seed", range(6))
-def test_ties_near_zero(metric, seed):
-    """Means of folds over the same scores, added in another order, are the same score."""
-    rng = np.random.default_rng(seed)
-    folds = scores_of(metric, rng)[: 12 * 5].reshape(12, 5)
-    exact = np.array([[Fraction(float(v)).limit_denominator(10**6) for v in row] for row in folds])
-    centered = folds - float(exact.mean())  # brings some means near 0
-    mixed = np.array([rng.permutation(row) for row in centered])
-    added = np.array([sum(row) / 5 for row in mixed])
-    for b in range(12):
-        statistic = float(centered[b].mean())
-        others = np.delete(centered.mean(axis=1), b)
-        plain = permutation_result("score", statistic, np.append(others, statistic), None)
-        rounded = permutation_result("score", statistic, np.append(others, added[b]), None)
-        assert rounded.pvalue == plain.pvalue
-
-
 @pytest.mark.parametrize("scale", [1e-20, 1e-3, 1.0, 1e3, 1e20])
 def test_ties_do_not_depend_on_the_unit(scale):
     null = scale * np.array([0.1, -0.2, 0.3, 1e-17, -1e-17, 0.0, -0.3])
@@ -441,7 +396,7 @@ def test_interval_of_the_pvalue():
     result = permutation_result("score", 1.0, np.r_[np.ones(7), np.zeros(92)], None)
     expected = binomtest(7, 99).proportion_ci(method="exact")
     interval = result.pvalue_interval
-    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high))
+    assert tuple(interval) == pytest.approx((expected.low, expected.high))
     assert interval.confidence_level == 0.95
     wide = result.confidence_interval(0.99)
     assert wide.low < interval.low < interval.high < wide.high
@@ -456,20 +411,7 @@ def test_interval_after_a_stop(h, used):
     assert result.n_resamples == used
     interval = result.confidence_interval(0.9)
     expected = reference.negative_binomial_interval(h, used, 0.9)
-    assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-5)
-
-
-@pytest.mark.simulated
-@pytest.mark.parametrize("truth", [0.02, 0.1, 0.4])
-def test_interval_covers(truth):
-    """The stop and the truncation at 60 permutations are part of the design."""
-    rng = np.random.default_rng(0)
-    covered = 0
-    for _ in range(600):
-        null = (rng.random(60) < truth).astype(float)
-        result = permutation_result("score", 1.0, null, stop_after(60, 5))
-        covered += truth in result.confidence_interval(0.9)
-    assert binomtest(covered, 600, 0.9, alternative="less").pvalue > 0.001
+    assert tuple(interval) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.simulated
@@ -507,24 +449,6 @@ OF_FOUR, OF_MANY = np.repeat(np.arange(5), 4), np.repeat(np.arange(5), [2, 3, 4,
 def orders_of(y, groups, exchange, n=20):
     found = draw_orders(y, groups, np.random.SeedSequence(0), exchange)
     return found, np.array([found.orders(r) for r in range(n)])
-
-
-@pytest.mark.parametrize(
-    ("y", "groups", "exchange", "kept"),
-    [
-        (np.arange(20) % 2, OF_MANY, "within_groups", lambda o: OF_MANY[o] == OF_MANY),
-        (PURE, OF_FOUR, "whole_groups", lambda o: PURE[o] == PURE[o][OF_FOUR * 4]),
-        (np.arange(20) % 3, OF_FOUR, "whole_groups", lambda o: o % 4 == np.arange(20) % 4),
-    ],
-)
-def test_an_exchange_keeps_together_what_belongs_together(y, groups, exchange, kept):
-    found, orders = orders_of(y, groups, exchange)
-    for order in orders:
-        assert kept(order).all()
-        assert sorted(order) == list(range(20)) or exchange == "whole_groups"
-    assert len({tuple(y[order]) for order in orders}) > 1
-    assert found.name == exchange
-    assert "independent" in found.null
 
 
 def test_blocks_change_places():

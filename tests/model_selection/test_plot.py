@@ -60,7 +60,7 @@ def test_perturbation_draws_the_draws_on_the_scale_of_the_error(interval):
     assert edges[-1] == pytest.approx(perturbed.max())
     np.testing.assert_array_equal(counts, np.histogram(perturbed, len(counts))[0])
     span = display.interval_.get_path().get_extents(display.interval_.get_patch_transform())
-    assert (span.x0, span.x1) == pytest.approx((interval.interval.low, interval.interval.high))
+    assert (span.x0, span.x1) == pytest.approx(tuple(interval.interval))
     assert display.line_.get_xdata()[0] == interval.value
     assert display.ax_.lines[1].get_xdata()[0] == interval.extra.resubstitution
 
@@ -150,26 +150,6 @@ def test_permutation_counts_undefined_scores_and_shows_equal_ones():
 
 def bars(display):
     return [(path[:, 0].tolist(), path[0, 1]) for path in display.intervals_.get_segments()]
-
-
-def test_intervals_of_an_error_are_drawn_below_each_other():
-    X, y = load_iris(return_X_y=True)
-    results = [
-        error_interval(GaussianNB(), X, y, method=method, random_state=0)
-        for method in ("holdout", "cv_wald", "nested_cv")
-    ]
-    display = EstimatesDisplay.from_result(results)
-    drawn = bars(display)
-    for row, (result, (ends, height)) in enumerate(zip(results, drawn, strict=True)):
-        assert ends == pytest.approx([result.interval.low, result.interval.high])
-        assert height == row
-    assert display.points_.get_xdata().tolist() == [result.value for result in results]
-    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
-    names = [label.split("\n")[0] for label in labels]
-    assert names == ["holdout", "cv_wald", "nested_cv"]
-    assert labels[0].endswith(str(results[0].interval).split(" (")[0])
-    assert display.ax_.get_ylim() == (2.5, -0.5)
-    assert display.ax_.get_xlabel() == "error rate, 95 % intervals"
 
 
 def test_intervals_of_scores_and_of_one_result():

@@ -1,7 +1,5 @@
 """The experiment over data sets: the scores of scikit-learn, kept when it is stopped."""
 
-import importlib
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -87,55 +85,6 @@ class Picky(GaussianNB):
         if X.shape[1] == 13 and X[0, 0] != 14.23:
             raise ValueError("where is the first wine?")
         return super().fit(X, y)
-
-
-STUDY = """
-import os
-from sklearn.datasets import load_iris, load_wine
-from sklearn.naive_bayes import GaussianNB
-from skeval.model_selection import run_over_datasets
-
-
-class Logged(GaussianNB):
-    def fit(self, X, y):
-        with open(os.environ["LOG"], "a+") as log:
-            log.write("fit\\n")
-            log.seek(0)
-            if len(log.readlines()) == 20 and "STOPPED" in os.environ:
-                raise KeyboardInterrupt
-        return super().fit(X, y)
-
-
-def study(memory):
-    return run_over_datasets(
-        {"one": Logged(), "other": Logged(var_smoothing=0.1)},
-        {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)},
-        cv=8,
-        random_state=0,
-        memory=memory,
-    )
-"""
-
-
-def test_a_run_that_is_stopped_goes_on(tmp_path, monkeypatch):
-    """Of 32 fits it is stopped in the 20th; the 19 before it are kept."""
-    (tmp_path / "stopped_study.py").write_text(STUDY)
-    log, memory = tmp_path / "log", str(tmp_path / "memory")
-    monkeypatch.setenv("LOG", str(log))
-    monkeypatch.syspath_prepend(tmp_path)
-    study = importlib.import_module("stopped_study").study
-    monkeypatch.setenv("STOPPED", "1")
-    with pytest.raises(KeyboardInterrupt):
-        study(memory)
-    assert len(log.read_text().splitlines()) == 20
-    monkeypatch.delenv("STOPPED")
-    finished = study(memory)
-    assert len(log.read_text().splitlines()) == 20 + 32 - 19
-    afresh = study(None)
-    for name in afresh:
-        for estimator in ("one", "other"):
-            found = [each[name][estimator]["test_score"] for each in (finished, afresh)]
-            assert_allclose(*found, rtol=0)
 
 
 class Failing(KNeighborsClassifier):

@@ -65,7 +65,7 @@ def test_corrected_t(scoring):
     half = t.ppf(0.975, 7) * error
     low, high = mean(areas) - half, mean(areas) + half
     high = min(high, 1) if scoring == "roc_auc" else high
-    assert_allclose([result.interval.low, result.interval.high], [low, high], rtol=1e-12)
+    assert_allclose([*result.interval], [low, high], rtol=1e-12)
     assert result.name == ("roc_auc" if scoring == "roc_auc" else "area()")
 
 
@@ -297,6 +297,6 @@ def test_scores_of_probabilities_are_their_losses():
         error = error_interval(GaussianNB(), X, y, loss=loss, **options)
         assert found[name].value == -error.value
         low, high = error.interval.low, error.interval.high
-        assert (found[name].interval.low, found[name].interval.high) == (-high, -low)
+        assert tuple(found[name].interval) == (-high, -low)
     with pytest.raises(ValueError, match=r"scoring=.neg_log_loss. needs .* which SVC lacks"):
         score_interval(SVC(), X, y, scoring="neg_log_loss", **options)

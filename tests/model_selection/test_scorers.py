@@ -63,50 +63,33 @@ MODELS = {
     "selection within": CV2FeatureSelectionPipeline(SelectKBest(k=2), cv=None),
     "search": GridSearchCV(SELECTING, {"svc__C": [0.1, 1.0]}, cv=3),
 }
+DRAWN = {"n_resamples": 20, "random_state": 1}
+PERMUTED = {"scoring": "accuracy", "n_permutations": 19, "cv": 3, "random_state": 1}
+FOLDS = {"n_repeats": 2, "n_folds": 5, "random_state": 1}
+PERTURBED = {"method": "perturbation", "n_resamples": 40, "random_state": 1}
+# Each scorer, and the function that it stands for.
 RUNS = {
-    "oob": (
-        make_bootstrap_scorer("oob", n_resamples=20, random_state=1),
-        lambda m, X, y: (
-            bootstrap_error(m, X, y, method="oob", n_resamples=20, random_state=1).value
-        ),
-    ),
-    ".632": (
-        make_bootstrap_scorer(".632", n_resamples=20, random_state=1),
-        lambda m, X, y: (
-            bootstrap_error(m, X, y, method=".632", n_resamples=20, random_state=1).value
-        ),
-    ),
-    ".632+": (
-        make_bootstrap_scorer(n_resamples=20, random_state=1),
-        lambda m, X, y: bootstrap_error(m, X, y, n_resamples=20, random_state=1).value,
-    ),
+    method: (
+        make_bootstrap_scorer(method, **DRAWN),
+        lambda *data, method=method: bootstrap_error(*data, method=method, **DRAWN).value,
+    )
+    for method in ("oob", ".632", ".632+")
+} | {
     "p": (
-        make_permutation_scorer("accuracy", n_permutations=19, cv=3, random_state=1),
-        lambda m, X, y: (
-            permutation_test(
-                m, X, y, scoring="accuracy", n_permutations=19, cv=3, random_state=1
-            ).pvalue
-        ),
+        make_permutation_scorer(**PERMUTED),
+        lambda *data: permutation_test(*data, **PERMUTED).pvalue,
     ),
     "low": (
-        make_interval_scorer("low", n_repeats=2, n_folds=5, random_state=1),
-        lambda m, X, y: (
-            error_interval(m, X, y, n_repeats=2, n_folds=5, random_state=1).interval.low
-        ),
+        make_interval_scorer("low", **FOLDS),
+        lambda *data: error_interval(*data, **FOLDS).interval.low,
     ),
     "high": (
-        make_interval_scorer("high", n_repeats=2, n_folds=5, random_state=1),
-        lambda m, X, y: (
-            error_interval(m, X, y, n_repeats=2, n_folds=5, random_state=1).interval.high
-        ),
+        make_interval_scorer("high", **FOLDS),
+        lambda *data: error_interval(*data, **FOLDS).interval.high,
     ),
     "perturbed": (
-        make_interval_scorer("high", method="perturbation", n_resamples=40, random_state=1),
-        lambda m, X, y: (
-            error_interval(
-                m, X, y, method="perturbation", n_resamples=40, random_state=1
-            ).interval.high
-        ),
+        make_interval_scorer("high", **PERTURBED),
+        lambda *data: error_interval(*data, **PERTURBED).interval.high,
     ),
 }
 SCORING = {name: scorer for name, (scorer, _) in RUNS.items()}
@@ -253,7 +236,7 @@ def quietly(scoring, **options):
     [
         {},
         {"several": True},
-        {"n_jobs": 2},
+        pytest.param({"n_jobs": 2}, marks=pytest.mark.slow),  # processes start
         {"error_score": 0.0},
         {"make": partial(RandomizedSearchCV, n_iter=2, random_state=0)},
         {"make": HalvingGridSearchCV},

@@ -80,7 +80,7 @@ def test_a_fixed_share_has_the_distribution_of_order_statistics(name):
         one, cut = share[name], share["threshold"].value
         assert one.details["apparent"] == pytest.approx(0.9)
         known = beta.ppf(0.025, 18, 3), beta.ppf(0.975, 19, 2)
-        np.testing.assert_allclose([one.interval.low, one.interval.high], known)
+        np.testing.assert_allclose([*one.interval], known)
         gaps.append(one.value - (norm.cdf(cut) if name == "specificity" else norm.sf(cut - 1)))
     assert abs(np.mean(gaps)) < 3 * np.std(gaps) / np.sqrt(60)
 
@@ -165,7 +165,7 @@ def count_hits(n_sets, n, share, rule, n_resamples):
         cut = found["threshold"].value
         tp, fp = share * norm.sf(cut - 1.5), (1 - share) * norm.sf(cut)
         truth = tp / share, 1 - fp / (1 - share), tp / (tp + fp), (1 - share - fp) / (1 - tp - fp)
-        ends = [(found[name].interval.low, found[name].interval.high) for name in NAMES]
+        ends = [tuple(found[name].interval) for name in NAMES]
         hits += [low <= value <= high for (low, high), value in zip(ends, truth, strict=True)]
     return hits
 

@@ -24,14 +24,6 @@ def test_bias_by_hand():
     assert tuning_bias(as_results(table)) == pytest.approx(0.2 / 3)
 
 
-def test_bias_of_errors_is_that_of_the_paper():
-    """``mean_k e_k(best) - e_k(best of fold k)`` with errors, of which scores are the negative."""
-    errors = np.random.default_rng(0).random((5, 7))
-    best = errors.mean(axis=0).argmin()
-    expected = np.mean(errors[:, best] - errors.min(axis=1))
-    assert tuning_bias(as_results(-errors)) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_against_the_reference(seed):
     table = np.random.default_rng(seed).random((4, 6)).tolist()

@@ -280,6 +280,16 @@ def test_the_column_of_groups_is_no_feature():
         cross_val_error(GaussianNB(), named, Y, groups="patient")
 
 
+def test_numbers_stored_as_texts_are_converted_rather_than_encoded():
+    texts, y = np.arange(40.0).reshape(20, 2).astype(str), np.arange(20) % 2
+    table = pd.DataFrame(np.char.replace(texts, ".", ","), columns=["a", "b"])
+    for values, where in ((texts, "instead of numbers"), (table, "in the columns 'a', 'b'")):
+        with pytest.raises(ValueError, match=rf"got strings {where}; convert them by X.astype\("):
+            cross_val_error(LogisticRegression(), values, y)
+    with pytest.raises(ValueError, match="in the columns 'a', 'b'; put an encoder, such as OneHot"):
+        cross_val_error(LogisticRegression(), table.assign(b="x"), y)
+
+
 def test_decision_values_of_pairs_are_told():
     data, y = load_iris(return_X_y=True)
     sizes = {"n_bootstraps": 3, "n_permutations": 0, "random_state": 0}

@@ -97,7 +97,7 @@ NOTHING_VARIES = {
 def test_where_nothing_varies_there_is_no_interval(name):
     with pytest.warns(UndefinedMetricWarning, match=r"undefined \(nan\): the values .*do not vary"):
         result = NOTHING_VARIES[name]()
-    assert np.isnan([result.interval.low, result.interval.high]).all()
+    assert np.isnan([*result.interval]).all()
     with warnings.catch_warnings():  # pairs of systems are named once in a comparison
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         found = result.confidence_interval()
@@ -156,7 +156,7 @@ def test_a_useless_upper_limit_is_refused_for_every_loss(loss):
         y[0] = 1
     estimate = error_interval(model, APART, y, loss=loss, random_state=0)
     assert estimate.extra.no_interval == "few_large_losses"
-    assert np.isnan([estimate.interval.low, estimate.interval.high]).all()
+    assert np.isnan([*estimate.interval]).all()
     assert "1 of 60 samples" in estimate.details["caution"]
 
 

@@ -13,6 +13,7 @@ from helpers.public_modules import MODULES
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.metric_intervals import clustered_variance
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
@@ -120,7 +121,7 @@ def test_one_group_says_nothing():
     assert (interval.low, interval.high) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("method", ["mcnemar", "cochran_q", "delong"])
+@pytest.mark.parametrize("method", ["mcnemar", "cochran_q", "delong", "max_t"])
 def test_tests_of_pairs_count_groups(method):
     """Copies in a group tell nothing new; groups of one are samples, but for Student's law."""
     rng = np.random.default_rng(0)
@@ -149,6 +150,10 @@ QUICK = {"include": ["holdout", "bootstrap", "permutation"], "cv": 3}
 QUICK |= {"n_bootstraps": 2, "n_permutations": 2, "n_perturbations": 0}
 
 
+def rank_last(X, y):
+    return np.arange(4)
+
+
 def fit_all(estimator, **given):
     """The calls of every public function that fits an estimator and takes groups."""
     model = GaussianNB()
@@ -156,129 +161,89 @@ def fit_all(estimator, **given):
     groups = {name: value for name, value in given.items() if name == "groups"}
     by_name = groups | ({"params": weighted} if weighted else {})
     inputs = estimator, TABLE, LABELS
-    cases = {
-        "evaluate": (evaluate, inputs, QUICK | {"random_state": 0} | given),
-        "error_interval": (error_interval, inputs, {"n_folds": 3, "n_repeats": 2} | given),
-        "learning_curve_band": (learning_curve_band, inputs, FEW | SIZES | given),
-        "cross_val_error": (cross_val_error, inputs, FEW | given),
-        "resubstitution_error": (resubstitution_error, inputs, given),
-        "bootstrap_error": (bootstrap_error, inputs, {"n_resamples": 3, "random_state": 0} | given),
-        "perturbation_interval": (perturbation_interval, inputs, {"n_resamples": 2} | FEW | given),
-        "permutation_test": (permutation_test, inputs, {"n_permutations": 2} | FEW | by_name),
-        "tuning_optimism": (tuning_optimism, inputs, FEW | by_name),
-    }
+    cases = [
+        (evaluate, inputs, QUICK | {"random_state": 0} | given),
+        (error_interval, inputs, {"n_folds": 3, "n_repeats": 2} | given),
+        (learning_curve_band, inputs, FEW | SIZES | given),
+        (cross_val_error, inputs, FEW | given),
+        (resubstitution_error, inputs, given),
+        (bootstrap_error, inputs, {"n_resamples": 3, "random_state": 0} | given),
+        (perturbation_interval, inputs, {"n_resamples": 2} | FEW | given),
+        (permutation_test, inputs, {"n_permutations": 2} | FEW | by_name),
+        (tuning_optimism, inputs, FEW | by_name),
+    ]
     if not weighted:
-        cases |= {
-            "score_interval": (score_interval, inputs, {"n_repeats": 3} | groups),
-            "feature_importance": (
-                feature_importance,
-                inputs,
-                {"n_repeats": 2, "n_permutations": 1} | groups,
-            ),
-            "compare_classifiers": (
-                compare_classifiers,
-                ([estimator, model], *inputs[1:]),
-                FEW | groups,
-            ),
-            "selection_bias": (
-                selection_bias,
-                (SelectKBest(lambda X, y: np.arange(4), k=2), *inputs),
-                FEW | groups,
-            ),
-        }
-    return cases
+        cases += [
+            (score_interval, inputs, {"n_repeats": 3} | groups),
+            (feature_importance, inputs, {"n_repeats": 2, "n_permutations": 1} | groups),
+            (compare_classifiers, ([estimator, model], *inputs[1:]), FEW | groups),
+            (selection_bias, (SelectKBest(rank_last, k=2), *inputs), FEW | groups),
+        ]
+    return by_function(cases)
+
+
+def by_function(cases):
+    """Name calls by their functions."""
+    return {case[0].__name__: case for case in cases}
 
 
 def take_groups():
     """The calls of every public function that takes groups, for groups to be given."""
-    inputs = GaussianNB(), TABLE, LABELS
-    score = np.linspace(0, 1, N)
-    pair = TRUTH, score
-    searched = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=2)
-    folds = list(StratifiedKFold(2).split(TABLE, LABELS))
-    found = cross_validate(GaussianNB(), TABLE, LABELS, cv=folds, return_estimator=True,
-                           return_indices=True)  # fmt: skip
-    cases = {name: case for name, case in fit_all(inputs[0]).items() if name != "tuning_optimism"}
-    cases |= {
-        "tuning_optimism": (tuning_optimism, (searched, TABLE, LABELS), FEW),
-        "new_site_error": (new_site_error, inputs, {}),
-        "CV2FeatureSelectionPipeline.fit": (
-            CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=GroupKFold(3)).fit,
-            (TABLE, LABELS),
-            {},
+    data, score = (TABLE, LABELS), np.linspace(0, 1, N)
+    bayes, pair, drawn = GaussianNB(), (TRUTH, score), {"n_resamples": 9, "random_state": 0}
+    readings = {"a": np.stack([score, score**2]), "b": np.stack([LABELS, score])}
+    searched = GridSearchCV(bayes, {"var_smoothing": [1e-9, 1e-3]}, cv=2)
+    of_pairs = {"method": "permutation", "metric": error_rate}
+    cases = [
+        (tuning_optimism, (searched, *data), FEW),
+        (new_site_error, (bayes, *data), {}),
+        (bootstrap_score, (LogisticRegression(), *data), {"n_resamples": 3, "random_state": 0}),
+        (compare_readers, (TRUTH, readings), {}),
+        (judge_assisted_interval, (TRUTH, LABELS, []), {}),
+        (holdout_error, (TRUTH, LABELS), {}),
+        (metric_interval, (error_rate, TRUTH, LABELS), drawn | {"method": "percentile"}),
+        (compare_predictions, (TRUTH, [LABELS, 1 - TRUTH]), drawn | of_pairs),
+        (roc_curve_band, pair, drawn),
+        (precision_recall_curve_band, pair, drawn),
+        (cost_curve_band, pair, drawn),
+        (net_benefit, pair, {}),
+        (evaluate_predictions, pair, {}),
+        (reliability_curve, pair, {"n_bins": 2}),
+        (expected_calibration_error, pair, {"n_bins": 2}),
+        (calibration_measures, (TRUTH, 0.1 + 0.8 * score), {}),
+        (threshold_measures, pair, {"n_resamples": 20, "random_state": 0}),
+    ]
+    selecting = CV2FeatureSelectionPipeline(SelectKBest(k=2), bayes, cv=GroupKFold(3))
+    perturbed = PerturbationResamplingSVC(n_resamples=3, cv=2, random_state=0)
+    items = np.column_stack([score, score[::-1], LABELS])
+    calls = {
+        "CV2FeatureSelectionPipeline.fit": selecting.fit,
+        "run_over_datasets": lambda *data, groups: run_over_datasets(
+            {"a": bayes}, {"b": data}, groups={"b": groups}, cv=3, random_state=0
         ),
-        "run_over_datasets": (
-            lambda *data, groups: run_over_datasets(
-                {"a": data[0]}, {"b": data[1:]}, groups={"b": groups}, cv=3, random_state=0
-            ),
-            (GaussianNB(), TABLE, LABELS),
-            {},
+        "PerturbationResamplingSVC.fit": lambda *data, groups: (
+            clone(perturbed).fit(*data, groups=groups).cv_error_
         ),
-        "PerturbationResamplingSVC.fit": (
-            lambda *data, groups: (
-                PerturbationResamplingSVC(n_resamples=3, cv=2, random_state=0)
-                .fit(*data, groups=groups)
-                .cv_error_
-            ),
-            (TABLE, LABELS),
-            {},
+        "compare_scores": lambda *_, groups: compare_scores(
+            items, over="items", groups=groups, random_state=0
         ),
-        "compare_scores": (
-            lambda items, groups: compare_scores(
-                items, over="items", groups=groups, random_state=0
-            ),
-            (np.column_stack([score, score[::-1], LABELS]),),
-            {},
+        "BootstrapSplit.split": lambda *data, groups: list(
+            BootstrapSplit(3, random_state=0).split(*data, groups)
         ),
-        "BootstrapSplit.split": (
-            lambda *data, groups: list(BootstrapSplit(3, random_state=0).split(*data, groups)),
-            (TABLE, LABELS),
-            {},
-        ),
-        "bootstrap_score": (
-            bootstrap_score,
-            (LogisticRegression(), TABLE, LABELS),
-            {"n_resamples": 3, "random_state": 0},
-        ),
-        "compare_readers": (
-            compare_readers,
-            (TRUTH, {"a": np.stack([score, score**2]), "b": np.stack([LABELS, score])}),
-            {},
-        ),
-        "judge_assisted_interval": (judge_assisted_interval, (TRUTH, LABELS, []), {}),
-        "holdout_error": (holdout_error, (TRUTH, LABELS), {}),
-        "metric_interval": (
-            metric_interval,
-            (error_rate, TRUTH, LABELS),
-            {"n_resamples": 9, "method": "percentile", "random_state": 0},
-        ),
-        "compare_predictions": (
-            compare_predictions,
-            (TRUTH, [LABELS, 1 - TRUTH]),
-            {"method": "permutation", "n_resamples": 9, "metric": error_rate, "random_state": 0},
-        ),
-        "roc_curve_band": (roc_curve_band, pair, {"n_resamples": 9, "random_state": 0}),
-        "precision_recall_curve_band": (
-            precision_recall_curve_band,
-            pair,
-            {"n_resamples": 9, "random_state": 0},
-        ),
-        "net_benefit": (net_benefit, pair, {}),
-        "reliability_curve": (reliability_curve, pair, {"n_bins": 2}),
-        "expected_calibration_error": (expected_calibration_error, pair, {"n_bins": 2}),
-        "cost_curve_band": (cost_curve_band, pair, {"n_resamples": 9, "random_state": 0}),
-        "evaluate_predictions": (evaluate_predictions, pair, {}),
-        "calibration_measures": (calibration_measures, (TRUTH, 0.1 + 0.8 * score), {}),
-        "threshold_measures": (threshold_measures, pair, {"n_resamples": 20, "random_state": 0}),
     }
-    shown = ReliabilityDisplay, NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay
-    options = {"n_resamples": 9, "random_state": 0}
-    shown_cost = CostCurveDisplay.from_cv_results, (found, TABLE, LABELS), options
-    cases["CostCurveDisplay.from_cv_results"] = shown_cost
-    for display in shown:
-        name = display.__name__
-        cases[f"{name}.from_cv_results"] = display.from_cv_results, (found, TABLE, LABELS), {}
-    return cases
+    folds = list(StratifiedKFold(2).split(*data))
+    found = cross_validate(bayes, *data, cv=folds, return_estimator=True, return_indices=True)
+    displays = ReliabilityDisplay, NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay
+    shown = {
+        f"{display.__name__}.from_cv_results": (
+            display.from_cv_results,
+            (found, *data),
+            drawn if display is CostCurveDisplay else {},
+        )
+        for display in (CostCurveDisplay, *displays)
+    }
+    fits = fit_all(bayes) | by_function(cases)
+    return fits | {name: (call, data, {}) for name, call in calls.items()} | shown
 
 
 def test_every_public_function_with_groups_has_a_case():

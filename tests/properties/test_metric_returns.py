@@ -1,4 +1,4 @@
-"""The table of what each function returns is complete, and holds for a call of each."""
+"""The tables of what functions return and of re-exported ones are complete, and hold."""
 
 import importlib
 import inspect
@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn.metrics
 from helpers.families import FAMILIES
 from helpers.sound import sound_calls
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.metrics import make_scorer
 
+import skeval.metrics
 from skeval.metrics import Curve, make_clustering_scorer, probability_cost, validation_size
 from skeval.model_selection import Estimate
 
@@ -106,3 +108,33 @@ def test_indices_of_the_data_are_ready_for_the_scorer_of_clusterers(name):
     function, (X, _) = CALLS[name]
     model = KMeans(2, n_init=1, random_state=0).fit(X)
     assert make_clustering_scorer(function)(model, X) == function(X, model.predict(X))
+
+
+REEXPORTED = [
+    "accuracy_score",
+    "auc",
+    "average_precision_score",
+    "confusion_matrix",
+    "f1_score",
+    "fbeta_score",
+    "mean_absolute_error",
+    "mean_squared_error",
+    "precision_recall_curve",
+    "precision_recall_fscore_support",
+    "precision_score",
+    "recall_score",
+    "roc_auc_score",
+    "roc_curve",
+    "root_mean_squared_error",
+]
+
+
+def test_they_are_the_functions_of_scikit_learn_and_all_there_are():
+    for name in REEXPORTED:
+        assert getattr(skeval.metrics, name) is getattr(sklearn.metrics, name)
+    foreign = [
+        name
+        for name in skeval.metrics.__all__
+        if getattr(skeval.metrics, name).__module__.startswith("sklearn")
+    ]
+    assert sorted(foreign) == REEXPORTED

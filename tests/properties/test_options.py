@@ -1,14 +1,17 @@
-"""Whatever an option is given, and whatever stands for an estimator: a value or a clear error."""
+"""Whatever comes in, data, options or estimators: a value, or an error that says what is wrong."""
 
 import inspect
 from functools import partial
 
 import numpy as np
 import pytest
+from helpers import hostile
 from helpers.crossed import each_value
-from helpers.families import FAMILIES, REEXPORTED, with_options_of
+from helpers.families import FAMILIES, REEXPORTED, is_result, public_names, with_options_of
 from helpers.outcomes import Refused, assert_value_or_error, options_of
 from helpers.sound import SOUND, sound_calls
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import KFold
@@ -188,3 +191,62 @@ def test_arguments(name, option):
         for value in NONSENSE
     ]
     assert any(isinstance(each, Refused) for each in found), "nothing reads this option"
+
+
+DATA = {
+    "classes": hostile.alike(hostile.anything_like_labels),
+    "numbers": hostile.alike(hostile.anything_like_numbers),
+    "scores": hostile.scored(),
+    "partitions": hostile.alike(hostile.anything_like_labels),
+    "partition": st.tuples(hostile.anything_like_labels),
+    "clustered": hostile.points_with_labels(),
+    "texts": st.tuples(hostile.texts, hostile.texts),
+    "curves": st.tuples(hostile.curves, hostile.curves),
+    "masks": hostile.alike(hostile.images),
+    "tables": st.tuples(hostile.points),
+    "vectors": st.tuples(hostile.anything_like_numbers),
+    "supervised": hostile.tasks(),
+    "unsupervised": st.tuples(hostile.mostly(hostile.sound_points((8, 14)), hostile.points)),
+}
+WITH_ESTIMATORS = {"supervised", "unsupervised"}
+MET = [(family, name) for family in DATA for name in FAMILIES[family] if name not in REEXPORTED]
+HOSTILE = settings(
+    deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+
+
+def test_no_public_name_is_forgotten():
+    known = {name for family in FAMILIES.values() for name in family}
+    results = {name for name, member in public_names().items() if is_result(member)}
+    assert set(public_names()) == known | results | {"__version__"}
+    assert not known & results
+
+
+@pytest.mark.parametrize(("family", "name"), [c for c in MET if c[0] not in WITH_ESTIMATORS])
+@settings(HOSTILE, max_examples=6)
+@given(data=st.data())
+def test_a_value_or_a_clear_error(family, name, data):
+    assert_value_or_error(FAMILIES[family][name], *data.draw(DATA[family]))
+
+
+@pytest.mark.parametrize(("family", "name"), [c for c in MET if c[0] in WITH_ESTIMATORS])
+@settings(HOSTILE, max_examples=4)
+@given(data=st.data())
+def test_estimators_meet_hostile_data(family, name, data):
+    assert_value_or_error(FAMILIES[family][name], *data.draw(DATA[family]), theirs=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "name"), [c for c in MET if c[0] not in WITH_ESTIMATORS])
+@settings(HOSTILE, max_examples=2000)
+@given(data=st.data())
+def test_a_value_or_a_clear_error_often(family, name, data):
+    assert_value_or_error(FAMILIES[family][name], *data.draw(DATA[family]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "name"), [c for c in MET if c[0] in WITH_ESTIMATORS])
+@settings(HOSTILE, max_examples=300)
+@given(data=st.data())
+def test_estimators_meet_hostile_data_often(family, name, data):
+    assert_value_or_error(FAMILIES[family][name], *data.draw(DATA[family]), theirs=True)

@@ -21,6 +21,9 @@ from helpers.outcomes import Refused, assert_same_numbers, assert_value_or_error
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
+from skeval.metrics import roc_curve_band
+from skeval.model_selection import metric_interval
+
 FEW = settings(max_examples=3, deadline=None, derandomize=True, database=None)
 FEWER = settings(FEW, max_examples=1)
 LETTERS = np.array(list("abc"))
@@ -201,3 +204,29 @@ def test_masks(name, data):
     } | {"bool": lambda masks: masks.astype(bool)}
     plain = [np.stack([inside, ~inside]).astype(float), np.stack([np.eye(4), 1 - np.eye(4)])]
     assert_same(MASKS[name], plain, data.draw(disguised(forms, plain)), tolerance=1e-12)
+
+
+RNG = np.random.default_rng(0)
+Z = np.arange(80) % 2
+SCORE = Z + RNG.normal(size=80)
+NAMES = np.where(Z, "yes", "no")
+OPTIONS = [
+    {},
+    {"method": "delong"},
+    {"groups": np.arange(80) // 2},
+    {"sample_weight": 1.0 + Z},
+    {"by": np.arange(80) // 40},
+    {"method": "percentile", "n_resamples": 9, "random_state": 0},
+    {"within": np.arange(80) // 20},
+]
+
+
+@pytest.mark.parametrize("form", disguises.NAMES)
+def test_areas_of_text_labels(form):
+    names = disguises.NAMES[form](NAMES)
+    for options in OPTIONS:
+        expected = metric_interval("roc_auc", Z, SCORE, **options)
+        assert_same_numbers(metric_interval("roc_auc", names, SCORE, **options), expected)
+    band = {"pos_label": "yes", "n_resamples": 9, "random_state": 0}
+    expected = roc_curve_band(NAMES, SCORE, **band)
+    assert_same_numbers(roc_curve_band(names, SCORE, **band), expected)

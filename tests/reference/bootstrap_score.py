@@ -39,16 +39,3 @@ def scores(estimator, X, y, indices, scorer):
         ".632+": (1 - w) * apparent + w * worse,
         "optimism": apparent - (inside - whole),
     }
-
-
-def instability(estimator, X, y, indices):
-    """MAPE and classification instability index of each sample (Riley and Collins 2023)."""
-    y = np.asarray(y)
-    model = clone(estimator).fit(X, y)
-    p, c = model.predict_proba(X)[:, 1], model.predict(X)
-    mape, changed = np.zeros(len(y)), np.zeros(len(y))
-    for drawn in indices:
-        other = clone(estimator).fit(rows_of(X, drawn), y[drawn])
-        mape += np.abs(other.predict_proba(X)[:, 1] - p) / len(indices)
-        changed += (other.predict(X) != c) / len(indices)
-    return mape, changed

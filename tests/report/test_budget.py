@@ -54,17 +54,6 @@ def test_a_hold_out_keeps_classes_and_groups(table, monkeypatch):
     assert choose(X[: N - 1], y[: N - 1]) == (None, [])  # too few samples to be worth timing
 
 
-def test_the_time_of_a_fit_grows_with_its_samples(table, monkeypatch):
-    clock = iter(np.arange(0.0, 1e4))
-    monkeypatch.setattr(_parts, "monotonic", lambda: next(clock))
-    inputs = validate_inputs(LinearDiscriminantAnalysis(), *table, None, loss=None, params=None)
-    assert _parts.time_fit(inputs, 0.5, 0) == N / _parts.MIN_TIMED  # a second per 1,000 samples
-    failing = validate_inputs(
-        LinearDiscriminantAnalysis(n_components=9), *table, None, loss=None, params=None
-    )
-    assert _parts.time_fit(failing, 0.5, 0) == 0.0
-
-
 def test_a_report_names_what_the_budget_left_out(table):
     report = skeval.evaluate(LinearDiscriminantAnalysis(), *table, budget=0.01, random_state=0)
     assert report.answer.extra.n_fits == 1

@@ -6,22 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.jobs import two_workers
 from scipy.sparse import csr_array
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
-from sklearn.mixture import GaussianMixture
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 
 from skeval.cluster import choose_n_clusters
 from skeval.metrics.cluster import internal_indices
 from skeval.report import evaluate_clusterer
+from skeval.report._evaluate_clusterer import find_clustering
 
 IRIS, SPECIES = scale(load_iris().data), load_iris().target
-BLOBS, BLOB = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+BLOBS, _ = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
 KMEANS = KMeans(n_init=2)
 
 
@@ -65,38 +63,6 @@ def test_dict_json_and_frame_agree(report, tmp_path):
     assert frame["front"].tolist() == report.comparison.front.tolist()
 
 
-def test_same_seed_same_numbers_and_the_report_names_it():
-    one_start = KMeans(n_init=1, init="random")  # other seeds end elsewhere
-    options = {"n_clusters": (7, 8), "n_repeats": 2}
-    first = evaluate_clusterer(one_start, IRIS, random_state=np.random.default_rng(3), **options)
-    with two_workers("threading"):
-        again = evaluate_clusterer(one_start, IRIS, random_state=first.seed, n_jobs=2, **options)
-    assert first.to_json() == again.to_json()
-    other = evaluate_clusterer(one_start, IRIS, **options)
-    assert other.seed != evaluate_clusterer(one_start, IRIS, **options).seed
-    assert not np.array_equal(other.comparison.values, first.comparison.values)
-    assert not np.array_equal(other.stability.replicates, first.stability.replicates)
-
-
-@pytest.mark.parametrize(
-    ("clusterer", "X"),
-    [
-        (AgglomerativeClustering(), pd.DataFrame(BLOBS, columns=["a", "b"])),
-        (GaussianMixture(), BLOBS),
-        (make_pipeline(PCA(2), KMeans(n_init=2)), BLOBS.astype(np.float32)),
-    ],
-)
-def test_any_clusterer_and_any_table(clusterer, X):
-    report = evaluate_clusterer(
-        clusterer, X, n_clusters=[3, 2], labels_true=BLOB.astype(str), n_repeats=2, random_state=0
-    )
-    assert report.n_clusters == 3
-    assert [indices["adjusted_rand"] for indices in report.external] == [
-        pytest.approx(0.57, abs=0.01),
-        1.0,
-    ]
-
-
 def test_sparse_data_by_the_indices_that_it_has():
     options = {"n_clusters": [2, 3], "n_repeats": 2, "random_state": 0}
     with pytest.raises(ValueError, match="'calinski_harabasz' is nan"):
@@ -123,14 +89,13 @@ def test_no_structure_is_one_cluster():
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 def test_choice_is_no_number_that_was_not_found():
     X = np.repeat(np.eye(3), 20, axis=0)
-    report = evaluate_clusterer(KMEANS, X, n_repeats=3, random_state=0)
+    options = {"n_clusters": range(2, 5), "n_repeats": 3, "random_state": 0}
+    report = evaluate_clusterer(KMEANS, X, **options)
     assert report.n_clusters == 3
-    assert [row["n_found"] for row in report.to_dict()["rows"]] == [2, 3, 3, 3, 3, 3, 3]
+    assert [row["n_found"] for row in report.to_dict()["rows"]] == [2, 3, 3]
     assert [row["n_found"] for row in report.to_dict()["rows"] if row["chosen"]] == [3]
-    assert (
-        "Fewer clusters: the algorithm returned 3 clusters instead of 8; ignore k = 8."
-        in report.warnings
-    )
+    (text,) = (text for text in report.warnings if text.startswith("Fewer clusters"))
+    assert "3 clusters instead of 4; ignore k = 4" in text
 
 
 def test_infinite_indices_can_be_read_back_from_json():
@@ -186,3 +151,46 @@ def test_the_verdict_weighs_all_rules(report, chosen, others, start, end):
     verdict = replace(report, results=report.results | {"choices": choices}).verdict
     assert verdict.startswith(start)
     assert f"; {end}" in verdict
+
+
+X = np.random.default_rng(0).normal(size=(40, 3)) * [3, 2, 0.1]
+PARTITIONS = {2: (X[:, 0] > 0).astype(int), 3: np.arange(40) % 3}
+
+
+@pytest.fixture
+def choice(clustering_report):
+    return replace(
+        clustering_report.choice,
+        n_clusters=3,
+        candidates=np.array([2, 3]),
+        values=np.array([0.9, 0.5]),
+    )
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_components(choice, make):
+    shown = find_clustering(make(X), PARTITIONS, choice, 0)
+    assert shown.n_clusters == 3
+    np.testing.assert_array_equal(shown.labels, PARTITIONS[3])
+    analysis = PCA(2).fit(X)
+    np.testing.assert_allclose(np.abs(shown.components), np.abs(analysis.transform(X)), rtol=1e-6)
+    np.testing.assert_allclose(shown.shares, analysis.explained_variance_ratio_)
+
+
+def test_without_a_choice_the_largest_silhouette_is_shown(choice):
+    assert find_clustering(X, PARTITIONS, replace(choice, n_clusters=1), 0).n_clusters == 2
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_one_feature_has_one_component(choice, make):
+    shown = find_clustering(make(X[:, :1]), PARTITIONS, choice, 0)
+    np.testing.assert_allclose(np.abs(shown.components[:, 0]), np.abs(X[:, 0] - X[:, 0].mean()))
+    assert shown.shares.tolist() == [1, 0]
+    assert not shown.components[:, 1].any()
+
+
+def test_nothing_varies_and_one_cluster(choice):
+    shown = find_clustering(np.ones((40, 2)), PARTITIONS, choice, 0)
+    assert np.isnan(shown.shares).all()
+    one = {2: np.zeros(40, int), 3: np.zeros(40, int)}
+    assert find_clustering(X, one, choice, 0) is None

@@ -1,12 +1,17 @@
-"""Baselines, rare classes, classes never predicted, and tests against chance."""
+"""Baselines, rare classes, tests against chance, undetermined least squares."""
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.datasets import load_diabetes
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import skeval
 from skeval.model_selection import metric_interval, permutation_test
 from skeval.report._findings import find_rare_class, judge_permutation
+from skeval.report._warnings import check_least_squares
 
 FEW = {"cv": 3, "include": [], "random_state": 0}
 
@@ -54,3 +59,53 @@ def test_differences_of_error_rates_do_not_exceed_one():
     assert (baseline.low, baseline.high) == (-1, 1)
     numbers = skeval.evaluate(LinearRegression(), X, 100.0 * y, include=[], random_state=0)
     assert numbers.baseline.high > 1
+
+
+QUICK = {"n_bootstraps": 2, "n_permutations": 0, "random_state": 0}
+
+
+def test_the_guess_is_compared_on_the_same_samples():
+    X, y = load_diabetes(return_X_y=True)
+    for loss, constant in (("squared", np.mean(y)), ("absolute", np.sort(y)[(len(y) - 1) // 2])):
+        report = skeval.evaluate(Ridge(), X, y, loss=loss, **QUICK)
+        own = (y - constant) ** 2 if loss == "squared" else np.abs(y - constant)
+        found = report.baseline
+        if loss == "squared":  # lower if the explained share of the variance is above 0
+            low, high = report.metrics["r2"].interval
+            assert [-found.high, -found.low] == pytest.approx([low * own.mean(), high * own.mean()])
+        assert found.error == pytest.approx(own.mean(), rel=1e-12)
+        assert found.difference == pytest.approx(report.answer.value - own.mean(), rel=1e-9)
+        frame = report.out_of_fold
+        losses = np.bincount(frame.row, frame.loss) / 5
+        inflation = len(y) / report.answer.effective_n_samples
+        spread = np.sqrt(inflation * np.var(losses - own, ddof=1) / len(y))
+        if loss == "absolute":
+            assert found.high - found.low == pytest.approx(2 * 1.968 * spread, rel=0.02)
+
+
+def test_least_squares_of_as_many_features_as_samples():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 120))
+    y = X[:, 0] + rng.normal(size=60)
+
+    def warned(estimator, n_features):
+        return any(check_least_squares(estimator, X[:, :n_features], y))
+
+    least = LinearRegression()
+    assert [n for n in range(1, 121) if warned(least, n)] == list(range(57, 70))
+    chosen = make_pipeline(StandardScaler(), SelectKBest(f_regression, k=60), least)
+    assert warned(chosen, 120)
+    assert not warned(chosen.set_params(selectkbest__k=30), 60)
+    assert warned(make_pipeline(PolynomialFeatures(2), least), 10)  # 66 with the squares
+    assert not any(warned(rule, 60) for rule in (Ridge(), LinearRegression(positive=True)))
+
+
+def test_the_explained_share_of_the_variance_decides_for_squared_errors():
+    """A few large residuals widen the interval of a difference, but not that of a ratio."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = np.exp(1.5 * rng.normal(size=(40, 1)))
+        y = X[:, 0] * np.exp(0.1 * rng.normal(size=40))
+        report = skeval.evaluate(Ridge(), X, y, include=(), **QUICK)
+        share = report.metrics["r2"].interval.low
+        assert report.baseline.better == (share > 0)

@@ -125,9 +125,6 @@ def test_a_command_line_stands_for_the_program(short_report):
     assert "import skeval" not in text
 
 
-GRAVE = Caution("copies", "Long.", "half of the samples are copies")
-
-
 def test_long_lists_are_folded(nasty_report, short_report, html):
     assert list_few(list("abcdef")) == "a, b, c, d, e, and 1 more"
     assert list_few(list("abcde")) == "a, b, c, d, e"

@@ -9,6 +9,7 @@ from helpers.crossed import each_value
 from scipy.stats import t as student
 from sklearn import metrics as sk
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
@@ -361,3 +362,15 @@ def test_the_rarer_class_is_positive_unless_specified(names, model):
         captions = [figure.caption for one in report.sections for figure in one.figures]
         assert any(f"Positive class: {positive}." in text for text in captions)
     assert precisions[0] < 0.8 < precisions[1]
+
+
+def test_rounding_of_a_constant_metric_does_not_widen_its_interval():
+    """The recall of a class that is always predicted is 1 in every repeat, up to rounding."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.permutation(120) < 14, "dead", "alive")
+    report = skeval.evaluate(
+        DummyClassifier(), rng.normal(size=(120, 2)), y, include=(), random_state=0
+    )
+    recall = report.metrics["recall, alive"]
+    assert recall.value == pytest.approx(1)
+    assert recall.interval.low > 0.95

@@ -1,5 +1,8 @@
 """Programs that repeat a report, and names of estimators."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -146,3 +149,14 @@ def test_estimators_are_written_on_one_line():
 )
 def test_an_estimator_has_a_short_name(estimator, expected):
     assert name_steps(estimator) == expected
+
+
+def test_infinity_is_a_string_and_nan_is_null(tmp_path):
+    report = skeval.evaluate_predictions(np.arange(20) % 2, np.arange(20) % 3 // 2, random_state=0)
+    baseline = replace(report.baseline, error=np.nan, low=-np.inf, high=np.inf)
+    text = replace(report, results=report.results | {"baseline": baseline}).to_json(
+        tmp_path / "report.json"
+    )
+    written = json.loads(text)["baseline"]
+    assert (written["error"], written["low"], written["high"]) == (None, "-Infinity", "Infinity")
+    assert (tmp_path / "report.json").read_text() == text + "\n"

@@ -68,10 +68,7 @@ def test_it_is_the_svc_and_the_interval(data):
     np.testing.assert_array_equal(model.statistics_, expected.extra.statistics)
     assert model.cv_error_ == expected.value
     assert model.resubstitution_error_ == expected.extra.resubstitution
-    assert (model.confidence_interval_.low, model.confidence_interval_.high) == (
-        expected.interval.low,
-        expected.interval.high,
-    )
+    assert tuple(model.confidence_interval_) == tuple(expected.interval)
 
 
 def test_weights_are_multiplied_in(data):
@@ -210,18 +207,6 @@ def test_the_attributes_of_the_svc(data, kernel):
     np.testing.assert_array_equal(X[model.support_], model.support_vectors_)
 
 
-@pytest.mark.parametrize("n_samples", [200, pytest.param(2000, marks=pytest.mark.slow)])
-def test_cross_validation_costs_at_most_twice_that_of_svc(n_samples):
-    sample = make_gaussian_classes(n_samples, 10, separation=1, random_state=0)
-
-    def seconds(model):
-        runs = [cross_validate(model, sample.X, sample.y) for _ in range(5)]
-        return min(run["fit_time"].sum() + run["score_time"].sum() for run in runs)
-
-    plain, perturbed = seconds(SVC(kernel="linear")), seconds(PerturbationResamplingSVC())
-    assert perturbed <= 2 * plain + 0.02  # checks of the samples take a millisecond a fit
-
-
 def test_what_changes_after_the_fit_does_not_change_the_interval(data):
     X, y = data[0].copy(), data[1].copy()
     options = {"n_resamples": 20, "random_state": np.random.RandomState(3)}
@@ -248,15 +233,3 @@ def test_behind_the_selection_of_another_estimator_no_error_is_read(data, wrap):
     with pytest.raises(AttributeError, match="ignores the selection"):
         _ = final.cv_error_
     assert 0 <= model.cv2_error_ < 0.5
-
-
-def test_names_of_features_behind_a_procedure_and_missing_labels(data):
-    pd = pytest.importorskip("pandas")
-    X, y = data
-    frame = pd.DataFrame(X).add_prefix("gene")
-    procedure = make_pipeline(StandardScaler(), SVC())
-    model = PerturbationResamplingSVC(estimator=procedure, n_resamples=0).fit(frame, y)
-    assert model.feature_names_in_.tolist() == list(frame.columns)
-    missing = np.where(np.arange(len(y)) == 3, None, y.astype(object))
-    with pytest.raises(ValueError, match="y must not contain missing values, got 1 among"):
-        PerturbationResamplingSVC().fit(X, missing)

@@ -1,15 +1,18 @@
-"""External indices: definitions, degenerate partitions, sizes, kinds of labels, bad input."""
+"""External indices: definitions, degenerate partitions, large counts, chance, bad input."""
 
 import warnings
+from math import comb
 
 import numpy as np
 import pytest
-import sklearn.metrics
 from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import external as reference
+from reference.external import model_adjusted_rand
+from scipy.special import stirling2
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import adjusted_rand_score
 
 from skeval.metrics.cluster import (
     class_f_measure,
@@ -18,12 +21,14 @@ from skeval.metrics.cluster import (
     fowlkes_mallows_score,
     inverse_purity_score,
     minkowski_score,
+    model_adjusted_rand_score,
     pair_counts,
     pair_fbeta_score,
     pair_jaccard_score,
     pair_precision_recall_fscore,
     purity_score,
 )
+from skeval.metrics.cluster._external import MODELS, bell_ratio, stirling_ratio
 
 SINGLE = {
     "purity": purity_score,
@@ -36,16 +41,6 @@ SINGLE = {
     "fowlkes_mallows": fowlkes_mallows_score,
     "minkowski": minkowski_score,
 }
-SYMMETRIC = {"pair_f1", "pair_jaccard", "rand", "adjusted_rand", "fowlkes_mallows"}
-NOT_SYMMETRIC = {
-    "purity",
-    "inverse_purity",
-    "class_f_measure",
-    "pair_precision",
-    "pair_recall",
-    "minkowski",
-}
-
 # The worked example of the definitions: n = 17, three classes, three clusters.
 PRED = [1] * 6 + [0] * 6 + [2] * 5
 TRUE = [0] * 5 + [1] + [1] * 4 + [0] + [2] + [2] * 3 + [0] * 2
@@ -106,59 +101,6 @@ def test_weighted_indices_equal_their_definition(data):
     assert result.to_dict() == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@settings(deadline=None)
-@given(weighted_partitions(st.integers(0, 4)))
-def test_whole_weights_repeat_samples(data):
-    true, pred, weight = data
-    repeated = np.repeat(true, weight), np.repeat(pred, weight)
-    result = quiet(external_indices, true, pred, sample_weight=weight)
-    expected = quiet(external_indices, *repeated)
-    assert result.to_dict() == pytest.approx(expected.to_dict(), abs=1e-12)
-    for name, function in SINGLE.items():
-        value = quiet(function, true, pred, sample_weight=weight)
-        assert value == pytest.approx(quiet(function, *repeated), abs=1e-12), name
-
-
-@settings(deadline=None)
-@given(weighted_partitions(st.floats(0.1, 1)), st.floats(0.1, 1))
-def test_scale_of_weights_up_to_one_does_not_matter(data, scale):
-    true, pred, weight = data
-    small = quiet(external_indices, true, pred, sample_weight=np.multiply(weight, scale))
-    large = quiet(external_indices, true, pred, sample_weight=weight)
-    assert small.to_dict() == pytest.approx(large.to_dict(), rel=1e-9, abs=1e-9)
-
-
-def test_symmetry_table_is_complete():
-    assert set(external_indices([0], [0]).to_dict()) == SYMMETRIC | NOT_SYMMETRIC
-
-
-@settings(deadline=None)
-@given(partitions())
-def test_symmetry(pair):
-    result = quiet(external_indices, *pair).to_dict()
-    swapped = quiet(external_indices, *reversed(pair)).to_dict()
-    assert {n: result[n] for n in SYMMETRIC} == pytest.approx({n: swapped[n] for n in SYMMETRIC})
-    assert result["purity"] == swapped["inverse_purity"]
-    assert result["pair_precision"] == swapped["pair_recall"]
-
-
-@settings(deadline=None)
-@given(partitions(min_size=2, max_size=30))
-def test_scikit_learn_agrees(pair):
-    result = quiet(external_indices, *pair)
-    matrix = sklearn.metrics.cluster.pair_confusion_matrix(*pair)
-    ss, sd, ds, dd = pair_counts(*pair).values()
-    assert [[2 * dd, 2 * ds], [2 * sd, 2 * ss]] == matrix.tolist()
-    assert result["rand"] == pytest.approx(sklearn.metrics.rand_score(*pair), abs=1e-12)
-    assert result["adjusted_rand"] == pytest.approx(
-        sklearn.metrics.adjusted_rand_score(*pair), abs=1e-12
-    )
-    if sd or ds:
-        assert result["fowlkes_mallows"] == pytest.approx(
-            sklearn.metrics.fowlkes_mallows_score(*pair), abs=1e-12
-        )
-
-
 @each_value
 @pytest.mark.parametrize(
     "labels", [[], [0], [0, 0, 0], [0, 1, 2], [0, 0, 1, 1], ["a"] * 3 + ["b"], [0] * 1000]
@@ -206,3 +148,105 @@ def test_one_cluster_against_singletons(n):
     assert np.isinf(minkowski_score(each, one))
     with pytest.warns(UndefinedMetricWarning, match="Pair recall is undefined .* labels_true"):
         pair_precision_recall_fscore(each, one)
+
+
+@pytest.mark.parametrize("weight", [None, np.ones(10**6)])
+def test_counts_of_a_million_samples_do_not_overflow(weight):
+    labels = np.zeros(10**6, dtype=np.int8)
+    other = np.arange(10**6, dtype=np.int32) % 2
+    result = external_indices(labels, other, sample_weight=weight)
+    pairs = pair_counts(labels, other, sample_weight=weight)
+    assert sum(pairs.values()) == 10**6 * (10**6 - 1) // 2
+    assert pairs["both"] == 2 * (500_000 * 499_999 // 2)
+    assert result["pair_recall"] == pairs["both"] / sum(pairs.values())
+
+
+def test_counts_are_exact_beyond_int64():
+    from skeval.metrics.cluster._external import Contingency, count_pairs
+
+    cells = np.array([3 * 10**9, 2 * 10**9 + 1])  # their squares do not fit in int64
+    table = Contingency(
+        np.array([0, 0]), np.array([0, 1]), cells, None, np.array([cells.sum()]), cells
+    )
+    pairs = count_pairs(table)
+    first, second = map(int, cells)
+    assert pairs.both == (first * (first - 1) + second * (second - 1)) // 2
+    assert (pairs.true_only, pairs.pred_only, pairs.neither) == (first * second, 0, 0)
+
+
+PAIRS = [
+    ([0, 0, 0, 1, 1], [0, 0, 1, 1, 1]),
+    ([0, 0, 1, 2, 2], [0, 1, 1, 1, 0]),
+    ([0, 1, 0, 1, 2], [0, 0, 0, 0, 0]),
+    ([0, 0, 0, 0, 1, 1], [0, 1, 0, 1, 2, 2]),
+    ([0, 1, 2, 3, 4, 5], [0, 0, 1, 1, 2, 2]),
+    ([0, 0], [0, 1]),
+]
+
+
+@each_value
+@pytest.mark.parametrize("one_sided", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("true", "pred"), PAIRS)
+def test_against_all_partitions(true, pred, model, one_sided):
+    value = model_adjusted_rand_score(true, pred, model=model, one_sided=one_sided)
+    expected = model_adjusted_rand(true, pred, model, one_sided)
+    assert value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_permutation_model_is_that_of_scikit_learn(seed):
+    true, pred = np.random.default_rng(seed).integers(0, 5, (2, 80))
+    expected = adjusted_rand_score(true, pred)
+    for one_sided in (False, True):
+        value = model_adjusted_rand_score(true, pred, model="permutation", one_sided=one_sided)
+        assert value == pytest.approx(expected, abs=1e-12)
+
+
+# clusim.sim.adjrand_index(pred, true, random_model=...) of CluSim 0.4, with "perm", "num", "num1",
+# "all" and "all1"; its one-sided models fix the second partition.
+CLUSIM = {
+    ("permutation", False): -0.04590480792461943,
+    ("n_clusters", False): -0.024618188100066277,
+    ("n_clusters", True): -0.040625061760862634,
+    ("all", False): -2.358818768720425,
+    ("all", True): -0.5960058702549135,
+}
+
+
+@pytest.mark.parametrize(("model", "one_sided"), CLUSIM)
+def test_against_clusim(model, one_sided):
+    true, pred = np.arange(40) % 4, np.arange(40) ** 2 % 7 // 2
+    value = model_adjusted_rand_score(true, pred, model=model, one_sided=one_sided)
+    assert value == pytest.approx(CLUSIM[model, one_sided], abs=1e-10)
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 30, 60])
+def test_ratios_of_stirling_numbers_are_exact(n):
+    for k in range(1, n + 1):
+        exact = int(stirling2(n - 1, k, exact=True)) / int(stirling2(n, k, exact=True))
+        assert stirling_ratio(n, k) == pytest.approx(exact, rel=1e-13)
+
+
+def test_ratios_of_bell_numbers_are_exact():
+    bell = [1]
+    for n in range(1, 120):
+        bell.append(sum(comb(n - 1, i) * bell[i] for i in range(n)))
+        assert n == 1 or bell_ratio(n) == pytest.approx(bell[n - 1] / bell[n], rel=1e-12)
+
+
+@each_value
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_chance_is_zero_and_equal_partitions_are_one(model, one_sided):
+    for labels in ([], [0], [0, 0], [0, 1], list("abba"), [3, 3, 1, 2]):
+        assert model_adjusted_rand_score(labels, labels, model=model, one_sided=one_sided) == 1.0
+    rng = np.random.default_rng(1)
+    true = rng.integers(0, 3, 400)
+    values = [
+        model_adjusted_rand_score(
+            true if one_sided else rng.integers(0, 3, 400), rng.integers(0, 3, 400)
+        )
+        for _ in range(50)
+    ]
+    assert abs(np.mean(values)) < 0.01

@@ -2,13 +2,29 @@
 
 import numpy as np
 import pytest
+import sklearn.metrics
 from helpers.crossed import each_value
+from numpy.random import RandomState, default_rng
 from reference import internal as reference
 from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import cdist
+from sklearn import metrics
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import pairwise_distances
 
+from skeval.cluster import compare_clusterings
 from skeval.metrics import cluster as sk
-from skeval.metrics.cluster import internal_indices
+from skeval.metrics.cluster import (
+    compactness_score,
+    dbcv_score,
+    internal_indices,
+    silhouette_samples,
+    silhouette_score,
+)
 
 rng = np.random.default_rng(0)
 N = 40
@@ -265,3 +281,182 @@ def test_one_far_cluster_makes_no_others_coincide(far):
         pair = internal_indices(near, labels[:40])
         expected = 2 / 3 * pair["davies_bouldin_centroid"]  # the far cluster adds 0 to the mean
         assert index["davies_bouldin_centroid"] == pytest.approx(expected, rel=1e-4)
+
+
+LOADERS = {"iris": load_iris, "wine": load_wine, "digits": load_digits}
+
+
+@pytest.fixture(params=LOADERS, scope="module")
+def data(request):
+    return LOADERS[request.param](return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    return sk.internal_indices(*data)
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "cosine", "seuclidean"])
+def test_silhouette_of_other_metrics(metric):
+    X, y = load_iris(return_X_y=True)
+    expected = metrics.silhouette_samples(X, y, metric=metric)
+    np.testing.assert_allclose(sk.silhouette_samples(X, y, metric=metric), expected, atol=1e-10)
+
+
+def test_mahalanobis_takes_its_covariance_from_all_samples():
+    X, y = load_iris(return_X_y=True)
+    D = cdist(X, X, "mahalanobis", VI=np.linalg.inv(np.cov(X.T)))
+    D = (D + D.T) / 2
+    expected = sk.silhouette_score(D, y, metric="precomputed")
+    assert sk.silhouette_score(X, y, metric="mahalanobis") == pytest.approx(expected, rel=1e-10)
+
+
+def test_scaled_euclidean_takes_its_variances_from_all_samples():
+    X, y = load_iris(return_X_y=True)
+    D = cdist(X, X, "seuclidean", V=X.var(axis=0, ddof=1))
+    found = sk.within_cluster_distances(X, y, metric="seuclidean")
+    expected = sk.within_cluster_distances(D, y, metric="precomputed")
+    np.testing.assert_allclose(found["mean"], expected["mean"], rtol=1e-12)
+
+
+def test_boolean_metric():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:300] > 8, y[:300]
+    expected = metrics.silhouette_score(X, y, metric="jaccard")
+    assert sk.silhouette_score(X, y, metric="jaccard") == pytest.approx(expected, abs=1e-10)
+
+
+def test_callable_metric():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::4], y[::4]
+    found = sk.silhouette_score(X, y, metric=lambda a, b: np.abs(a - b).max())
+    expected = metrics.silhouette_score(X, y, metric="chebyshev")
+    assert found == pytest.approx(expected, abs=1e-10)
+
+
+X = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
+MODEL = KMeans(3, n_init=2, random_state=0)
+
+
+def by_hand(labels):
+    distance = pairwise_distances(X)
+    together = labels[:, None] == labels
+    pairs = [(a, b) for a in range(3) for b in range(a)]
+    centers = pairwise_distances([X[labels == k].mean(axis=0) for k in range(3)])[
+        (1, 2, 2), (0, 0, 1)
+    ]
+    within = [distance[np.ix_(labels == k, labels == k)] for k in range(3)]
+    trees = [minimum_spanning_tree(distance[np.ix_(labels == k, labels == k)]) for k in range(3)]
+    return {
+        "mean_separation": np.mean(
+            [distance[np.ix_(labels == a, labels == b)].mean() for a, b in pairs]
+        ),
+        "min_separation": distance[~together].min(),
+        "max_separation": distance[~together].max(),
+        "centroid_separation": centers.mean(),
+        "min_centroid_separation": centers.min(),
+        "max_centroid_separation": centers.max(),
+        "mean_within": np.mean([part[np.triu_indices(len(part), 1)].mean() for part in within]),
+        "min_within": distance[together & ~np.eye(len(labels), dtype=bool)].min(),
+        "diameter": distance[together].max(),
+        "mst_compactness": np.concatenate([tree.data for tree in trees]).mean(),
+        "dbcv": dbcv_score(X, labels),
+        "within_cluster_variance": compactness_score(X, labels) ** 2,
+    }
+
+
+LARGER_IS_BETTER = {
+    "mean_separation",
+    "min_separation",
+    "max_separation",
+    "centroid_separation",
+    "min_centroid_separation",
+    "max_centroid_separation",
+    "dbcv",
+}
+
+
+def test_numbers_equal_the_definitions():
+    labels = clone(MODEL).fit_predict(X)
+    expected = by_hand(labels)
+    comparison = compare_clusterings(X, {"three": labels}, indices=["dunn", *expected])
+    np.testing.assert_allclose(comparison.values[0, 1:], list(expected.values()), rtol=1e-9)
+    ratio = expected["min_separation"] / expected["diameter"]
+    assert comparison.values[0, 0] == pytest.approx(ratio)
+    directions = dict(zip(comparison.indices, comparison.greater_is_better, strict=True))
+    assert {name for name in expected if directions[name]} == LARGER_IS_BETTER
+
+
+def test_distances_need_no_features():
+    labels = clone(MODEL).fit_predict(X)
+    names = ["mean_separation", "min_separation", "max_separation", "min_within", "diameter"]
+    values = compare_clusterings(X, {"three": labels}, indices=names).values
+    options = {"indices": names, "metric": "precomputed"}
+    by_distance = compare_clusterings(pairwise_distances(X), {"three": labels}, **options).values
+    np.testing.assert_allclose(by_distance, values, rtol=1e-9)
+    with pytest.raises(ValueError, match="precomputed"):
+        compare_clusterings(
+            pairwise_distances(X),
+            {"three": labels},
+            indices=["within_cluster_variance"],
+            metric="precomputed",
+        )
+
+
+CLOUDS = default_rng(0).normal(size=(60, 3)) + np.repeat([0, 2, 5], 20)[:, None]
+THREE = np.repeat(["a", "b", "c"], 20)
+
+
+@pytest.mark.parametrize(
+    ("metric", "arguments"),
+    [
+        ("minkowski", {"p": 3}),
+        ("mahalanobis", {"VI": np.diag([1.0, 2.0, 3.0])}),
+        ("seuclidean", {"V": np.array([1.0, 2.0, 3.0])}),
+        (lambda a, b, power: np.abs(a - b).max() ** power, {"power": 0.5}),
+    ],
+)
+def test_arguments_of_the_metric(metric, arguments):
+    found = silhouette_samples(CLOUDS, THREE, metric=metric, **arguments)
+    distances = cdist(CLOUDS, CLOUDS, metric=metric, **arguments)
+    np.testing.assert_allclose(
+        found, sklearn.metrics.silhouette_samples(distances, THREE, metric="precomputed")
+    )
+    assert silhouette_score(CLOUDS, THREE, metric=metric, **arguments) == pytest.approx(
+        found.mean()
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_sample_is_that_of_scikit_learn(seed):
+    options = {"sample_size": 25, "metric": "cityblock", "random_state": seed}
+    expected = sklearn.metrics.silhouette_score(CLOUDS, THREE, **options)
+    assert silhouette_score(CLOUDS, THREE, **options) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("make", [RandomState, default_rng])
+def test_a_generator_is_advanced(make):
+    generator = make(0)
+    first, second = (
+        silhouette_score(CLOUDS, THREE, sample_size=25, random_state=generator) for _ in range(2)
+    )
+    assert first != second
+
+
+def test_a_sample_of_given_distances():
+    distances = pairwise_distances(CLOUDS)
+    options = {"sample_size": 30, "random_state": 0}
+    found = silhouette_score(distances, THREE, metric="precomputed", **options)
+    assert found == pytest.approx(silhouette_score(CLOUDS, THREE, **options))
+    assert found == pytest.approx(
+        sklearn.metrics.silhouette_score(distances, THREE, metric="precomputed", **options)
+    )
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match=r"takes no arguments, got \['p'\]"):
+        silhouette_score(pairwise_distances(CLOUDS), THREE, metric="precomputed", p=3)
+    with pytest.raises(ValueError, match="'sample_size' parameter"):
+        silhouette_score(CLOUDS, THREE, sample_size=0)
+    with pytest.raises(TypeError, match="nonsense"):
+        silhouette_score(CLOUDS, THREE, metric="minkowski", nonsense=3)

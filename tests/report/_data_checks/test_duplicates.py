@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.crossed import each_value
 from helpers.tables import FEW, warnings_of
 from scipy.sparse import csr_matrix
 from sklearn.naive_bayes import MultinomialNB
@@ -60,16 +59,6 @@ def test_a_single_column_of_categories_holds_no_copies():
     (found,) = [f for f in warnings_of(X[order], y) if f.code in ("copies", "equal-rows")]
     assert found.code == "equal-rows"
     assert not found.headline
-
-
-@each_value
-@pytest.mark.parametrize("n_levels", [2, 3, 4, 6])
-@pytest.mark.parametrize("first", [0, 1])
-def test_indicators_of_one_variable_are_no_copies(n_levels, first):
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        X = np.eye(n_levels)[rng.integers(0, n_levels, 120)][:, first:]
-        assert not any(w.headline for w in warnings_of(X, rng.integers(0, 2, 120)))
 
 
 def grave_codes(X, y):

@@ -125,22 +125,6 @@ def test_persons_with_many_rows_are_identifiers(outside):
     assert [text.code for text in found if text.headline] == ["identifier"]
 
 
-@pytest.mark.parametrize("as_text", [True, False])
-@pytest.mark.parametrize("outside", [True, False])
-def test_time_points_and_doses_of_a_balanced_design_are_not_blamed(as_text, outside):
-    """Each of ten days has every rat, and so every class."""
-    rng = np.random.default_rng(0)
-    day, rat = (part.reshape(-1) for part in np.meshgrid(np.arange(10), np.arange(12)))
-    y, X = rat % 3, rng.normal(size=(120, 2)) + rat[:, None]
-    days = np.array([f"day {k}" for k in day]) if as_text else day
-    table = pd.DataFrame(X, columns=list("ab"))
-    left_out = {"day": days} if outside else {}
-    table = table if outside else table.assign(day=days)
-    target = Target(y, np.arange(3), y)
-    found = write_data_warnings(table, target, None, list(table), left_out)
-    assert "identifier" not in [text.code for text in found if text.headline]
-
-
 def test_a_rare_class_makes_no_opposite_classes():
     for seed in range(10):
         rng = np.random.default_rng(seed)

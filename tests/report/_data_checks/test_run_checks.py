@@ -1,4 +1,4 @@
-"""Warnings of the table itself: copies of samples and of the target, row numbers."""
+"""Warnings of tables, clean or with a fault; row numbers; inputs that are no table."""
 
 import csv
 import importlib.util
@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.tables import FEW, warnings_of
+from helpers.tables import warnings_of
+from scipy.sparse import csr_matrix
 from scipy.stats import binom
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
-from sklearn.model_selection import TimeSeriesSplit
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
@@ -93,7 +92,7 @@ SLOW_KINDS = [
 
 @pytest.mark.parametrize(
     ("kind", "n", "n_sets"),
-    [*((kind, 200, 1) for kind in (*KINDS.CLEAN, *KINDS.TRAPS)), *SLOW_KINDS],
+    [*((kind, 200, 4) for kind in (*KINDS.CLEAN, *KINDS.TRAPS)), *SLOW_KINDS],
 )
 def test_clean_tables_raise_no_grave_warning_and_traps_do(kind, n, n_sets):
     n_grave = KINDS.count_grave(kind, n, n_sets)
@@ -101,21 +100,6 @@ def test_clean_tables_raise_no_grave_warning_and_traps_do(kind, n, n_sets):
         assert binom.cdf(n_grave, n_sets, 0.9) > 0.001
     else:
         assert binom.sf(n_grave - 1, n_sets, 0.02) > 0.0003
-
-
-def test_rows_out_of_time_order_are_found_exactly():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 3)), np.tile([0, 1], 30)
-    dates = np.datetime64("2024-01-01") + np.arange(60)
-    few = FEW | {"cv": TimeSeriesSplit(3)}
-    model = KNeighborsClassifier(1)
-    assert "time-order" not in [
-        w.code for w in skeval.evaluate(model, X, y, left_out={"date": dates}, **few).warnings
-    ]
-    order = rng.permutation(60)
-    report = skeval.evaluate(model, X, y, left_out={"date": dates[order]}, **few)
-    (warning,) = [w for w in report.warnings if w.code == "time-order"]
-    assert "3 of 3 folds train on later rows than they test, by 'date'" in warning.headline
 
 
 def test_the_guide_lists_the_measured_error_rates():
@@ -136,3 +120,25 @@ def test_the_guide_lists_the_measured_error_rates():
         assert len(cells) == 3
         row = rf"^{re.escape(name)} {{2,}}[a-z-]+ +{' +'.join(cells)}$"
         assert kind == "clean" or re.search(row, page, re.M), name
+
+
+def test_samples_that_are_no_table_are_listed_as_unchecked(noise):
+    X, y = noise
+    twice = np.vstack([X[:25], X[:25]])
+    (kernel,) = warnings_of(twice @ twice.T, y)
+    assert kernel.startswith("Not checked: Copies and features, because the samples are not rows")
+    assert not kernel.headline
+    texts = [f"a text of some length with the number {k}" for k in range(50)]
+    (unchecked,) = warnings_of(texts, y)
+    assert unchecked.code == "unchecked"
+    copies, _ = warnings_of([text.upper() for text in texts[:25]] + texts[:25], y)
+    assert copies.headline == "50 of 50 samples are exact copies of another sample"
+    assert [text.code for text in warnings_of(["one text"] * 50, y)] == ["unchecked"]
+    assert [text.code for text in warnings_of(csr_matrix(twice), np.tile(y[:25], 2))] == ["copies"]
+    assert [text.code for text in warnings_of(csr_matrix(twice), y)] == ["equal-rows"]
+    assert warnings_of(np.where(X > 2, np.inf, np.where(X < -1, np.nan, X)), y) == []
+
+
+def test_lists_of_rows_are_checked_as_tables(noise):
+    X, y = np.tile(noise[0], (3, 1)), np.tile(noise[1], 3)
+    assert warnings_of(X.tolist(), y) == warnings_of(X, y)

@@ -2,10 +2,18 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
+from helpers.crossed import each_value
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from reference import internal as reference
+from scipy.spatial.distance import cdist, pdist
 
+from skeval.metrics.cluster._kernels import distance_pass
 from skeval.metrics.cluster._kernels import distance_pass as passes
-from skeval.metrics.cluster._kernels.distances import euclidean_tiles
+from skeval.metrics.cluster._kernels import distance_pass as search
+from skeval.metrics.cluster._kernels.distance_pass import Nearest, largest_diameter, nearest_between
+from skeval.metrics.cluster._kernels.distances import euclidean, euclidean_tiles, point_tiles
 
 rng = np.random.default_rng(5)
 
@@ -34,3 +42,105 @@ def test_reductions(sizes):
         for m in range(len(sizes)):
             nearest = np.inf if k == m else D[own[:, k]][:, own[:, m]].min()
             assert found.smallest[k, m] == pytest.approx(nearest, rel=1e-12)
+
+
+ANGLE = rng.uniform(0, 2 * np.pi, 900)
+
+
+def on_sphere(n, p):
+    points = rng.normal(size=(n, p))
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+SHAPES = {
+    "gaussian": rng.normal(size=(900, 3)),
+    "gaussian in 10-D": rng.normal(size=(900, 10)),
+    "sphere": on_sphere(900, 3),
+    "sphere in 8-D": on_sphere(900, 8),
+    "circle": np.column_stack([np.cos(ANGLE), np.sin(ANGLE)]),
+    "line": np.outer(rng.normal(size=900), [1.0, 2.0, 3.0]),
+    "one feature": rng.normal(size=(900, 1)),
+    "grid": rng.integers(0, 4, size=(900, 2)).astype(float),
+    "far": rng.normal(size=(900, 2)) + 1e6,
+    "outlier": np.vstack([rng.normal(size=(899, 2)), [[1e5, 1e5]]]),
+    "one point": np.ones((900, 2)),
+}
+
+
+@each_value
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n_clusters", [2, 3, 8, 900])
+def test_nearest_and_largest_of_many_clusters(shape, n_clusters, monkeypatch):
+    monkeypatch.setattr(search, "FIRST_BATCH", 50)
+    points = SHAPES[shape]
+    cluster = np.sort(np.arange(900) % n_clusters)
+    D = cdist(points, points)
+    nearest = D[cluster[:, None] != cluster].min()
+    assert nearest_between(points, cluster) == pytest.approx(nearest, rel=1e-13)
+    sizes = np.bincount(cluster)
+    ends = np.cumsum(sizes)
+    members = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    widest = max(D[m, m].max() for m in members)
+    assert largest_diameter(points, members) == pytest.approx(widest, rel=1e-13)
+
+
+@settings(max_examples=60, deadline=None)
+@given(arrays(np.float64, st.tuples(st.integers(1, 70), st.integers(1, 3)),
+              elements=st.integers(-3, 3).map(float)))  # fmt: skip
+def test_diameter_of_any_grid_points(points):
+    expected = pdist(points).max(initial=0.0)
+    found = largest_diameter(points, [slice(0, len(points))])
+    assert found == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.fixture(params=[(3, 4), (7, 1000), (256, 1024), (1, 1), (6, 3)], ids=str)
+def few_waiting(request, monkeypatch):
+    monkeypatch.setattr(passes, "TILE_ROWS", request.param[0])
+    monkeypatch.setattr(passes, "TILE_COLUMNS", request.param[1])
+    monkeypatch.setattr(distance_pass, "MAX_WAITING", 5)
+
+
+def by_pass(tiles, cluster, L, zero=0.0, n_jobs=None):
+    n, starts = len(cluster), np.flatnonzero(np.diff(cluster, prepend=-1))
+    nearest = Nearest(cluster, L, zero)
+    passes.distance_pass(
+        tiles, starts, n, sums=False, extremes=False, nearest=nearest, n_jobs=n_jobs
+    )
+    return nearest
+
+
+@pytest.mark.usefixtures("few_waiting")
+@pytest.mark.parametrize("L", [1, 4, 59])
+def test_the_nearest_are_the_nearest(L):
+    points, cluster = rng.normal(size=(60, 5)), np.sort(rng.integers(0, 3, 60))
+    starts = np.flatnonzero(np.diff(cluster, prepend=-1))
+    found = by_pass(euclidean_tiles(points, starts), cluster, L)
+    distance, foreign = distance_pass.unmark(found.marked)
+    D = cdist(points, points)
+    order = np.argsort(D, axis=1)[:, 1 : L + 1]
+    at = np.argsort(distance, axis=1)
+    expected = np.take_along_axis(D, order, axis=1)
+    np.testing.assert_allclose(np.take_along_axis(distance, at, axis=1), expected, rtol=1e-12)
+    expected = cluster[order] != cluster[:, None]
+    np.testing.assert_array_equal(np.take_along_axis(foreign, at, axis=1), expected)
+    assert not found.tied.any()
+    np.testing.assert_allclose(found.last, expected_last(D, L), rtol=1e-12)
+
+
+def expected_last(D, L):
+    return np.sort(D, axis=1)[:, L]
+
+
+@pytest.mark.parametrize("L", [3, 20])
+def test_ties_within_rounding(L):
+    """Distances within a relative 1e-10 of each other are equal, in whatever order they come."""
+    points = rng.integers(0, 3, size=(80, 2)) * (1 + 1e-13 * rng.random((80, 1)))
+    cluster = np.repeat([0, 1], 40)
+    exact = np.rint(points)
+    D = cdist(exact, exact)
+    zero = 1e-12  # places differ by rounding too
+    tiles = point_tiles(euclidean, points)
+    expected = reference.connectivity(D, list(cluster), L)
+    assert by_pass(tiles, cluster, L, zero).foreign_weights().sum() == pytest.approx(
+        expected, rel=1e-12
+    )
