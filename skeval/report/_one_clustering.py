@@ -23,6 +23,7 @@ from skeval.cluster import cluster_stability, predictive_power, structure_test
 from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
 from skeval.cluster._references import NOISE
 from skeval.cluster._stability import (
+    PREDICTION_STRENGTH,
     RECOVERED,
     check_pairs,
     check_points,
@@ -48,12 +49,6 @@ ORIENTATION = (
     "The adjusted Rand index with the known classes is for orientation only: the choice does not "
     "use them."
 )
-MEASURES = {
-    "prediction_strength": ("prediction", "strength"),
-    "adjusted_rand": ("adjusted Rand", "of halves"),
-    "matched_accuracy": ("matched accuracy", "of halves"),
-}
-"""The stability measure, in words on two lines."""
 
 
 def has_number(clusterer: Any) -> bool:
@@ -130,9 +125,13 @@ def resample(X: Any, n_clusters: int, arguments: dict[str, Any], seed: int) -> d
             clusterer, X, n_resamples=10 * n_repeats, random_state=seed, **run
         )
     if n_clusters > 1 and not takes_pairs(clusterer):
-        agreement = arguments["stability"]
         halves = predictive_power(
-            clusterer, X, agreement=agreement, n_repeats=n_repeats, random_state=seed, **run
+            clusterer,
+            X,
+            agreement=PREDICTION_STRENGTH,
+            n_repeats=n_repeats,
+            random_state=seed,
+            **run,
         )
         begin_step("structure", arguments["verbose"])
         structure = structure_test(
@@ -223,7 +222,7 @@ def show_numbers_as_is(report: Any) -> Section:
         up = "larger" if GREATER_IS_BETTER[name] else "smaller"
         values[f"{name.replace('_', ' ')} ({up})"] = value
     if report.halves is not None:
-        values[" ".join((*MEASURES[report.halves.method], "(larger)"))] = report.halves.value
+        values["prediction strength (larger)"] = report.halves.value
     if report.external is not None:
         values["adjusted Rand with classes (larger)"] = report.external["adjusted_rand"]
     rows = [(name, f"{value:.4f}") for name, value in values.items() if np.isfinite(value)]
