@@ -271,6 +271,19 @@ def test_an_unpenalized_logistic_regression_with_an_outlying_row(loop):
             assert call().value == pytest.approx(loop(call).value, abs=1e-2)
 
 
+@pytest.mark.filterwarnings("ignore:lbfgs failed", "ignore:LogisticRegression does not reach")
+def test_logistic_regressions_of_which_some_end_at_max_iter():
+    """Far from the origin lbfgs takes nearly as many iterations as it may."""
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        X, cv = rng.normal(size=(90, 4)), KFold(30)
+        y = (1.5 * X[:, 0] + rng.normal(size=90) > 0).astype(int)
+        X, model = X + 400, LogisticRegression()
+        p = cross_val_predict(model, X, y, cv=cv, method="predict_proba")
+        found = cross_val_error(model, X, y, cv=cv, loss="log_loss").value
+        assert found == pytest.approx(-np.log(p[np.arange(90), y]).mean(), abs=1e-4)
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1e-3])
 @pytest.mark.parametrize("steps", [[], [StandardScaler()], [SelectKBest(k=3)]], ids=str)
 @pytest.mark.usefixtures("always_solve")
