@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skeval.utils._checks import check_data, warn_undefined
+from skeval.utils._checks import check_count, check_data, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 Floats = NDArray[np.float64]
@@ -289,6 +289,7 @@ def make_sums(
     tokenize: Tokenizer | None = None,
 ) -> Sums:
     """Validate the options of BLEU and return its sums; `link` is applied to log BLEU."""
+    check_count("max_order", max_order)
     # weights of the orders
     if weights is None:
         order_weights = np.full(max_order, 1 / max_order)

@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 from skeval._adapters.fits import fit_plan
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import normal_quantile
-from skeval._resampling.fit_request import find_response_method
+from skeval._resampling.fit_request import decides_by_pairs, find_response_method
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.predictions import Predictions
@@ -99,6 +99,12 @@ def warn_of_fitted_scores(
             "single class; try class weights."
         )
         notes.append(Caution("constant-scores", text))
+    if decides_by_pairs(estimator, predictions.target):
+        text = (
+            "No scores per class: decision_function_shape='ovo' returns decision values for "
+            "pairs of classes, so curves and AUC are missing. Use 'ovr' to get them."
+        )
+        notes.append(Caution("undefined", text))
     return notes
 
 
