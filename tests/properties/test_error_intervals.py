@@ -85,7 +85,6 @@ NOTHING_VARIES = {
         DecisionTreeRegressor(random_state=0), APART, APART[:, 0]
     ),
     "selection bias": lambda: selection_bias(SelectKBest(k=2), SVM, APART, CLASSES, random_state=0),
-    "DeLong": lambda: compare("delong"),
     "paired bootstrap": lambda: compare("bootstrap"),
     "perturbation": lambda: perturbation_interval(
         SVM, APART, CLASSES, interval="normal", n_resamples=30, random_state=0
