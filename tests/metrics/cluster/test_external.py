@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from reference import external as reference
 from reference.external import model_adjusted_rand
 from scipy.special import stirling2
+from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import adjusted_rand_score
 
 from skeval.metrics.cluster import (
     class_f_measure,
@@ -197,7 +197,7 @@ def test_against_all_partitions(true, pred, model, one_sided):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_permutation_model_is_that_of_scikit_learn(seed):
     true, pred = np.random.default_rng(seed).integers(0, 5, (2, 80))
-    expected = adjusted_rand_score(true, pred)
+    expected = sk.adjusted_rand_score(true, pred)
     for one_sided in (False, True):
         value = model_adjusted_rand_score(true, pred, model="permutation", one_sided=one_sided)
         assert value == pytest.approx(expected, abs=1e-12)
@@ -250,3 +250,18 @@ def test_chance_is_zero_and_equal_partitions_are_one(model, one_sided):
         for _ in range(50)
     ]
     assert abs(np.mean(values)) < 0.01
+
+
+@settings(deadline=None)
+@given(partitions(min_size=2, max_size=30))
+def test_scikit_learn_agrees(pair):
+    result = quiet(external_indices, *pair)
+    matrix = sk.cluster.pair_confusion_matrix(*pair)
+    ss, sd, ds, dd = pair_counts(*pair).values()
+    assert [[2 * dd, 2 * ds], [2 * sd, 2 * ss]] == matrix.tolist()
+    assert result["rand"] == pytest.approx(sk.rand_score(*pair), abs=1e-12)
+    assert result["adjusted_rand"] == pytest.approx(sk.adjusted_rand_score(*pair), abs=1e-12)
+    if sd or ds:
+        assert result["fowlkes_mallows"] == pytest.approx(
+            sk.fowlkes_mallows_score(*pair), abs=1e-12
+        )

@@ -159,3 +159,19 @@ def test_repeated_names_of_objects_are_probable_groups(name, as_text):
     assert warnings_of(X.assign(**{name: values}), y, values, names=["a", "b", name]) == []
     other = "city" if as_text else "customers"
     assert warnings_of(X.assign(**{other: values}), y, names=["a", "b", other]) == []
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+@pytest.mark.parametrize("outside", [True, False])
+def test_time_points_and_doses_of_a_balanced_design_are_not_blamed(as_text, outside):
+    """Each of ten days has every rat, and so every class."""
+    rng = np.random.default_rng(0)
+    day, rat = (part.reshape(-1) for part in np.meshgrid(np.arange(10), np.arange(12)))
+    y, X = rat % 3, rng.normal(size=(120, 2)) + rat[:, None]
+    days = np.array([f"day {k}" for k in day]) if as_text else day
+    table = pd.DataFrame(X, columns=list("ab"))
+    left_out = {"day": days} if outside else {}
+    table = table if outside else table.assign(day=days)
+    target = Target(y, np.arange(3), y)
+    found = write_data_warnings(table, target, None, list(table), left_out)
+    assert "identifier" not in [text.code for text in found if text.headline]
