@@ -980,7 +980,7 @@ class FilledGroupFolds(StratifiedGroupKFold):
 
 
 class BalancedFolds(KFold):
-    """Folds of sampling units that balance a numeric target or several labels."""
+    """Folds of sampling units that balance several labels."""
 
     def __init__(self, n_splits: int, units: SamplingUnits, random_state: int) -> None:
         super().__init__(n_splits, shuffle=True, random_state=random_state)
@@ -1037,7 +1037,10 @@ def make_splitter(
     if target.classes is None:
         if groups is None and len(target) < n_folds:
             raise ValueError(f"cv={n_folds} folds need {n_folds} samples, got {len(target)}.")
-        return BalancedFolds(n_folds, units_of(target, groups), seed)
+        if target.output_classes:
+            return BalancedFolds(n_folds, units_of(target, groups), seed)
+        plain = KFold if groups is None else GroupKFold
+        return plain(n_folds, shuffle=True, random_state=seed)
     n = np.bincount(target.codes).max()
     if n < n_folds:
         raise ValueError(

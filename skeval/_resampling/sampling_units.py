@@ -261,9 +261,8 @@ class SamplingUnits:
         SAMPLE is a sample, or its predictions by several models.
     crossed : int ndarray of shape (n_samples, n_kinds) or None
         Crossed groups, a column for each kind; the units are the groups of the smallest kind.
-    means : ndarray of shape (n_units,) or (n_units, n_labels), or None
-        Mean of a numeric target, or share of samples with each label, in each unit. Folds balance
-        them; None for classes and for units without a common target.
+    shares : ndarray of shape (n_units, n_labels) or None
+        Share of samples with each label in each unit, which folds balance; None for one target.
     """
 
     unit: np.ndarray
@@ -271,7 +270,7 @@ class SamplingUnits:
     n_groups: int | None = None
     kind: UnitKind = UnitKind.GROUP
     crossed: np.ndarray | None = None
-    means: np.ndarray | None = None
+    shares: np.ndarray | None = None
 
     @property
     def n_units(self) -> int:
@@ -289,19 +288,11 @@ class SamplingUnits:
         return chosen[self.unit]
 
     def deal(self, units: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-        """Return a fold for each of some units, dealt in turn, class after class.
-
-        Numbers are sorted into quantile bins of `n_folds` units, one for each fold.
-        """
-        stratum = self.stratum[units]
-        if self.means is not None and self.means.ndim == 2:
-            return deal_labels(self.means[units], n_folds, rng)
-        if self.means is not None:
-            ranks = np.empty(len(units), dtype=np.intp)
-            ranks[np.lexsort([rng.random(len(units)), self.means[units]])] = np.arange(len(units))
-            stratum = ranks // n_folds
-        # shuffle within classes or bins, then deal them one after the other
-        order = np.lexsort([rng.random(len(units)), stratum])
+        """Return a fold for each of some units, dealt in turn, class after class."""
+        if self.shares is not None:
+            return deal_labels(self.shares[units], n_folds, rng)
+        # shuffle within classes, then deal class after class
+        order = np.lexsort([rng.random(len(units)), self.stratum[units]])
         fold = np.empty(len(units), dtype=np.intp)
         fold[order] = np.arange(len(units)) % n_folds
         return fold
@@ -326,16 +317,14 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
         classes = number_by_appearance(target.codes)
     elif target.output_classes:
         classes = number_by_appearance(find_rarest_labels(target.codes))
-    # numbers that folds balance, or an indicator of each class of each output but the first
-    means = None
-    if target.classes is None and not target.outputs:
-        means = target.y.astype(float)
-    elif target.output_classes:
+    # an indicator of each class of each output but the first
+    shares = None
+    if target.output_classes:
         columns = zip(target.codes.T, target.output_classes, strict=True)
         levels = [codes[:, None] == np.arange(1, len(names)) for codes, names in columns]
-        means = np.hstack(levels).astype(float)
+        shares = np.hstack(levels).astype(float)
     if groups is None:
-        return SamplingUnits(np.arange(len(target)), classes, means=means)
+        return SamplingUnits(np.arange(len(target)), classes, shares=shares)
     crossed = None
     if groups.ndim == 2:
         # folds keep the groups of the smallest kind together
@@ -348,11 +337,11 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
     # the stratum of a group is its most frequent class
     members = np.zeros((n_groups, int(classes.max()) + 1), dtype=np.intp)
     np.add.at(members, (unit, classes), 1)
-    if means is not None:
-        sums = np.zeros((n_groups, *means.shape[1:]))
-        np.add.at(sums, unit, means)
-        means = (sums.T / np.bincount(unit)).T
-    return SamplingUnits(unit, members.argmax(axis=1), n_groups, crossed=crossed, means=means)
+    if shares is not None:
+        sums = np.zeros((n_groups, shares.shape[1]))
+        np.add.at(sums, unit, shares)
+        shares = sums / np.bincount(unit)[:, None]
+    return SamplingUnits(unit, members.argmax(axis=1), n_groups, crossed=crossed, shares=shares)
 
 
 def deal_labels(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:

@@ -107,7 +107,7 @@ class CV2FeatureSelectionPipeline(
     classifier : classifier, default=None
         Classifier for the selected or extracted features. None means ``SVC(kernel="linear")``.
     cv : int, splitter, iterable of (train, test) or None, default=10
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. Splitters may be repeated. If a class has fewer members, the number of
         folds is reduced to its size, with a warning. None skips the rounds: nothing is estimated,
         and a grid search over ``selector__k`` is faster.
@@ -698,7 +698,7 @@ def selection_bias(
     y : array-like of shape (n_samples,)
         Labels.
     cv : int, splitter or iterable of (train, test), default=10
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together.
     n_repeats : int, default=1
         Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.

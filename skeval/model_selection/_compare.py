@@ -110,7 +110,7 @@ def compare_classifiers(
     y : array-like of shape (n_samples,)
         Classes.
     cv : int, splitter or iterable, default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. All estimators have the same folds. None means 10 folds, repeated ten times
         for "corrected_t" (10 x 10, [4]_).
     method : str, default="auto"
@@ -439,7 +439,7 @@ def run_over_datasets(
         Data sets. A callable without arguments that returns a data set is called when needed, so
         that only one data set is in memory at a time.
     cv : int, splitter or iterable, default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. None means 10.
     scoring : str or callable, default=None
         Name from `get_scorer_names`, or a scorer; larger is better. None is "accuracy" for

@@ -507,7 +507,7 @@ def error_interval(
     method : str, default="auto"
         "auto" is "repeated_cv"; the other methods are listed in the Notes.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. They are the folds of "cross_validation" or "repeated_cv", instead of
         `n_folds`. A number of folds, or a splitter with ``shuffle=True``, draws new folds for each
         repeat. All other folds are used as they are, and the method of the result is "given_folds":

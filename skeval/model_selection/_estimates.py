@@ -343,7 +343,7 @@ def cross_val_error(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers; several columns are several labels or numbers of each sample.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. None means 10 folds, or fewer if there are fewer samples, groups or members
         of the largest class; scikit-learn warns if a class has fewer members than there are folds.
         Splitters of scikit-learn, such as ``LeaveOneOut()``, are used as they are; training samples
@@ -606,7 +606,7 @@ def perturbation_interval(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     cv : int, splitter or iterable of (train, test), default=10
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. With repeated folds, the losses of each sample are averaged.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split.

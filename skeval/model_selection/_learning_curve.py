@@ -144,7 +144,7 @@ def learning_curve_band(
         groups are kept whole. None means six geometrically spaced sizes, from 15 % (at least 20
         samples, at most half) to all.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. None means 10. A number of folds, or a splitter with ``shuffle=True``,
         draws new folds for each repeat. If all folds test samples after their training samples, as
         ``TimeSeriesSplit`` does, the most recent samples train; otherwise training samples are
@@ -247,7 +247,7 @@ def learning_curve_band(
     >>> print(curve)  # doctest: +ELLIPSIS
     learning curve
       More samples would help: with 300, twice as many, the mean squared error would improve
-      by 100.2 [13.39, 378.1] to 2933 [1923, 4367], if the trend up to 135, the largest size
+      by 106.7 [1.6462, 358.4] to 2933 [2120, 4001], if the trend up to 135, the largest size
       measured, continues.
     samples 150
     ...

@@ -106,7 +106,7 @@ def permutation_test(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers; several columns are several labels or numbers of each sample.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. None means 10. They are drawn again for each permutation of the labels, so
         that they stay stratified; numbers and several labels are not stratified here.
     scoring : str, callable, list, tuple or dict, default=None

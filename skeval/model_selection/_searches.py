@@ -743,7 +743,7 @@ def tuning_optimism(
     y : array-like of shape (n_samples,)
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=5
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together.
     n_repeats : int, default=1
         Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.

@@ -120,7 +120,7 @@ def evaluate(
         after the columns of a data frame. A sparse matrix of 0 and 1 indicates which labels each
         sample has.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. A number of folds, or a splitter with ``shuffle=True``, draws new folds for
         each repeat. Other folds are used as they are, and without `groups` samples that they never
         separate count as one unit. None means 10, or the number of samples, of groups or of members

@@ -344,12 +344,11 @@ class Report(Mapping[str, Any]):
         if part == "predictions":
             return self.predictions
         main = self.layout.main_part
-        results = {"warnings": self.warnings, **self._look_up(self.layout.records)}
+        named = {"warnings": self.warnings, **self._look_up(self.layout.records)}
+        results = {name: result for name, result in named.items() if result is not None}
         part = check_option("part", main if part is None else part, tuple(results))
         # results have a frame of their own, or rows
         result = results[part]
-        if result is None:
-            raise ValueError(f"part must be a part of the report, got {part!r}.")
         if hasattr(result, "to_frame"):
             frame: DataFrame = result.to_frame()
             return frame

@@ -111,7 +111,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     cv : int, splitter or iterable of (train, test), default=10
-        Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. A number is reduced to the size of the smallest class, with a warning.
     random_state : int, RandomState or None, default=None
         Seed of the random draws; an int gives the same result in each call.

@@ -44,6 +44,7 @@ STEPS = [
     "cross_validation",
     "leave_one_out",
     "bootstrap",
+    "importance",
     "permutation",
 ]
 

@@ -22,22 +22,6 @@ def folds_of(target, n_folds, seed=0):
     return fold
 
 
-def test_folds_balance_numbers():
-    y = np.random.default_rng(0).lognormal(size=47)
-    fold = folds_of(Target(y, None, y), 5)
-    # each five consecutive numbers are in five folds
-    for start in range(0, 45, 5):
-        assert sorted(fold[np.argsort(y)[start : start + 5]]) == [0, 1, 2, 3, 4]
-    assert not np.array_equal(fold, folds_of(Target(y, None, y), 5, seed=1))
-    # groups by their means, ties at random
-    group = np.repeat(np.arange(20), 3)
-    y = np.repeat(np.arange(20) % 4, 3).astype(float)
-    fold = folds_of(Target(y, None, y, groups=group), 5)
-    assert_array_equal(fold[::3], fold[2::3])
-    for number in range(5):
-        assert sorted(y[fold == number]) == sorted(np.repeat(np.arange(4.0), 3))
-
-
 def test_folds_balance_labels():
     rng = np.random.default_rng(0)
     labels = (rng.random((60, 6)) < [0.05, 0.1, 0.1, 0.3, 0.5, 0.9]).astype(float)

@@ -44,7 +44,7 @@ def test_report_is_drawn_row_by_row():
     assert labels[1].startswith("resubstitution\n0.0")
     assert labels[-2].startswith("SVM, perturbed training\n")
     assert f"[{intervals[2].low:.4f}, {intervals[2].high:.4f}]" in labels[2]
-    assert display.ax_.get_xlabel() == "error rate, 80 % intervals"
+    assert display.ax_.get_xlabel() == "error rate,\n80 % intervals"
     assert display.guess_.get_xdata() == [0.5, 0.5]
     assert labels[-1] == "baseline\n0.5000"
     wider = EstimatesDisplay.from_result(report.answer, confidence_level=0.99)
@@ -57,7 +57,7 @@ def test_squared_errors_are_drawn_in_the_unit_of_the_target():
     X, y = load_diabetes(return_X_y=True)
     report = skeval.evaluate(Ridge(), X, y, include=[], random_state=0)
     display = report.plot()
-    assert display.ax_.get_xlabel() == "root mean squared error, 95 % intervals"
+    assert display.ax_.get_xlabel() == "root mean squared error,\n95 % intervals"
     np.testing.assert_allclose(
         display.values, np.sqrt([e.value for e in [report.answer, *report.estimates.values()]])
     )
