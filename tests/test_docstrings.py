@@ -70,7 +70,7 @@ def test_all_is_what_there_is(module_name):
 # One text for each option of one type, with which its description starts; what is peculiar to a
 # function follows.
 FOLDS = (
-    "Folds. A number of folds is shuffled with `random_state`, stratified by target, and keeps "
+    "Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps "
     "groups together."
 )
 CACHE = (
