@@ -425,7 +425,7 @@ def _perturb(evaluation: Evaluation) -> tuple[Estimate, ...]:
     inputs = evaluation.strict.with_options(method="perturbation")
     n_resamples = evaluation.sizes["perturbation"]
     # the report has its own sentence for this
-    with ignored_warnings(UserWarning, "the _estimates.resubstitution error"):
+    with ignored_warnings(UserWarning, "the resubstitution error"):
         return tuple(
             _estimates.perturb_error(
                 inputs, evaluation.folds, root, n_resamples=n_resamples, statistic=name

@@ -100,6 +100,15 @@ def test_weights_by_name_are_not_perturbed(table):
     assert report.selection_bias.to_dict() == by_weight.selection_bias.to_dict()
 
 
+@pytest.mark.filterwarnings("error")
+def test_an_overfitting_svm_is_perturbed_without_a_warning():
+    X, y = np.random.default_rng(0).normal(size=(40, 30)), np.tile([0, 1], 20)
+    options = {"include": ["perturbation"], "n_perturbations": 20, "cv": 3, "random_state": 0}
+    report = skeval.evaluate(SVC(kernel="linear"), X, y, **options)
+    assert report["resubstitution"].value < report["cross_validation"].value / 2
+    assert len(report.perturbation) == 2
+
+
 def test_names_given_by_hand_go_through_the_steps(table):
     X, y = table
     model = make_pipeline(PolynomialFeatures(2, include_bias=False), SelectKBest(k=3), GaussianNB())
