@@ -69,7 +69,7 @@ def test_types_of_options_name_the_documented_options():
 @pytest.mark.parametrize(
     ("function", "option", "kind"),
     [
-        (skeval.error_interval, "method", _checks.ErrorMethod),
+        (skeval.error_interval, "method", _checks.ErrorMethodName),
         (skeval.permutation_test, "exchange", _checks.ExchangeName),
     ],
 )

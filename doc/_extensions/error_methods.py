@@ -18,7 +18,7 @@ class ErrorMethods(SphinxDirective):
         """Return the table."""
         rows = [("``method``", "what it does", "fits")]
         for name, method in ERROR_METHODS.items():
-            what, _, fits = inspect.getdoc(method).splitlines()[0].rpartition(": ")
+            what, _, fits = inspect.getdoc(method.estimate).splitlines()[0].rpartition(": ")
             shown = f'``"{name}"``{", the default" * (name == AUTO)}'
             rows.append((shown, what, fits.removesuffix(".").rpartition(" ")[0]))
         lines = [".. list-table::", "   :header-rows: 1", "   :widths: 28 58 14", ""]

@@ -66,7 +66,6 @@ from skeval.model_selection._estimates import (
 from skeval.model_selection._interval_methods import (
     AUTO,
     ERROR_METHODS,
-    WITHOUT_WEIGHTS,
     FitMeans,
     average_repeats,
     average_subsamples,
@@ -76,7 +75,7 @@ from skeval.model_selection._interval_methods import (
 )
 from skeval.utils import _checks
 from skeval.utils._checks import (
-    ErrorMethod,
+    ErrorMethodName,
     ErrorScore,
     FoldVariance,
     RandomStateLike,
@@ -463,16 +462,12 @@ def measure_scorers(predictions: Predictions) -> Iterator[Measured]:
         yield Measured(name, mean, ("corrected_t", limits, error), predictions.n_tested)
 
 
-ONE_PLAN = ("holdout", "repeated_cv", "cv_wald", "corrected_t", "conservative_z", "nested_cv")
-"""Methods whose fits are one plan, so that several losses can share them."""
-
-
 def error_interval(
     estimator: Any,
     X: Any,
     y: Any,
     *,
-    method: ErrorMethod = "auto",
+    method: ErrorMethodName = "auto",
     cv: Any = None,
     confidence_level: float = 0.95,
     loss: LossLike = None,
@@ -658,17 +653,15 @@ def error_interval(
         n_resamples=n_resamples,
         variance=variance,
     )
-    root = _checks.root_seed(random_state)
+    root, row = _checks.root_seed(random_state), ERROR_METHODS[method]
     if not inputs.target.outputs:
-        return ERROR_METHODS[method](inputs, root, **parameters)
+        return row.estimate(inputs, root, **parameters)
     # the error over all outputs, and of each output on the same folds or resamples
-    if method in ONE_PLAN:
+    if row.one_plan:
         inputs = inputs.with_options(finished=[])
-    estimate = ERROR_METHODS[method](inputs, deepcopy(root), **parameters)
+    estimate = row.estimate(inputs, deepcopy(root), **parameters)
     by_output = {
-        name: ERROR_METHODS[method](
-            inputs.with_options(losses=(own,)), deepcopy(root), **parameters
-        )
+        name: row.estimate(inputs.with_options(losses=(own,)), deepcopy(root), **parameters)
         for name, own in losses_by_output(inputs.loss, inputs.target).items()
     }
     return replace(estimate, extra=replace(estimate.extra, by_output=Results(by_output)))
@@ -677,7 +670,7 @@ def error_interval(
 def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
     """Return the parameters that are not None; raise if the method does not take one of them."""
     # the signature of a method lists its parameters
-    takes = signature(ERROR_METHODS[method]).parameters
+    takes = signature(ERROR_METHODS[method].estimate).parameters
     parameters = {name: value for name, value in parameters.items() if value is not None}
     for name, value in parameters.items():
         if name not in takes:
@@ -693,8 +686,8 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
     """Return the weights of the samples, or None; raise if the method does not support them."""
     if sample_weight is None:
         return None
-    if inputs.method in WITHOUT_WEIGHTS:
-        able = ", ".join(repr(name) for name in ERROR_METHODS if name not in WITHOUT_WEIGHTS)
+    if not ERROR_METHODS[inputs.method].takes_weights:
+        able = ", ".join(repr(name) for name, row in ERROR_METHODS.items() if row.takes_weights)
         raise ValueError(
             f"sample_weight must be None for method={inputs.method!r}, which draws samples in "
             f"proportion to their number; methods that support weights are {able}."

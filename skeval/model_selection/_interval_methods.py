@@ -661,26 +661,40 @@ def error_of_some(
     )
 
 
-ErrorMethod = Callable[..., Estimate]
-"""``method(inputs, root, **parameters)``; the user guide shows the first line of the docstring."""
+class ErrorMethod(NamedTuple):
+    """A method of `error_interval`.
 
-ERROR_METHODS: dict[str, ErrorMethod] = {
-    "resubstitution": resubstitution,
-    "holdout": holdout,
-    "cross_validation": cross_validation,
-    "leave_one_out": leave_one_out,
-    "oob": bootstrap,
-    ".632": bootstrap,
-    ".632+": bootstrap,
-    "repeated_cv": repeated_cv,
-    "cv_wald": cv_wald,
-    "corrected_t": corrected_t,
-    "conservative_z": conservative_z,
-    "nested_cv": nested_cv,
-    "perturbation": perturbation,
+    Attributes
+    ----------
+    estimate : callable
+        ``estimate(inputs, root, **parameters)``; the user guide shows the first line of its
+        docstring.
+    takes_weights : bool
+        Whether samples may have weights.
+    one_plan : bool
+        Whether all fits are one plan, which several losses then share.
+    """
+
+    estimate: Callable[..., Estimate]
+    takes_weights: bool = True
+    one_plan: bool = True
+
+
+ERROR_METHODS = {
+    "resubstitution": ErrorMethod(resubstitution),
+    "holdout": ErrorMethod(holdout),
+    "cross_validation": ErrorMethod(cross_validation),
+    "leave_one_out": ErrorMethod(leave_one_out),
+    "oob": ErrorMethod(bootstrap, takes_weights=False, one_plan=False),
+    ".632": ErrorMethod(bootstrap, takes_weights=False, one_plan=False),
+    ".632+": ErrorMethod(bootstrap, takes_weights=False, one_plan=False),
+    "repeated_cv": ErrorMethod(repeated_cv),
+    "cv_wald": ErrorMethod(cv_wald),
+    "corrected_t": ErrorMethod(corrected_t),
+    "conservative_z": ErrorMethod(conservative_z),
+    "nested_cv": ErrorMethod(nested_cv),
+    "perturbation": ErrorMethod(perturbation, one_plan=False),
 }
-"""Methods of `error_interval`; a new method needs a row here and a line in that docstring."""
-WITHOUT_WEIGHTS = ("oob", ".632", ".632+")
-"""Methods that draw samples with replacement, and take no weights."""
+"""Methods of `error_interval`; its docstring and `ErrorMethodName` list them, too."""
 AUTO: Final = "repeated_cv"
 """The method of ``method="auto"``."""

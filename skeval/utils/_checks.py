@@ -77,7 +77,7 @@ StabilityMeasure = Literal["nogueira", "kuncheva", "jaccard"]
 Statistic = Literal["cross_validation", "resubstitution"]
 StructureReference = Literal["auto", "uniform", "box", "permuted", "unimodal"]
 ReaderSampling = Literal["random", "fixed"]
-ErrorMethod = Literal[
+ErrorMethodName = Literal[
     "auto",
     "resubstitution",
     "holdout",

@@ -28,7 +28,7 @@ from skeval.model_selection import (
     error_interval,
     resubstitution_error,
 )
-from skeval.model_selection._interval_methods import ERROR_METHODS, WITHOUT_WEIGHTS
+from skeval.model_selection._interval_methods import ERROR_METHODS
 from skeval.utils._checks import root_seed
 
 SMALL = {  # a few fits of each method
@@ -46,7 +46,7 @@ SMALL = {  # a few fits of each method
     ".632+": {"n_resamples": 10},
     "perturbation": {"n_resamples": 8, "n_folds": 3},
 }
-WEIGHTED = [method for method in ERROR_METHODS if method not in WITHOUT_WEIGHTS]
+WEIGHTED = [name for name, method in ERROR_METHODS.items() if method.takes_weights]
 
 
 BAYES = GaussianNB()
@@ -369,6 +369,6 @@ def test_every_row_of_the_table_is_described():
     guide = Path(__file__).parents[2] / "doc" / "user_guide" / "confidence.rst"
     for name, method in ERROR_METHODS.items():
         assert f'"{name}"' in error_interval.__doc__
-        assert re.search(r": .* fits?\.", inspect.getdoc(method).splitlines()[0])
+        assert re.search(r": .* fits?\.", inspect.getdoc(method.estimate).splitlines()[0])
     if guide.is_file():
         assert ".. error-methods::" in guide.read_text(encoding="utf-8")
