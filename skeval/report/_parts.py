@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from time import monotonic, process_time
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ from skeval.model_selection._error_interval import measure_scorers, settle
 from skeval.model_selection._permutation import draw_orders, evaluate_scores, score_permutations
 from skeval.report._findings import ALPHA
 from skeval.report._page import Caution
-from skeval.report._sentences import write_few_folds
+from skeval.report._sentences import PERTURBED, write_few_folds
 from skeval.utils._checks import ignored_warnings, root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
@@ -412,7 +413,7 @@ def _bootstrap(evaluation: Evaluation) -> list[Estimate]:
     return list(estimate_bootstraps(inputs, root, n_resamples=n_resamples).values())
 
 
-def _perturb(evaluation: Evaluation) -> tuple[Estimate, ...]:
+def _perturb(evaluation: Evaluation) -> list[tuple[Estimate, ...]]:
     """Return the intervals around the cross-validated error, by both statistics."""
     # weights of the user would be replaced
     weights = weight_parameters(evaluation.inputs.estimator, np.ones(len(evaluation.target)))
@@ -426,15 +427,16 @@ def _perturb(evaluation: Evaluation) -> tuple[Estimate, ...]:
     n_resamples = evaluation.sizes["perturbation"]
     # the report has its own sentence for this
     with ignored_warnings(UserWarning, "the resubstitution error"):
-        return tuple(
+        intervals = tuple(
             _estimates.perturb_error(
                 inputs, evaluation.folds, root, n_resamples=n_resamples, statistic=name
             )
-            for name in ("cross_validation", "resubstitution")
+            for name in PERTURBED
         )
+    return [intervals]
 
 
-def _permute(evaluation: Evaluation) -> Test:
+def _permute(evaluation: Evaluation) -> list[Test]:
     """Return the permutation test of the cross-validated loss, or of the metric of a rare class.
 
     With ``include="auto"`` it stops as soon as it is clear whether P exceeds `ALPHA`.
@@ -461,11 +463,11 @@ def _permute(evaluation: Evaluation) -> Test:
     level = inputs.confidence_level
     result: Any = evaluate_scores(scores, scoring, exchange, rule, level)  # one metric, one result
     named = SCORINGS.get(loss.name, f"minus the {mean_loss_name(loss.name)}")
-    return replace(result, name=named if metric is None else metric)
+    return [replace(result, name=named if metric is None else metric)]
 
 
-def _select(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the bias of selection outside the folds and the stability of the selection."""
+def _select(evaluation: Evaluation) -> list[Any]:
+    """Return the bias of selection outside the folds, its stability, and the names of features."""
     level, folds = evaluation.inputs.confidence_level, evaluation.folds
     parts: Any = split_at_selector(evaluation.inputs.estimator, evaluation.inputs.X)
     plan = plans.fold_plan(len(evaluation.target), folds)
@@ -485,14 +487,14 @@ def _select(evaluation: Evaluation) -> dict[str, Any]:
     stability = None
     if supports is not None:
         stability = selection_stability(supports, confidence_level=level)
-    return {"selection_bias": bias, "selection_stability": stability, "candidate_names": names}
+    return [bias, stability, names]
 
 
 IMPORTANCE = "importance of "
 """Prefix of the scores of the main fits that are drops of another score."""
 
 
-def _measure_importance(evaluation: Evaluation) -> Results:
+def _measure_importance(evaluation: Evaluation) -> list[Results]:
     """Return the permutation importance of each feature, the most important first."""
     scores, level = evaluation.predictions.scores, evaluation.inputs.confidence_level
     drops = {name: values for name, values in scores.items() if name.startswith(IMPORTANCE)}
@@ -501,7 +503,7 @@ def _measure_importance(evaluation: Evaluation) -> Results:
     named = ((one.metric.removeprefix(IMPORTANCE), one) for one in measured)
     n_units = predictions.cases.n_units
     with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined intervals
-        return Results({name: settle(one, None, n_units, level) for name, one in named})
+        return [Results({name: settle(one, None, n_units, level) for name, one in named})]
 
 
 # --- for which data each part is defined, and how many fits it takes
@@ -535,9 +537,14 @@ def _is_linear_svc(evaluation: Evaluation) -> bool:
 class Part(NamedTuple):
     """A part of an evaluation besides the main estimate."""
 
-    compute: Callable[[Evaluation], Any]
+    compute: Callable[[Evaluation], list[Any]]
+    """Returns estimates of the error, or the values of `results`."""
     n_fits: Callable[[Evaluation], int]
     applies: Callable[[Evaluation], bool] = lambda _: True
+    results: tuple[str, ...] = ()
+    """Names of its results in the report, if they are not estimates of the error."""
+    meanings: Mapping[str, str] = MappingProxyType({})
+    """What each of its estimates is, by the name of the estimate; a note in their table."""
     in_auto: bool = False
     required: bool = False
     """Whether it is computed whatever `include` names."""
@@ -548,25 +555,58 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    "resubstitution": Part(_resubstitute, lambda _: 1, in_auto=True, required=True),
-    "holdout": Part(_hold_out, lambda _: 1, _can_exchange),
-    "cross_validation": Part(_cross_validate, lambda _: 0, in_auto=True, required=True),
+    "resubstitution": Part(
+        _resubstitute,
+        lambda _: 1,
+        meanings={"resubstitution": "training error; optimistic, do not report it alone"},
+        in_auto=True,
+        required=True,
+    ),
+    "holdout": Part(
+        _hold_out,
+        lambda _: 1,
+        _can_exchange,
+        meanings={"holdout": "error on a third that was held out; depends on the split"},
+    ),
+    "cross_validation": Part(
+        _cross_validate,
+        lambda _: 0,
+        meanings={"cross_validation": "each sample predicted by a model trained without it"},
+        in_auto=True,
+        required=True,
+    ),
     "leave_one_out": Part(
-        _leave_one_out, lambda evaluation: evaluation.inputs.units.n_units, _can_exchange
+        _leave_one_out,
+        lambda evaluation: evaluation.inputs.units.n_units,
+        _can_exchange,
+        meanings={"leave_one_out": "cross-validation with as many folds as samples"},
     ),
     "bootstrap": Part(
-        _bootstrap, lambda evaluation: 1 + evaluation.sizes["bootstrap"], _can_exchange
+        _bootstrap,
+        lambda evaluation: 1 + evaluation.sizes["bootstrap"],
+        _can_exchange,
+        meanings={
+            "oob": "out-of-bag error of bootstrap samples; pessimistic",
+            ".632": "0.632 of the out-of-bag error plus 0.368 of resubstitution",
+            ".632+": ".632 with a weight that grows with overfitting",
+        },
     ),
     "perturbation": Part(
         _perturb,
         lambda evaluation: len(evaluation.folds) * (1 + evaluation.sizes["perturbation"]),
         _is_linear_svc,
+        results=("perturbation",),
+        meanings={
+            PERTURBED["cross_validation"]: "interval from refits with random weights",
+            PERTURBED["resubstitution"]: "the same for the training error; requires many samples",
+        },
     ),
-    "importance": Part(_measure_importance, lambda _: 0, _has_importance),
+    "importance": Part(_measure_importance, lambda _: 0, _has_importance, results=("importance",)),
     "selection": Part(
         _select,
         lambda evaluation: 1 + 3 * len(evaluation.folds),
         _has_selector,
+        results=("selection_bias", "selection_stability", "candidate_names"),
         in_auto=True,
         skips_failed=True,
     ),
@@ -574,26 +614,24 @@ PARTS = {
         _permute,
         lambda evaluation: len(evaluation.folds) * (1 + evaluation.sizes["permutation"]),
         _can_exchange,
+        results=("permutation",),
         in_auto=True,
         only_in_doubt=True,
         skips_failed=True,
     ),
 }
 """Parts by name; the estimates come first, from the most optimistic to the most conservative."""
-ESTIMATES = ("resubstitution", "holdout", "cross_validation", "leave_one_out", "bootstrap")
 
 
 class Finished(NamedTuple):
     """Results of the parts that were run, why others were not, and warnings about failed ones."""
 
+    estimates: list[Estimate]
+    """All estimates of the error besides the main one."""
     results: dict[str, Any]
+    """Results of all other parts, None of those that were not run."""
     omitted: dict[str, str]
     cautions: list[Caution]
-
-    @property
-    def estimates(self) -> list[Estimate]:
-        """All estimates of the error besides the main one."""
-        return [estimate for name in ESTIMATES for estimate in self.results.get(name, ())]
 
 
 def run_parts(evaluation: Evaluation, clock: Clock, say: Callable[[str], None]) -> Finished:
@@ -601,7 +639,8 @@ def run_parts(evaluation: Evaluation, clock: Clock, say: Callable[[str], None]) 
 
     `say` announces each part.
     """
-    finished = Finished({}, {}, [])
+    names = (name for part in PARTS.values() for name in part.results)
+    finished = Finished([], dict.fromkeys(names), {}, [])
     auto = evaluation.include == "auto"
     for name, part in PARTS.items():
         included = part.required or auto or name in evaluation.include
@@ -629,7 +668,11 @@ def run_parts(evaluation: Evaluation, clock: Clock, say: Callable[[str], None]) 
         # a part that is undefined or fails leaves a warning
         say(name)
         try:
-            finished.results[name] = part.compute(evaluation)
+            computed = part.compute(evaluation)
+            if part.results:
+                finished.results.update(zip(part.results, computed, strict=True))
+            else:
+                finished.estimates.extend(computed)
         except KeyboardInterrupt:
             clock.stop(f"in {name}")
             finished.omitted[name] = INTERRUPTED

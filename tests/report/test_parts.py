@@ -1,4 +1,4 @@
-"""Selections in a report: by the names of what the selector chose from, and never in the way."""
+"""Parts of an evaluation, most of all selection: names of what the selector chose from."""
 
 import warnings
 
@@ -24,6 +24,8 @@ import skeval
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import NullDistributionDisplay
 from skeval.model_selection._importance import ScoreDrop
+from skeval.report._evaluate import ESTIMATOR
+from skeval.report._parts import PARTS
 
 # Folds that are given are fitted once, and no labels are shuffled for them.
 FEW = {"include": ["selection"], "cv": StratifiedKFold(3), "random_state": 0}
@@ -107,6 +109,13 @@ def test_an_overfitting_svm_is_perturbed_without_a_warning():
     report = skeval.evaluate(SVC(kernel="linear"), X, y, **options)
     assert report["resubstitution"].value < report["cross_validation"].value / 2
     assert len(report.perturbation) == 2
+
+
+def test_no_result_of_a_part_is_lost(table, monkeypatch):
+    assert {name for part in PARTS.values() for name in part.results} <= set(ESTIMATOR.records)
+    monkeypatch.setitem(PARTS, "new", PARTS["holdout"])
+    report = skeval.evaluate(GaussianNB(), table[0][list("abcd")], table[1], include=["new"])
+    assert "holdout" in report.estimates
 
 
 def test_names_given_by_hand_go_through_the_steps(table):
