@@ -334,8 +334,16 @@ PREDICTIONS = Layout(
         _sections.show_subgroups,
         _sections.show_hard_samples,
     ),
+    about=(
+        "answer", "n_samples", "class_sizes", "confidence_level", "kind", "threshold", "n_groups",
+        "baseline", "positive", "rare_class", "never_predicted",
+    ),
+    records=(
+        "metrics", "confusion", "at_threshold", "calibration", "subgroups", "less_the_rest",
+        "hard_samples",
+    ),
     plot=_sections.plot_estimates,
-)
+)  # fmt: skip
 
 
 WORDS = {

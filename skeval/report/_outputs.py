@@ -676,5 +676,10 @@ LABELS = Layout(
     facts=_write_facts,
     basis=_describe_labels,
     sections=(show_metrics, _sections.show_subgroups, _sections.show_hard_samples),
+    about=(
+        "answer", "n_samples", "class_sizes", "confidence_level", "kind", "threshold", "n_groups",
+        "baseline", "labels", "rare_class", "never_predicted",
+    ),
+    records=("metrics", "confusion", "subgroups", "less_the_rest", "hard_samples"),
     plot=_sections.plot_estimates,
-)
+)  # fmt: skip

@@ -317,12 +317,10 @@ class Report(Mapping[str, Any]):
         return {name: _make_plain(value) for name, value in entries.items()}
 
     def _look_up(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return entries of `to_dict` by their names, if the report has them."""
+        """Return entries of `to_dict` by their names; raise for a name that is not a result."""
         computed = self.layout.computed
         return {
-            name: computed[name](self) if name in computed else self.results[name]
-            for name in names
-            if name in computed or name in self.results
+            name: computed[name](self) if name in computed else self.results[name] for name in names
         }
 
     def to_frame(self, part: str | None = None) -> DataFrame:

@@ -163,18 +163,10 @@ def describe_target(report: Any, more: str) -> str:
 OF_PREDICTIONS: dict[str, Any] = {
     "title": "Evaluation of predictions",
     "figure": draw_main,
-    "about": (
-        "answer", "n_samples", "class_sizes", "confidence_level", "kind", "threshold", "n_groups",
-        "baseline", "positive", "labels", "rare_class", "never_predicted",
-    ),
-    "records": (
-        "metrics", "confusion", "at_threshold", "calibration", "subgroups",
-        "less_the_rest", "hard_samples",
-    ),
     "main_part": "metrics",
     "row_name": "name",
     "predictions": frame_predictions,
-}  # fmt: skip
+}
 """Common part of the layouts of existing predictions."""
 
 
