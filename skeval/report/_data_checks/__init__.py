@@ -1,7 +1,6 @@
 """Checks of a table, and of the order of its rows, for faults that bias an error estimate.
 
-`CHECKS` lists the checks of a table in the order of their warnings. A check is a generator of
-findings.
+`CHECKS` lists the checks of a table. A check is a generator of findings.
 """
 
 from __future__ import annotations
@@ -52,20 +51,21 @@ __all__ = [
 ]
 
 Check = Callable[[TableDescription], Iterator[Finding]]
-CHECKS: tuple[Check, ...] = (
-    check_copies,
-    check_near_duplicates,
-    check_synthetic_samples,
-    check_target_copies,
-    check_target_formula,
-    check_target_encodings,
-    check_class_imputation,
-    check_missing_by_class,
-    check_decimals_by_class,
-    check_identifiers,
-    check_row_numbers,
-    check_constants,
-)
+CHECKS: dict[Check, bool] = {
+    check_copies: False,
+    check_near_duplicates: True,
+    check_synthetic_samples: True,
+    check_target_copies: True,
+    check_target_formula: True,
+    check_target_encodings: True,
+    check_class_imputation: True,
+    check_missing_by_class: True,
+    check_decimals_by_class: True,
+    check_identifiers: True,
+    check_row_numbers: False,
+    check_constants: False,
+}
+"""Checks in the order of their warnings, and whether each needs the target."""
 
 
 def write_data_warnings(
@@ -97,21 +97,16 @@ def write_data_warnings(
 
 
 def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[Caution]:
-    """Return the warnings about a table that is clustered: those that need no target.
-
-    They are copies, row numbers, constants, and rows in time order.
-    """
+    """Return the warnings about a table without a target, and about rows in time order."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     names = None if feature_names is None else [str(name) for name in feature_names]
     table = describe_table(X, Target(np.zeros(n), None, np.zeros(n)), None, names, {})
     with np.errstate(all="ignore"):  # infinite and missing values
-        findings = [finding for check in WITHOUT_TARGET for finding in check(table)]
+        checks = [check for check, needs_target in CHECKS.items() if not needs_target]
+        findings = [finding for check in checks for finding in check(table)]
     columns = dict(zip(table.names, table.columns.T, strict=False))
     named = table.columns.shape[1] > 0
     return [one.to_caution() for one in [*findings, *(check_series(columns) if named else ())]]
-
-
-WITHOUT_TARGET: tuple[Check, ...] = (check_copies, check_row_numbers, check_constants)
 
 
 def warn_of_perfection(
