@@ -27,7 +27,7 @@ from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection._error_interval import measure_metrics, read_positive_weight
 from skeval.model_selection._importance import list_drops
-from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS, error_of_some
+from skeval.model_selection._interval_methods import AUTO, error_of_some
 from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.model_selection._subgroups import compare_subgroups
 from skeval.report import _arguments, _findings, _report, _sections, _sentences, _warnings
@@ -589,13 +589,6 @@ def _name_estimates(report: Any) -> dict[str, Estimate]:
     return {f"main estimate ({report.answer.method})": report.answer} | report.estimates | perturbed
 
 
-MEANINGS = {
-    f"main estimate ({AUTO})": "the number to report: mean of repeated cross-validations",
-    f"main estimate ({GIVEN_FOLDS})": "the number to report: mean error on the given folds",
-    **{name: meaning for part in PARTS.values() for name, meaning in part.meanings.items()},
-}
-
-
 def _plot(report: Any, ax: Any) -> Any:
     """Draw all estimates of the error, the main estimate first."""
     return _sections.plot_estimates(report, ax, _name_estimates(report))
@@ -620,7 +613,7 @@ def show_estimates(report: Any) -> Section:
         "The same as a table.",
         ["estimate", error, "std. error", _sections.write_level(report), "method"],
         rows,
-        notes=MEANINGS,
+        notes=_sentences.MEANINGS,
         quoted={next(iter(named))},
         muted={"resubstitution"},
         left=(0, 3, 4),

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from time import monotonic, process_time
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -378,15 +377,10 @@ def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
 # --- the parts
 
 
-def _resubstitute(evaluation: Evaluation) -> list[Estimate]:
-    """Return the training error."""
-    return [_estimates.resubstitution(evaluation.inputs.with_options(method="resubstitution"))]
-
-
-def _hold_out(evaluation: Evaluation) -> list[Estimate]:
-    """Return the error on a third of the samples."""
-    inputs = evaluation.inputs.with_options(method="holdout")
-    return [_interval_methods.holdout(inputs, root_seed(evaluation.seed))]
+def _estimate(method: str, evaluation: Evaluation) -> list[Estimate]:
+    """Return the error by a method of `error_interval`."""
+    inputs = evaluation.inputs.with_options(method=method)
+    return [_interval_methods.ERROR_METHODS[method].estimate(inputs, root_seed(evaluation.seed))]
 
 
 def _cross_validate(evaluation: Evaluation) -> list[Estimate]:
@@ -399,11 +393,6 @@ def _cross_validate(evaluation: Evaluation) -> list[Estimate]:
         finished.append((block, output))
     inputs = evaluation.design.inputs.with_options(method="cross_validation", finished=finished)
     return [_estimates.cross_validation(inputs, root_seed(evaluation.seed), cv=evaluation.folds)]
-
-
-def _leave_one_out(evaluation: Evaluation) -> list[Estimate]:
-    """Return the error with each sample, or each group, left out in turn."""
-    return [_estimates.leave_one_out(evaluation.inputs.with_options(method="leave_one_out"))]
 
 
 def _bootstrap(evaluation: Evaluation) -> list[Estimate]:
@@ -543,8 +532,6 @@ class Part(NamedTuple):
     applies: Callable[[Evaluation], bool] = lambda _: True
     results: tuple[str, ...] = ()
     """Names of its results in the report, if they are not estimates of the error."""
-    meanings: Mapping[str, str] = MappingProxyType({})
-    """What each of its estimates is, by the name of the estimate; a note in their table."""
     in_auto: bool = False
     required: bool = False
     """Whether it is computed whatever `include` names."""
@@ -555,53 +542,24 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    "resubstitution": Part(
-        _resubstitute,
-        lambda _: 1,
-        meanings={"resubstitution": "training error; optimistic, do not report it alone"},
-        in_auto=True,
-        required=True,
-    ),
-    "holdout": Part(
-        _hold_out,
-        lambda _: 1,
-        _can_exchange,
-        meanings={"holdout": "error on a third that was held out; depends on the split"},
-    ),
-    "cross_validation": Part(
-        _cross_validate,
-        lambda _: 0,
-        meanings={"cross_validation": "each sample predicted by a model trained without it"},
-        in_auto=True,
-        required=True,
-    ),
+    "resubstitution": Part(partial(_estimate, "resubstitution"), lambda _: 1, required=True),
+    "holdout": Part(partial(_estimate, "holdout"), lambda _: 1, _can_exchange),
+    "cross_validation": Part(_cross_validate, lambda _: 0, required=True),
     "leave_one_out": Part(
-        _leave_one_out,
+        partial(_estimate, "leave_one_out"),
         lambda evaluation: evaluation.inputs.units.n_units,
         _can_exchange,
-        meanings={"leave_one_out": "cross-validation with as many folds as samples"},
     ),
     "bootstrap": Part(
-        _bootstrap,
-        lambda evaluation: 1 + evaluation.sizes["bootstrap"],
-        _can_exchange,
-        meanings={
-            "oob": "out-of-bag error of bootstrap samples; pessimistic",
-            ".632": "0.632 of the out-of-bag error plus 0.368 of resubstitution",
-            ".632+": ".632 with a weight that grows with overfitting",
-        },
+        _bootstrap, lambda evaluation: 1 + evaluation.sizes["bootstrap"], _can_exchange
     ),
     "perturbation": Part(
         _perturb,
         lambda evaluation: len(evaluation.folds) * (1 + evaluation.sizes["perturbation"]),
         _is_linear_svc,
         results=("perturbation",),
-        meanings={
-            PERTURBED["cross_validation"]: "interval from refits with random weights",
-            PERTURBED["resubstitution"]: "the same for the training error; requires many samples",
-        },
     ),
-    "importance": Part(_measure_importance, lambda _: 0, _has_importance, results=("importance",)),
+    "importance": Part(_measure_importance, lambda _: 0, _has_importance, ("importance",)),
     "selection": Part(
         _select,
         lambda evaluation: 1 + 3 * len(evaluation.folds),
@@ -639,8 +597,7 @@ def run_parts(evaluation: Evaluation, clock: Clock, say: Callable[[str], None]) 
 
     `say` announces each part.
     """
-    names = (name for part in PARTS.values() for name in part.results)
-    finished = Finished([], dict.fromkeys(names), {}, [])
+    finished = Finished([], {key: None for part in PARTS.values() for key in part.results}, {}, [])
     auto = evaluation.include == "auto"
     for name, part in PARTS.items():
         included = part.required or auto or name in evaluation.include
@@ -648,7 +605,7 @@ def run_parts(evaluation: Evaluation, clock: Clock, say: Callable[[str], None]) 
             continue
         # why a part is not run
         n_fits = part.n_fits(evaluation)
-        if auto and not part.in_auto:
+        if auto and not (part.in_auto or part.required):
             reason = ON_REQUEST
         elif auto and part.only_in_doubt and evaluation.better:
             reason = SETTLED

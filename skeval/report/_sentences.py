@@ -17,7 +17,7 @@ from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.plans import DEFAULT_FOLDS
 from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics._table import REPORTED
-from skeval.model_selection._interval_methods import GIVEN_FOLDS
+from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
 from skeval.report._findings import (
     ALPHA,
     Baseline,
@@ -44,6 +44,19 @@ PERTURBED = {
     "resubstitution": "SVM, perturbed training",
 }
 """Name of each perturbation interval, by statistic."""
+MEANINGS = {
+    f"main estimate ({AUTO})": "the number to report: mean of repeated cross-validations",
+    f"main estimate ({GIVEN_FOLDS})": "the number to report: mean error on the given folds",
+    "resubstitution": "training error; optimistic, do not report it alone",
+    "holdout": "error on a third that was held out; depends on the split",
+    "cross_validation": "each sample predicted by a model trained without it",
+    "leave_one_out": "cross-validation with as many folds as samples",
+    "oob": "out-of-bag error of bootstrap samples; pessimistic",
+    ".632": "0.632 of the out-of-bag error plus 0.368 of resubstitution",
+    ".632+": ".632 with a weight that grows with overfitting",
+    PERTURBED["cross_validation"]: "interval from refits with random weights",
+    PERTURBED["resubstitution"]: "the same for the training error; requires many samples",
+}
 FAULTY = "Because of this problem the interval may miss the true error."
 
 

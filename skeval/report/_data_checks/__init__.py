@@ -105,8 +105,7 @@ def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[Caution]
         checks = [check for check, needs_target in CHECKS.items() if not needs_target]
         findings = [finding for check in checks for finding in check(table)]
     columns = dict(zip(table.names, table.columns.T, strict=False))
-    named = table.columns.shape[1] > 0
-    return [one.to_caution() for one in [*findings, *(check_series(columns) if named else ())]]
+    return [one.to_caution() for one in [*findings, *(check_series(columns) if columns else ())]]
 
 
 def warn_of_perfection(
