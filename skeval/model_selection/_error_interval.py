@@ -657,7 +657,7 @@ def error_interval(
     if not inputs.target.outputs:
         return row.estimate(inputs, root, **parameters)
     # the error over all outputs, and of each output on the same folds or resamples
-    if row.one_plan:
+    if row.shares_fits:
         inputs = inputs.with_options(finished=[])
     estimate = row.estimate(inputs, deepcopy(root), **parameters)
     by_output = {

@@ -671,29 +671,29 @@ class ErrorMethod(NamedTuple):
         docstring.
     takes_weights : bool
         Whether samples may have weights.
-    one_plan : bool
-        Whether all fits are one plan, which several losses then share.
+    shares_fits : bool
+        Whether several losses share the fits: they are one plan, and few enough to keep.
     """
 
     estimate: Callable[..., Estimate]
     takes_weights: bool = True
-    one_plan: bool = True
+    shares_fits: bool = True
 
 
 ERROR_METHODS = {
     "resubstitution": ErrorMethod(resubstitution),
     "holdout": ErrorMethod(holdout),
     "cross_validation": ErrorMethod(cross_validation),
-    "leave_one_out": ErrorMethod(leave_one_out),
-    "oob": ErrorMethod(bootstrap, takes_weights=False, one_plan=False),
-    ".632": ErrorMethod(bootstrap, takes_weights=False, one_plan=False),
-    ".632+": ErrorMethod(bootstrap, takes_weights=False, one_plan=False),
+    "leave_one_out": ErrorMethod(leave_one_out, shares_fits=False),
+    "oob": ErrorMethod(bootstrap, takes_weights=False, shares_fits=False),
+    ".632": ErrorMethod(bootstrap, takes_weights=False, shares_fits=False),
+    ".632+": ErrorMethod(bootstrap, takes_weights=False, shares_fits=False),
     "repeated_cv": ErrorMethod(repeated_cv),
     "cv_wald": ErrorMethod(cv_wald),
     "corrected_t": ErrorMethod(corrected_t),
     "conservative_z": ErrorMethod(conservative_z),
     "nested_cv": ErrorMethod(nested_cv),
-    "perturbation": ErrorMethod(perturbation, one_plan=False),
+    "perturbation": ErrorMethod(perturbation, shares_fits=False),
 }
 """Methods of `error_interval`; its docstring and `ErrorMethodName` list them, too."""
 AUTO: Final = "repeated_cv"
