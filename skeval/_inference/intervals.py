@@ -56,6 +56,8 @@ from skeval.utils._checks import warn_undefined
 Limits = tuple[float, float]
 LimitsByMethod = Mapping[str, Callable[[float], Limits]]
 _ROUNDING = 1e-12
+MIN_GROUPS = 10
+"""Number of groups below which reports and functions warn that an interval may be too short."""
 
 
 def clip_limits(limits: Limits, bounds: Limits) -> Limits:

@@ -152,12 +152,22 @@ class FitRequest:
 def check_scores(scores: Any) -> Any:
     """Return a score or scores by name; raise unless each is a single number."""
     for name, score in (scores if isinstance(scores, dict) else {"": scores}).items():
-        if np.ndim(score):
-            raise TypeError(
-                f"scoring must give one number by each scorer, {name!r} gave an array of shape "
-                f"{np.shape(score)}; average it, or make a scorer of each output."
-            )
+        check_one_number(name, score)
     return scores
+
+
+def check_one_number(name: str, score: Any) -> None:
+    """Raise if the scorer of a name returns several scores."""
+    wrong = f"scoring must give one number by each scorer, {name!r} gave"
+    if isinstance(score, Mapping):
+        raise TypeError(
+            f"{wrong} a dict with {', '.join(map(repr, score))}; give a dict of scorers instead."
+        )
+    if np.ndim(score):
+        raise TypeError(
+            f"{wrong} an array of shape {np.shape(score)}; average it, or make a scorer of each "
+            "output."
+        )
 
 
 def find_response_method(estimator: Any, target: Target) -> str | None:
@@ -434,11 +444,7 @@ class EachScorer:
                 except AttributeError as error:
                     check_response(name, scorer, model, error)
                     raise
-                if isinstance(scores[name], dict):
-                    raise TypeError(
-                        f"scoring must give one number by each scorer, {name!r} gave a dict with "
-                        f"{', '.join(map(repr, scores[name]))}; give a dict of scorers instead."
-                    )
+                check_one_number(name, scores[name])
         return scores
 
 

@@ -16,7 +16,15 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
-from skeval.metrics._table import ANY_NUMBER, BINARY, METRICS, BatchScore, Metric, find_row
+from skeval.metrics._table import (
+    ANY_NUMBER,
+    BINARY,
+    EXPLAINED_VARIANCES,
+    METRICS,
+    BatchScore,
+    Metric,
+    find_row,
+)
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
 from skeval.utils._checks import Space, naming
 from skeval.utils._checks import give_nan as undefined_metric
@@ -229,13 +237,9 @@ def find_batch(scoring: Any, classes: np.ndarray | None) -> BatchScore | None:
     return score if greater_is_better else lambda predictions: -score(predictions)
 
 
-OF_NUMBERS = (sklearn.metrics.r2_score, sklearn.metrics.explained_variance_score)
-"""Metrics that make no sense of classes, not even of ordered ones."""
-
-
 def refuse_metric_of_numbers(estimator: Any, name: str, scorer: Any) -> None:
     """Raise if a classifier is scored by the explained variance of the numbers of its classes."""
-    if metric_of_scorer(scorer)[0] in OF_NUMBERS and is_classifier(estimator):
+    if metric_of_scorer(scorer)[0] in EXPLAINED_VARIANCES and is_classifier(estimator):
         raise ValueError(
             f"scoring={name!r} needs a regressor, which predicts numbers, got the classifier "
             f"{type(estimator).__name__}; 'accuracy' and 'balanced_accuracy' score classes."

@@ -41,6 +41,8 @@ Forms = dict[str, tuple[Callable[[float], Limits], float]]
 SCORES = ("decision_function", "predict_proba")
 ANY_NUMBER = -np.inf, np.inf
 BINARY = frozenset({"binary"})
+EXPLAINED_VARIANCES = sk.r2_score, sk.explained_variance_score
+"""Metrics that make no sense of classes, not even of ordered ones."""
 CLASSES = frozenset({"binary", "multiclass"})
 NUMBERS = CLASSES | {"continuous", "continuous-multioutput", "multiclass-multioutput"}
 SKLEARN_F = frozenset({"average", "labels", "pos_label", "zero_division"})

@@ -48,8 +48,8 @@ from skeval._resampling.fit_outputs import COLUMNS, FitOutput, LossLike, join_ou
 from skeval._resampling.fit_request import (
     FitRequest,
     ReplayedEstimator,
+    check_one_number,
     check_scorers,
-    check_scores,
     know_classes,
     methods_of_scorers,
 )
@@ -68,7 +68,6 @@ from skeval.metrics._table import BatchPredictions
 from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._estimates import (
     check_enough,
-    check_one_number,
     estimate_error,
     find_mean_loss,
     fit_to_all,
@@ -771,7 +770,7 @@ class ScoreTally:
             responses["predict"] = target.decode(responses["predict"])
             model = ReplayedEstimator(responses, inputs.tags, target.classes)
         # one number, nan if it is not finite
-        score = check_scores(self.scorer(model, X, y, **arguments))
+        score = self.scorer(model, X, y, **arguments)
         check_one_number(self.label, score)
         return float(score) if np.isfinite(score) else np.nan
 

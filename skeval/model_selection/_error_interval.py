@@ -48,6 +48,7 @@ from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.fit_outputs import Loss, LossLike, losses_by_output, resolve_loss
 from skeval._resampling.fit_request import (
     FitRequest,
+    check_one_number,
     check_scorers,
     check_test_sets,
     find_response_method,
@@ -56,13 +57,7 @@ from skeval._resampling.inputs import FitOptions, Inputs, Params, read_weight, v
 from skeval._resampling.predictions import Predictions
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, METRICS, REPORTED, Sample, arrange, make_closed_forms
-from skeval.model_selection._estimates import (
-    check_one_number,
-    find_mean_loss,
-    label_parts,
-    losses_of,
-    to_score,
-)
+from skeval.model_selection._estimates import find_mean_loss, label_parts, losses_of, to_score
 from skeval.model_selection._interval_methods import (
     AUTO,
     ERROR_METHODS,

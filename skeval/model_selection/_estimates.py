@@ -151,15 +151,6 @@ def label_parts(scoring: Any) -> dict[str, str]:
     return dict(zip(labels, labels, strict=True))
 
 
-def check_one_number(name: str, score: Any) -> None:
-    """Raise if the scorer of a name returns several scores by name."""
-    if isinstance(score, Mapping):
-        raise TypeError(
-            f"scoring must give one number by each scorer, {name!r} gave a dict with "
-            f"{', '.join(map(repr, score))}; give a dict of scorers instead."
-        )
-
-
 class MeanLoss(NamedTuple):
     """A score that equals `best` minus a mean loss."""
 

@@ -16,12 +16,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import (
-    average_precision_score,
-    explained_variance_score,
-    r2_score,
-    roc_auc_score,
-)
+from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
@@ -61,7 +56,6 @@ Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
 _FORMULAS = ("score", *PROPORTION_INTERVALS, "delong", "delta", "normal", "hall", "t")
 _METHODS = ("auto", "analytic", *_BOOTSTRAPS, *_FORMULAS)
-MIN_GROUPS = 10
 _BCA_UNITS = 1000  # with more, "auto" avoids BCa (a metric call per unit)
 
 
@@ -493,7 +487,6 @@ def _bootstrap_metric(
     return intervals.put_first(method, forms), replicates
 
 
-OF_NUMBERS = (r2_score, explained_variance_score)
 FEW_POSITIVES = 10
 FEW_LARGE = 0.075
 """Share of the samples that is too small to make up half of the loss."""
@@ -514,7 +507,7 @@ def find_caution(metric: Callable[..., float], sample: Sample) -> str:
             )
     # losses of a few samples may dominate the mean
     losses = None
-    if function in OF_NUMBERS:
+    if function in _table.EXPLAINED_VARIANCES:
         losses = (true - pred) ** 2
     elif row.per_sample is not None and row.of_numbers:
         options = {key: arguments[key] for key in row.keywords & set(arguments)}
@@ -539,7 +532,7 @@ def check_columns(
         return
     # integers that are all true values are classes
     whole = true.dtype.kind in "biu" and pred.dtype.kind in "biu" and true.ndim == pred.ndim == 1
-    if _table.unwrap(metric)[0] in OF_NUMBERS and whole and set(pred) <= set(true):
+    if _table.unwrap(metric)[0] in _table.EXPLAINED_VARIANCES and whole and set(pred) <= set(true):
         raise ValueError(
             f"{name} must contain numbers for {name_metric(metric)}, got integers that are all in "
             f"y_true, as classes are; accuracy_score compares classes, and {name}.astype(float) "
@@ -560,7 +553,7 @@ def check_columns(
 
 def warn_of_few_groups(n_groups: int) -> None:
     """Warn if there are too few groups to estimate the variation between groups."""
-    if n_groups < MIN_GROUPS:
+    if n_groups < intervals.MIN_GROUPS:
         _checks.warn_user(
             f"{n_groups} groups are too few for a reliable interval; the documentation of "
             "metric_interval has its simulated coverage."

@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 
 from skeval._adapters.fits import fit_plan
 from skeval._inference.estimate import Estimate, Results
-from skeval._inference.intervals import normal_quantile
+from skeval._inference.intervals import MIN_GROUPS, normal_quantile
 from skeval._resampling.fit_request import decides_by_pairs, find_response_method
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
@@ -31,8 +31,6 @@ from skeval.utils._checks import repetition_rng, root_seed
 from skeval.utils._text import name_label
 
 # --- metrics, scores and groups of any predictions
-
-MIN_GROUPS = 10
 
 
 def warn_of_few_groups(predictions: Predictions) -> Iterator[Caution]:
