@@ -484,7 +484,7 @@ class MomentsDeletion:
         return FitOutput.of_same_samples(predicted[..., 0], solved, decision, shares)
 
 
-ROUNDING = 64.0
+ERROR_OF_DISTANCES = 64.0
 """Error of squared distances, in machine epsilons times the largest squared norm."""
 
 PAIRWISE_METRICS = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
@@ -528,7 +528,7 @@ def make_neighbors_deletion(
     find = partial(find_sorted, clone(estimator).fit(X, np.arange(n) % 2), X)
     # rounding errors of distances computed from scalar products
     squares = samples.multiply(samples) if issparse(samples) else samples.astype(float) ** 2
-    noise = ROUNDING * EPSILON * float(squares.sum(axis=1).max())
+    noise = ERROR_OF_DISTANCES * EPSILON * float(squares.sum(axis=1).max())
     k, by_distance = estimator.n_neighbors, estimator.weights == "distance"
     return NeighborsDeletion(SortedNeighbors(find, n, k, noise, by_distance), target)
 
@@ -552,7 +552,7 @@ def make_scaled_deletion(
     # neighbors in the scales of all samples
     columns, k = standardize_all(columns), estimator.n_neighbors
     find = partial(find_sorted, NearestNeighbors().fit(columns), columns)
-    noise = ROUNDING * EPSILON
+    noise = ERROR_OF_DISTANCES * EPSILON
     neighbors = SortedNeighbors(find, len(columns), k, noise, by_distance, columns)
     return NeighborsDeletion(neighbors, target)
 

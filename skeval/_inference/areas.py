@@ -315,7 +315,7 @@ def rank_terms(
             return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0, moved)
         find_value = find_area if of_area else precision_influence
         value, influence = areas[at] if areas else find_value(own, column, w)
-        if min(value, 1 - value) < _ROUNDING:
+        if min(value, 1 - value) < intervals.ROUNDING:
             value, influence = float(round(value)), np.zeros(len(own))
         scaled = unbiased(influence, own, w) if of_area else influence * np.sqrt(n / (n - 1))
         variance = alone = float(np.sum(scaled**2))
@@ -359,7 +359,6 @@ _PLACES = 24
 """Number of rates of each class at which the distance of two curves is evaluated."""
 _BLOCK = 8
 """Number of simulated curves compared with the true one at a time."""
-_ROUNDING = 1e-12
 
 
 class Steps(NamedTuple):
@@ -376,11 +375,11 @@ class Steps(NamedTuple):
 
     def below(self, x: Floats) -> Floats:
         """Return y just before x is reached: the foot of a vertical step."""
-        return np.interp(x - _ROUNDING, self.x, self.y, left=0.0, right=1.0)
+        return np.interp(x - intervals.ROUNDING, self.x, self.y, left=0.0, right=1.0)
 
     def above(self, x: Floats) -> Floats:
         """Return y at the top of a vertical step at x."""
-        return np.interp(x + _ROUNDING, self.x, self.y, left=0.0, right=1.0)
+        return np.interp(x + intervals.ROUNDING, self.x, self.y, left=0.0, right=1.0)
 
     def swap(self) -> Steps:
         """Return the same cutoffs with the two classes exchanged."""
@@ -417,7 +416,7 @@ def curve_distances(steps: Steps, rngs: Iterable[Generator]) -> Floats:
     """
     # true curve, and its points away from the corners
     true = _smooth_curve(steps)
-    inside = true[:, ((true > _ROUNDING) & (true < 1 - _ROUNDING)).all(axis=0)]
+    inside = true[:, ((true > intervals.ROUNDING) & (true < 1 - intervals.ROUNDING)).all(axis=0)]
     sizes = np.array([max(1, round(steps.n_x)), max(1, round(steps.n_y))])
     scale = np.sqrt(inside * (1 - inside) / sizes[:, None])
     # distances of the drawn curves, a block at a time
@@ -438,7 +437,7 @@ def _smooth_curve(steps: Steps) -> Floats:
     for rate, n in zip(rates, (steps.n_x, steps.n_y), strict=True):
         ends = ndtri(0.25 / max(n, 1.0))
         wanted = ndtr(np.linspace(ends, -ends, _PLACES))
-        rising = rate + _ROUNDING * np.arange(len(rate))
+        rising = rate + intervals.ROUNDING * np.arange(len(rate))
         places.append(np.interp(wanted, rising, length))
     at = np.unique(np.concatenate(places))
     return np.array([np.interp(at, length, rate) for rate in rates])
@@ -461,7 +460,7 @@ def _largest_distance(drawn: Floats, inside: Floats, scale: Floats) -> Floats:
     da, db = np.diff(a, axis=-1), np.diff(b, axis=-1)
     a, b = a[..., :-1], b[..., :-1]
     # position of the foot of the perpendicular on each segment
-    along = -(a * da + b * db) / np.maximum(da**2 + db**2, _ROUNDING)
+    along = -(a * da + b * db) / np.maximum(da**2 + db**2, intervals.ROUNDING)
     np.clip(along, 0.0, 1.0, out=along)
     squared = (a + along * da) ** 2 + (b + along * db) ** 2
     return np.sqrt(squared.min(axis=-1).max(axis=-1))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from skeval._inference.intervals import Limits, LimitsByMethod, clip_limits
+from skeval._inference.intervals import ROUNDING, Limits, LimitsByMethod, clip_limits
 from skeval.utils import _text
 from skeval.utils._checks import Alternative, check_confidence_level, check_option, warn_undefined
 from skeval.utils._plotting import (
@@ -27,7 +27,6 @@ from skeval.utils._plotting import (
 )
 from skeval.utils._text import DataFrame, ShownAsText
 
-_ROUNDING = 1e-12  # relative width
 MAX_POINTS, N_POINTS_SHOWN = 12, 6
 """Curves with more points than `MAX_POINTS` are printed at `N_POINTS_SHOWN` points."""
 MAX_X_WITH_DECIMALS = 10
@@ -792,7 +791,7 @@ def _list_details(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 def require_width(limits: Limits) -> Limits:
     """Return the limits; nan with a warning if they coincide."""
     low, high = limits
-    if low != high and not high - low <= _ROUNDING * max(abs(low), abs(high)) < np.inf:
+    if low != high and not high - low <= ROUNDING * max(abs(low), abs(high)) < np.inf:
         return limits
     warn_undefined(f"The interval is undefined (nan): the values do not vary around {low:.6g}.")
     return np.nan, np.nan

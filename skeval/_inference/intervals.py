@@ -55,7 +55,8 @@ from skeval.utils._checks import warn_undefined
 
 Limits = tuple[float, float]
 LimitsByMethod = Mapping[str, Callable[[float], Limits]]
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
+"""Difference up to which numbers are equal but for rounding, relative to their scale."""
 MIN_GROUPS = 10
 """Number of groups below which reports and functions warn that an interval may be too short."""
 
@@ -179,8 +180,8 @@ def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> L
     # quantiles of Student's t, corrected for skewness
     n, mean, error = len(losses), float(losses.mean()), float(stats.sem(losses))
     ends = stats.t.ppf((1 + confidence_level) / 2, n - 1) * np.array([1.0, -1.0])
-    skew = stats.skew(losses) / n**0.5 if error > _ROUNDING * abs(mean) else 0.0
-    if method == "hall" and abs(skew) > _ROUNDING:  # the inverse of the transformation
+    skew = stats.skew(losses) / n**0.5 if error > ROUNDING * abs(mean) else 0.0
+    if method == "hall" and abs(skew) > ROUNDING:  # the inverse of the transformation
         ends = 3 / skew * (np.cbrt(1 + skew * (ends - skew / 6)) - 1)
     low, high = (mean - ends * error).tolist()
     return max(min(low, mean), 0.0), max(high, mean)

@@ -26,7 +26,7 @@ from skeval._inference.intervals import Codes, Limits, Spread
 from skeval.utils._checks import ignored_warnings
 
 Floats = NDArray[np.float64]
-_ROUNDING = 1e-24
+_SQUARE_TOLERANCE = 1e-24
 """Tolerance for squared influence values with relative errors of about 1e-16."""
 
 
@@ -158,7 +158,7 @@ def score_form(
     error = float(np.sqrt(np.mean([spread.variance for spread in spreads])))
     # variance of a single independent sample, 0 up to rounding
     alone, largest_squared = float(np.sum(share * slope**2)), float(np.max(slope**2, initial=0.0))
-    if alone <= _ROUNDING * largest_squared or not error > 0:
+    if alone <= _SQUARE_TOLERANCE * largest_squared or not error > 0:
         alone = 0.0
     # effective number of samples
     n_groups, rarity = spreads[0].n_groups, np.inf

@@ -17,7 +17,7 @@ import numpy as np
 from skeval._solvers.splits import CONSTANT, EPSILON, Products, Splits, take_samples
 
 # Rounding errors of a sum and of a mean (a pairwise sum), in units of the last place.
-ROUNDING, ROUNDING_OF_MEANS = 16.0, 2.0
+ERROR_OF_SUM, ERROR_OF_MEAN = 16.0, 2.0
 # Maximum rounding error of a probability, and maximum relative error of decision values. The
 # estimator does the fits with larger errors.
 _MAX_NOISE = 1e-8
@@ -158,7 +158,7 @@ class SplitMoments:
         self.total, self.variance = mean_and_variance(sums.sum(axis=1))
         share = len(columns.values) / self.counts[..., None]
         # exact sums give exact variances of 0
-        self.rounding = np.where(columns.exact, 0.0, ROUNDING * EPSILON * share)
+        self.rounding = np.where(columns.exact, 0.0, ERROR_OF_SUM * EPSILON * share)
         self.varies = np.ones(len(splits), dtype=bool)
         if columns.scaled:
             constant = self.variance < CONSTANT
@@ -167,7 +167,7 @@ class SplitMoments:
         else:
             self.factor = np.broadcast_to(columns.unit**2, self.variance.shape)
         size = 1 + np.abs(columns.center) / columns.unit
-        self.mean_rounding: np.ndarray = ROUNDING_OF_MEANS * EPSILON * size[None]
+        self.mean_rounding: np.ndarray = ERROR_OF_MEAN * EPSILON * size[None]
 
     @property
     def spread(self) -> np.ndarray:
@@ -263,7 +263,7 @@ class NaiveGaussians:
         values = constants[:, None] - 0.5 * apart
         # rounding errors of variances and means
         off = moments.rounding / variances + moments.mean_rounding[:, None] / np.sqrt(variances)
-        bound = (off.max(axis=2) + ROUNDING * EPSILON)[:, None]  # (F, 1, K), eq. (4) of moments
+        bound = (off.max(axis=2) + ERROR_OF_SUM * EPSILON)[:, None]  # (F, 1, K), eq. (4) of moments
         error = bound * (tested.shape[2] + apart + np.abs(np.maximum(constants, -1e300))[:, None])
         solved = positive & moments.varies & settle(values, error)
         return ClassScores(values, error, values, solved)
@@ -346,7 +346,7 @@ class LinearGaussians:
         # rounding errors of the estimator's scores, which may be far from 0
         largest = np.maximum(np.abs(values), np.abs(scores)).max(axis=(1, 2))
         norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
-        rounding = ROUNDING * EPSILON * len(moments.columns.values) / m
+        rounding = ERROR_OF_SUM * EPSILON * len(moments.columns.values) / m
         far = (moments.mean_rounding / inverse.unit).max(axis=1)
         error_bound = p * norm * rounding + np.sqrt(norm) * far
         error = np.broadcast_to((error_bound * (1 + largest))[:, None, None], values.shape)

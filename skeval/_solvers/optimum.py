@@ -36,7 +36,7 @@ _GAPS = (1e-2, 1e-4, 1e-6, 1e-9, 1e-11, 1e-13)
 _MARGIN, _GAP, _BALANCE, _LAG = 1e-6, 1e-8, 1e-9, 1e-6
 # Rounding error of sums over samples. It is added to the tolerance of the lag, which is relative
 # to v and so almost 0 if features and labels are unrelated.
-_ROUNDING = 1e-14
+_ERROR_OF_SUM = 1e-14
 
 
 @dataclass
@@ -144,7 +144,7 @@ def are_optimal(duals: Duals, solved: SetSolution) -> np.ndarray:
     beta = duals.signs * alpha
     lag = system.squared_norm(v - system.coef(beta))
     norm = system.squared_norm(v)
-    rounding = (_ROUNDING * total) ** 2 * system.kernel_scale()
+    rounding = (_ERROR_OF_SUM * total) ** 2 * system.kernel_scale()
     # duality gap as a sum of terms that do not cancel, eq. (12) of svm
     excess = np.where(trained, np.maximum(margin, 0.0), 0.0)
     shortfall = np.where(trained, np.maximum(-margin, 0.0), 0.0)

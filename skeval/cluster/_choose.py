@@ -20,7 +20,7 @@ from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Details, Result, Results, Test
-from skeval._inference.intervals import exact_interval
+from skeval._inference.intervals import ROUNDING, exact_interval
 from skeval._inference.paired import exceedances
 from skeval.cluster import _stability
 from skeval.cluster._references import (
@@ -829,7 +829,6 @@ BLOCK = 13
 MAX_ROWS = 2000
 """Number of samples above which the silhouette is computed on a random sample of them."""
 
-ROUNDING = 1e-12
 RULE = (
     f"largest silhouette if P <= {LEVEL}, else 1; while more clusters have P <= {LEVEL_MORE}, "
     "largest share of the way from the reference to 1"

@@ -35,7 +35,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._adapters.fits import UNKNOWN, Solver, fit_plan, supports
 from skeval._inference.estimate import Estimate
-from skeval._inference.intervals import corrected_error, normal_interval, row_means
+from skeval._inference.intervals import ROUNDING, corrected_error, normal_interval, row_means
 from skeval._resampling.fit_outputs import mean_of_tested, resolve_loss
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
@@ -945,9 +945,6 @@ def compute_bias(
     )
 
 
-_ROUNDING = 1e-12
-
-
 def selection_stability(
     supports: Any, *, method: StabilityMeasure = "nogueira", confidence_level: float = 0.95
 ) -> Estimate:
@@ -1042,7 +1039,7 @@ def measure_stability(
     """Return the stability of validated rounds; an undefined value is nan, without a warning."""
     value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     # equal rounds give no estimate of the variance
-    error = float(np.sqrt(variance)) if variance > _ROUNDING**2 else np.nan
+    error = float(np.sqrt(variance)) if variance > ROUNDING**2 else np.nan
     frequency = chosen.mean(axis=0)
     limits = {"normal": partial(normal_interval, float(value), error, bounds=(-1.0, 1.0))}
     return Estimate(

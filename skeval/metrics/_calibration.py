@@ -190,9 +190,6 @@ SAME_WEIGHT = 1e-6
 """Differences of weights, relative to the largest, that move no sample to another bin."""
 
 
-ROUNDING = 1e-12
-
-
 @validate_params(CONSTRAINTS)
 def reliability_curve(
     y_true: ArrayLike,
@@ -310,7 +307,8 @@ def reliability_curve(
         data = events.score[inside], events.weight[inside]
         band.append(calibration.share_limits(*data, confidence_level, larger))
     (low, high), (band_low, band_high) = np.array(limits).T, np.array(band).T
-    below, above = bins.observed < band_low - ROUNDING, bins.observed > band_high + ROUNDING
+    below = bins.observed < band_low - intervals.ROUNDING
+    above = bins.observed > band_high + intervals.ROUNDING
     return Curve(
         name="calibration curve",
         axes=("mean_predicted", "observed"),

@@ -32,7 +32,6 @@ from skeval.utils._compat import CONSTRAINTS, Interval, StrOptions, validate_par
 Floats = NDArray[np.float64]
 Winner = Literal["a", "b", "equal", "cross"]
 COST_AXES = "probability_cost", "normalized_expected_cost"
-_ROUNDING = 1e-12
 _DIRECTIONS = 7
 """Number of directions over which the limits of the precision are searched, for each angle."""
 
@@ -189,7 +188,7 @@ def break_even_point(
     predicted = (tp + fp)[1:]
     recall, precision = tp[1:] / tp[-1], tp[1:] / predicted
     # first cut with P <= R; the tolerance absorbs rounding from the order of summation
-    after = int(np.argmax(predicted >= tp[-1] * (1 - _ROUNDING)))
+    after = int(np.argmax(predicted >= tp[-1] * (1 - intervals.ROUNDING)))
     end = precision[after]
     # skip a first cut without true positives: P = R = 0 is not informative there
     start, before = end, 0.0
@@ -264,12 +263,12 @@ def curve_dominance(
     (x_a, y_a), (x_b, y_b) = _curve(curve_a, "curve_a", kind), _curve(curve_b, "curve_b", kind)
     # common knots: of x values that differ by rounding, such as 0.3 and 0.1 + 0.2, the smallest
     knots = np.unique(np.concatenate([x_a, x_b]))
-    knots = knots[np.diff(knots, prepend=-np.inf) > 2 * _ROUNDING]
+    knots = knots[np.diff(knots, prepend=-np.inf) > 2 * intervals.ROUNDING]
     x_a, x_b = (knots[np.searchsorted(knots, x, side="right") - 1] for x in (x_a, x_b))
     # both curves just after and just before each knot
     x = np.repeat(knots, 2)[1:-1]
     a, b = _one_sided_limits(x_a, y_a, x), _one_sided_limits(x_b, y_b, x)
-    difference = np.where(np.abs(a - b) <= _ROUNDING, 0.0, a - b)
+    difference = np.where(np.abs(a - b) <= intervals.ROUNDING, 0.0, a - b)
     # points where the piecewise linear difference changes its sign
     away = np.flatnonzero(difference)
     i = away[np.flatnonzero(np.diff(np.sign(difference[away])))]
@@ -294,11 +293,11 @@ def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Fl
     if x[0] > x[-1]:
         x, y = x[::-1], y[::-1]
     # inside the unit square, ordered, and complete
-    if points.min() < -_ROUNDING or points.max() > 1 + _ROUNDING:
+    if points.min() < -intervals.ROUNDING or points.max() > 1 + intervals.ROUNDING:
         raise ValueError(f"{name} must lie in [0, 1], got {points.min()} to {points.max()}.")
     if (np.diff(x) < 0).any():
         raise ValueError(f"{name} must be ordered by its x values.")
-    if len(x) < 2 or x[0] > _ROUNDING or x[-1] < 1 - _ROUNDING:
+    if len(x) < 2 or x[0] > intervals.ROUNDING or x[-1] < 1 - intervals.ROUNDING:
         raise ValueError(f"{name} must reach from x = 0 to x = 1, got {x[0]} to {x[-1]}.")
     return np.clip(x, 0, 1), y
 

@@ -158,7 +158,7 @@ _GOAL, _TOLERANCE = 1e-9, 1e-6  # relative error of an integral: aimed at, and r
 _MAX_INTERVALS = 300
 _BREAKS = np.concatenate([np.arange(0, 8, 1 / 8), np.arange(8.0, 42)])
 """Log-odds of the quantiles at which the integral under a distribution is divided."""
-_ROUNDING = 1e-13  # relative error of quantiles
+_QUANTILE_ERROR = 1e-13  # relative error of quantiles
 
 
 @validate_params(
@@ -293,7 +293,7 @@ def expected_loss(
         value=mean,
         standard_error=spread,
         method="quasi_monte_carlo",
-        limits={"t": limits} if spread > _ROUNDING * abs(mean) else {},
+        limits={"t": limits} if spread > _QUANTILE_ERROR * abs(mean) else {},
         replicates=np.array(means),
         details={"error": float(stats.t.ppf(0.975, _REPLICATES - 1) * spread)},
     )
@@ -364,7 +364,7 @@ def _mean_under_distribution(
     # points far from 0 compared with their spread have few digits left
     quartiles = distribution.ppf(0.25), distribution.isf(0.25)
     digits = np.spacing(np.max(np.abs(quartiles))) / (quartiles[1] - quartiles[0])
-    return value, error + (_ROUNDING + digits) * value
+    return value, error + (_QUANTILE_ERROR + digits) * value
 
 
 def _mean_under_function(

@@ -562,7 +562,7 @@ MIN_SIZE, MAX_DATASETS = 5, 2000
 """Minimum size of a simulated study, and its maximum number of data sets."""
 CLOSE = 0.05
 """Relative distance of two sizes at which the bisection stops."""
-ROUNDING = 1e-12
+FRACTION_TOLERANCE = 1e-12
 """Tolerance for a difference of accuracies that equals the fraction of discordant samples."""
 
 DrawPvalue = Callable[[int, Generator], float]
@@ -753,7 +753,7 @@ def _plan_samples(
     if extra.only_a is not None and group_size is None:
         # draw discordant samples: their observed fraction, split by the assumed difference
         discordant = (extra.only_a + (extra.only_b or 0)) / n
-        if not abs(assumed) <= discordant + ROUNDING:
+        if not abs(assumed) <= discordant + FRACTION_TOLERANCE:
             raise ValueError(
                 f"difference must be <= {discordant:.4g} in size, the fraction of samples that one "
                 f"of the two alone gets right, got {assumed!r}."

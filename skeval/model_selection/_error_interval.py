@@ -81,8 +81,6 @@ from skeval.utils._checks import (
 SHOWN = [(row, reported) for row in METRICS for reported in row.reported]
 """Metrics that are always computed."""
 
-ROUNDING = 1e-12
-"""Relative range of a metric over repeats up to which differences are due to rounding."""
 MEAN_AREA = "roc_auc_ovr"
 BETWEEN = 3.5
 """Variance of a metric due to training sets, divided by its variance between repeats of the folds.
@@ -239,7 +237,7 @@ def inflate(predictions: Predictions, variance: float, values: Iterable[float]) 
     finite = np.array([value for value in values if np.isfinite(value)])
     if len(finite) < 2 or not variance > 0:
         return predictions.inflation
-    if np.ptp(finite) <= ROUNDING * np.abs(finite).max():  # variance is rounding
+    if np.ptp(finite) <= intervals.ROUNDING * np.abs(finite).max():  # variance is rounding
         return predictions.inflation
     return max(predictions.inflation, 1 + BETWEEN * float(np.var(finite, ddof=1)) / variance)
 

@@ -32,7 +32,6 @@ FALSE_DISCOVERIES = 0.05
 """False discovery rate of the differences between subgroups and the rest."""
 MAX_NAMED = 5
 """Number of subgroups, or of undefined units, that a sentence names."""
-ROUNDING = 1e-12
 
 
 def compare_subgroups(
@@ -251,7 +250,7 @@ def estimate_mean(
     # Wilson's interval for a metric with two bounds
     low, span = bounds[0], bounds[1] - bounds[0]
     if np.isfinite(span):
-        constant = np.ptp(values) <= ROUNDING * span
+        constant = np.ptp(values) <= intervals.ROUNDING * span
         share = float(np.clip(((values[0] if constant else mean) - low) / span, 0, 1))
         # number of samples of a proportion with this standard error
         if not constant:

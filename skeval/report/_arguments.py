@@ -470,7 +470,8 @@ def _are_probabilities(values: np.ndarray) -> bool:
     """Whether numbers lie in [0, 1] and add up to 1, up to rounding."""
     if values.ndim == 2:
         return _checks.normalize_rows(values) is not None
-    return bool(values.min() >= -_checks.ROUNDING and values.max() <= 1 + _checks.ROUNDING)
+    tolerance = _checks.PROBABILITY_TOLERANCE
+    return bool(values.min() >= -tolerance and values.max() <= 1 + tolerance)
 
 
 def _refuse_unused(

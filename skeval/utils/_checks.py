@@ -895,7 +895,7 @@ def check_probabilities(name: str, probabilities: NDArray[np.float64]) -> None:
 MOST_DECIMALS = 6
 """Probabilities with more decimals count as unrounded; the sum of 32-bit floats may deviate by half
 a unit of this decimal per column."""
-ROUNDING = 1e-6
+PROBABILITY_TOLERANCE = 1e-6
 """Tolerance of the limits 0 and 1 of rows of probabilities."""
 
 
@@ -905,7 +905,7 @@ def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
     A sum may deviate from 1 by half a unit of the last decimal for each column, as those of rounded
     probabilities do; the row is then divided by it.
     """
-    if not (columns.min() >= -ROUNDING and columns.max() <= 1 + ROUNDING):
+    if not (columns.min() >= -PROBABILITY_TOLERANCE and columns.max() <= 1 + PROBABILITY_TOLERANCE):
         return None
     sums = columns.sum(axis=1)
     largest = float(np.abs(sums - 1).max())

@@ -379,7 +379,7 @@ NULLS = {
 }
 """Labels of the null distribution, the statistic and its direction, by test."""
 N_BINS = 40
-ROUNDING = 1e-9  # relative to the range
+LEAST_STEP = 1e-9  # of two values, relative to their range
 
 
 def choose_edges(values: np.ndarray) -> np.ndarray:
@@ -391,7 +391,7 @@ def choose_edges(values: np.ndarray) -> np.ndarray:
     # distance of neighboring values
     low, high = values.min(), values.max()
     steps = np.diff(np.unique(values))
-    steps = steps[steps > ROUNDING * (high - low)]
+    steps = steps[steps > LEAST_STEP * (high - low)]
     if len(steps) < 2:  # two values do not define a step
         return np.histogram_bin_edges(values, bins=N_BINS)
     step = steps.min()

@@ -12,7 +12,11 @@ from scipy.stats import rankdata
 from sklearn.neighbors import NearestNeighbors
 
 from skeval._resampling.sampling_units import Target
-from skeval.report._data_checks.leakage import ROUNDING, get_rounding_error, list_rounded_by_class
+from skeval.report._data_checks.leakage import (
+    VALUE_TOLERANCE,
+    get_rounding_error,
+    list_rounded_by_class,
+)
 from skeval.report._data_checks.table import (
     MIN_VALUES,
     UNCHECKED,
@@ -214,7 +218,7 @@ def has_continuous_column(columns: np.ndarray) -> bool:
             continue
         # rounded values, or values on a transformed grid
         unit = 2 * get_rounding_error(values)
-        if unit > 3 * ROUNDING * np.abs(values).max():
+        if unit > 3 * VALUE_TOLERANCE * np.abs(values).max():
             by_chance = _are_ties_by_chance(values, counts, unit)
         else:
             with np.errstate(over="ignore"):  # the exponential of a large value is on no grid
@@ -243,7 +247,7 @@ def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> 
     step = total / n_steps
     for gap in np.sort(gaps):
         multiple = round(gap / step)
-        error = unit * (1 + ROUNDING) * (1 + multiple / (1 + n_steps**0.5))
+        error = unit * (1 + VALUE_TOLERANCE) * (1 + multiple / (1 + n_steps**0.5))
         if abs(gap - multiple * step) > max(error, 1e-3 * step):
             if not unit:
                 return False
@@ -469,7 +473,7 @@ def _share_on_lines(points: np.ndarray, queries: np.ndarray, others: np.ndarray)
         # directions to the neighbors
         lines = points[near[near != sample]] - points[sample]
         # samples that differ in one column only lie on a line anyway
-        lines = lines[np.count_nonzero(np.abs(lines) > ROUNDING, axis=1) > 1]
+        lines = lines[np.count_nonzero(np.abs(lines) > VALUE_TOLERANCE, axis=1) > 1]
         if len(lines) < 2:
             continue
         # two of them are parallel

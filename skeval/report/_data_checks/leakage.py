@@ -193,7 +193,7 @@ def _is_linear(
     rough = get_rounding_error(column) / column.std() > get_rounding_error(y) / y.std()
     slope, intercept = _fit_line(x, y, errors_in_x=rough)
     residual = intercept + slope * x - y
-    exact = np.full(len(y), 10 * ROUNDING * y.std())
+    exact = np.full(len(y), 10 * VALUE_TOLERANCE * y.std())
     rounded = get_rounding_error(y) + np.abs(slope) * np.abs(high - low) / 2
     return any(agrees_up_to(error, residual, y) for error in (exact, SLACK * rounded))
 
@@ -400,7 +400,7 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
         return False
     # the probability that a mean is so near its expectation by chance
     variances = np.maximum(np.add.reduceat(y**2, start) / sizes - means**2, 0)
-    variances[variances < ROUNDING * y.var()] = 0
+    variances[variances < VALUE_TOLERANCE * y.var()] = 0
     step = np.diff(np.unique(y)).min(initial=np.ptp(y))
     chances = np.full(len(values), 1.0)
     varies = variances > 0
@@ -525,7 +525,7 @@ def _is_filled_by_class(column: np.ndarray, codes: np.ndarray) -> bool:
             continue
         # a value with no more decimals may be equal by coincidence
         value, error = values[position], get_rounding_error(others)
-        is_coarse = error > ROUNDING * float(np.abs(others).max())
+        is_coarse = error > VALUE_TOLERANCE * float(np.abs(others).max())
         if is_coarse and get_rounding_error(np.array([value])) >= error:
             continue
         # the mean, or the median
@@ -533,7 +533,8 @@ def _is_filled_by_class(column: np.ndarray, codes: np.ndarray) -> bool:
         if len(np.unique(others)) > MIN_DISTINCT_SHARE * len(others):
             # of an odd number of samples, the median is a value that one of them had
             centers += [np.median(others), np.median(np.append(others, value))]
-        if np.any(np.abs(np.array(centers) - value) <= ROUNDING * max(abs(value), others.std())):
+        tolerance = VALUE_TOLERANCE * max(abs(value), others.std())
+        if np.any(np.abs(np.array(centers) - value) <= tolerance):
             return True
     return False
 
@@ -601,7 +602,8 @@ MIN_VARIATION, VARIATION_OF_FEW = (0.5, 0.55, 0.45), 5.0
 and for a cut, and each side of a cut; increase for a cut, divided by the number of rows. It is 0.58
 for uniform distances and 0.76 for the halves of a normal distribution, but below 0.5 for classes
 that lie apart."""
-MAX_DIGITS, ROUNDING = 6, 1e-9
+MAX_DIGITS, VALUE_TOLERANCE = 6, 1e-9
+"""Most decimals of a rounded column, and the relative difference of equal values in a table."""
 
 
 def check_missing_by_class(table: TableDescription) -> Iterator[Finding]:
@@ -729,8 +731,8 @@ def get_rounding_error(column: np.ndarray) -> float:
     """Return half a unit of the last decimal of numbers, or that of floating point."""
     for decimals in range(MAX_DIGITS + 1):
         if np.array_equal(column, np.round(column, decimals)):
-            return 0.5 * 10.0**-decimals * (1 + ROUNDING)
-    return ROUNDING * float(np.abs(column).max())
+            return 0.5 * 10.0**-decimals * (1 + VALUE_TOLERANCE)
+    return VALUE_TOLERANCE * float(np.abs(column).max())
 
 
 def count_decimals(values: np.ndarray) -> np.ndarray:
@@ -928,7 +930,7 @@ def find_parts(columns: np.ndarray, y: np.ndarray, *, logarithms: bool) -> list[
         """Return whether nearly all rows agree up to rounding, and the weights."""
         weights, residual = _fit_most_rows(columns[:, parts], y)
         of_columns = np.broadcast_to(errors, columns.shape)[:, parts] @ np.abs(weights)
-        exact = np.full(n, 10 * ROUNDING * y.std())
+        exact = np.full(n, 10 * VALUE_TOLERANCE * y.std())
         agree = any(agrees_up_to(error, residual, y) for error in (exact, unit, unit + of_columns))
         return agree, weights
 
