@@ -34,7 +34,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import TimeSeriesSplit
 
-from skeval._inference.intervals import effective_number, mean_loss_limits
+from skeval._inference.intervals import mean_loss_limits, size_from_variance
 from skeval._inference.paired import autocorrelation
 from skeval.model_selection import cross_val_error, error_interval
 
@@ -89,7 +89,7 @@ def in_form(loss: str, losses: np.ndarray, error: float, quantile: float, units:
     """Return the interval of a mean with its standard error, in the form of skeval."""
     mean, size = float(losses.mean()), None
     if loss == "zero_one":
-        size = effective_number(mean * (1 - mean), error, len(losses), units)
+        size = size_from_variance(mean * (1 - mean), error, len(losses), units)
     size = None if size is None else size / (quantile / Z) ** 2
     first = "jeffreys" if loss == "zero_one" else "log"
     limits = mean_loss_limits(mean, quantile / Z * error, loss, n_effective=size, first=first)

@@ -22,9 +22,9 @@ from threadpoolctl import threadpool_limits
 
 from skeval._inference.intervals import (
     DRAWN,
-    effective_size,
     limits_of_draws,
     mean_loss_limits,
+    size_of_proportion,
     wilson_interval,
 )
 from skeval.datasets import make_gaussian_classes
@@ -60,7 +60,7 @@ def intervals_of(X: np.ndarray, y: np.ndarray, seed: int, n_resamples: int) -> I
                 low, high = limits_of_draws(centre, deviations, LEVEL, form)
             else:
                 error = float(np.std(deviations, ddof=1))
-                size = effective_size(centre, error, n)
+                size = size_of_proportion(centre, error, n)
                 limits = mean_loss_limits(centre, error, "zero_one", n_effective=size)
                 low, high = limits[form](LEVEL)
             yield f"{statistic} {form}, {around}", max(low, 0.0), min(high, 1.0)

@@ -105,7 +105,7 @@ def unbiased(influence: Floats, positive: NDArray[np.bool_], weight: Floats) -> 
     """
     corrected = influence.copy()
     for own in (positive, ~positive):
-        n = intervals.independent_size(weight[own]) if weight[own].any() else 0.0
+        n = intervals.size_from_weights(weight[own]) if weight[own].any() else 0.0
         if n >= 1.5:
             corrected[own] *= np.sqrt(n / (n - 1))
     return corrected
@@ -121,7 +121,7 @@ def spread_of_areas(
     """
     if group is not None:
         return intervals.spread_between(influence, group, weight, positive.astype(np.intp))
-    if min(intervals.independent_size(weight[own]) for own in (positive, ~positive)) < 1.5:
+    if min(intervals.size_from_weights(weight[own]) for own in (positive, ~positive)) < 1.5:
         return Spread(np.full((influence.shape[1],) * 2, np.nan))
     scaled = np.column_stack([unbiased(own, positive, weight) for own in influence.T])
     return Spread(scaled.T @ scaled)
@@ -319,7 +319,7 @@ def rank_terms(
             value, influence = float(round(value)), np.zeros(len(own))
         scaled = unbiased(influence, own, w) if of_area else influence * np.sqrt(n / (n - 1))
         variance = alone = float(np.sum(scaled**2))
-        m = np.array([intervals.independent_size(w[own]), intervals.independent_size(w[~own])])
+        m = np.array([intervals.size_from_weights(w[own]), intervals.size_from_weights(w[~own])])
         if group is None:
             influence = scaled
         else:
@@ -476,7 +476,7 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
     With groups it is the mean of ``p (1 - p)`` over the cutoffs, divided by the mean variance
     between groups. It is at most the effective size without groups, and at least 1.
     """
-    largest = intervals.independent_size(weight)
+    largest = intervals.size_from_weights(weight)
     if group is None:
         return largest
     n_groups = intervals.count_groups(group)

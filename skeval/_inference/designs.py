@@ -557,14 +557,14 @@ def limits_of_mean(
     value, degrees = result.value, result.degrees_of_freedom
     if signed:
         outcomes = float(np.mean(y != 0))
-        size = _count_effective(y, result, alone, outcomes)
+        size = _size_with_judge(y, result, alone, outcomes)
         variance = size * max(outcomes - value**2, 0.0) + 1 + 2 * size * value**2 / (size + 2)
         error, value = np.sqrt(variance) / (size + 2), value * size / (size + 2)
         degrees = np.inf if result.n_groups is None else degrees
         return intervals.normal_interval(value, error, confidence_level, (-1.0, 1.0), degrees)
     if set(np.unique(y).tolist()) <= {0.0, 1.0}:
         value = min(max(value, 0.0), 1.0)
-        size = _count_effective(y, result, alone, min(y.mean(), 1 - y.mean()))
+        size = _size_with_judge(y, result, alone, min(y.mean(), 1 - y.mean()))
         degrees = np.inf if result.n_groups is None else degrees
         return intervals.wilson_interval(value * size, size, confidence_level, degrees)
     if y.min() >= 0 and value > 0:
@@ -574,7 +574,7 @@ def limits_of_mean(
     )
 
 
-def _count_effective(y: Floats, result: Regression, alone: Regression, rarity: float) -> float:
+def _size_with_judge(y: Floats, result: Regression, alone: Regression, rarity: float) -> float:
     """Return the number of independent labels whose mean is as precise.
 
     The judge may look better than it is if few labels are rare outcomes. So the number is shrunk
@@ -584,7 +584,7 @@ def _count_effective(y: Floats, result: Regression, alone: Regression, rarity: f
     own = float(n)
     if alone.n_groups is not None:
         odds = rarity / max(1 - rarity, _LEAST)
-        own = intervals.effective_number(variance, alone.error, n, alone.n_groups, odds)
+        own = intervals.size_from_variance(variance, alone.error, n, alone.n_groups, odds)
     events = n * rarity
     if not result.used or events == 0:
         return own

@@ -23,11 +23,12 @@ from skeval._inference.intervals import (
     Spread,
     bounds_of,
     count_groups,
-    effective_number,
     give_no_limits,
     mean_loss_limits,
     normal_quantile,
     put_first,
+    size_from_variance,
+    size_from_weights,
     spread_between,
 )
 from skeval.utils._text import mean_loss_name
@@ -51,6 +52,11 @@ class TestLosses(NamedTuple):
     weight: Floats | None = None
     unit: Codes | None = None
 
+    @property
+    def effective_size(self) -> float:
+        """Effective sample size: that of the weights."""
+        return float(len(self.losses)) if self.weight is None else size_from_weights(self.weight)
+
 
 def concatenate_tested(parts: Sequence[TestLosses]) -> TestLosses:
     """Concatenate the losses of several test sets."""
@@ -71,13 +77,6 @@ def n_units(tested: TestLosses) -> int:
     return len(tested.losses) if tested.unit is None else count_groups(tested.unit)
 
 
-def worth(tested: TestLosses) -> float:
-    """Return the effective sample size ``(sum w)^2 / sum w^2``."""
-    if tested.weight is None:
-        return float(len(tested.losses))
-    return float(tested.weight.sum() ** 2 / np.sum(tested.weight**2))
-
-
 def spread_of_mean(tested: TestLosses) -> Spread:
     """Return the variance of the mean, of independent samples or between groups; nan for one unit.
 
@@ -96,7 +95,7 @@ def variance_of_mean(tested: TestLosses) -> float:
     return spread_of_mean(tested).variance
 
 
-def effective_samples(
+def size_of_mean(
     tested: TestLosses, variance: float, standard_error: float, inflation: float = 1.0
 ) -> float | None:
     """Return the number of independent samples whose mean loss has this standard error.
@@ -106,8 +105,9 @@ def effective_samples(
     """
     if not (np.isfinite(variance) and np.isfinite(standard_error)):
         return None
-    units = worth(tested) if tested.unit is None else float(len(np.unique(tested.unit)))
-    return effective_number(variance, standard_error, worth(tested), units / inflation)
+    size = tested.effective_size
+    units = size if tested.unit is None else float(len(np.unique(tested.unit)))
+    return size_from_variance(variance, standard_error, size, units / inflation)
 
 
 def error_estimate(
@@ -441,7 +441,8 @@ def degrees_of_mean(tested: TestLosses, n: int, inflation: float, *, bounded: bo
     # degrees of freedom of independent losses
     losses, weight = tested.losses, tested.weight
     squares = (losses - mean_loss(tested)) ** 2
-    spread, size = float(np.average(squares, weights=weight)), n * worth(tested) / len(losses)
+    spread = float(np.average(squares, weights=weight))
+    size = n * tested.effective_size / len(losses)
     degrees = size / inflation - 1
     if spread > 0:
         excess = float(np.average((squares / spread) ** 2, weights=weight)) - 1
@@ -640,7 +641,7 @@ def shared_variance(dealt: Dealt) -> Shared:
     first = np.zeros(len(times), dtype=np.intp)
     first[row[::-1]] = np.arange(len(row))[::-1]
     first = first[times > 0]
-    size = worth(TestLosses(dealt.losses[first], weight[first]))
+    size = size_from_weights(weight[first])
     scale = size / variance / (1 - 1 / n_repeats) ** 2
     noise = np.sqrt(2 * max(0.0, pairs(moved**2, fit))) / n_same
     return Shared(float(scale * shared), float(scale * noise), float(size))

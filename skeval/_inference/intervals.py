@@ -229,7 +229,7 @@ _EVENTS = 0.25
 """Prior weight of the number of groups in the effective size, as a number of rare samples."""
 
 
-def effective_size(
+def size_of_proportion(
     proportion: float, standard_error: float, n_samples: float, n_groups: int | None = None
 ) -> float:
     """Return the number of independent samples whose proportion has this standard error.
@@ -241,18 +241,18 @@ def effective_size(
     """
     rest = 1 - proportion
     if n_groups is None:
-        return effective_number(proportion * rest, standard_error, n_samples, n_samples)
+        return size_from_variance(proportion * rest, standard_error, n_samples, n_samples)
     rarity = min(proportion, rest) / max(proportion, rest)
-    return effective_number(proportion * rest, standard_error, n_samples, n_groups, rarity)
+    return size_from_variance(proportion * rest, standard_error, n_samples, n_groups, rarity)
 
 
-def independent_size(weight: Floats) -> float:
+def size_from_weights(weight: Floats) -> float:
     """Return the effective sample size ``(sum w)^2 / sum w^2``."""
     weight = weight / weight.max()  # squares of tiny weights would underflow
     return float(weight.sum() ** 2 / np.sum(weight**2))
 
 
-def effective_number(
+def size_from_variance(
     variance: float, standard_error: float, most: float, unvaried: float, rarity: float = np.inf
 ) -> float:
     """Return ``variance / se^2``: the number of values whose mean has this standard error.

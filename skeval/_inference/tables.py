@@ -143,10 +143,10 @@ def score_form(
     """Return the score interval by confidence level, and the standard error of the estimate.
 
     The effective sample size is the number of independent samples, each of weight 1, whose metric
-    would have this variance; see `effective_number`. Groups use Student's quantile, as in Korn and
-    Graubard (1998). If the table is the sum of several tables of the same samples, the variance is
-    the mean of their variances. `widen` returns the ratio of the variance of the estimate to this
-    variance.
+    would have this variance; see `size_from_variance`. Groups use Student's quantile, as in Korn
+    and Graubard (1998). If the table is the sum of several tables of the same samples, the variance
+    is the mean of their variances. `widen` returns the ratio of the variance of the estimate to
+    this variance.
     """
     # slope of the metric in each cell, and its spread over the samples
     share = table.share
@@ -165,7 +165,7 @@ def score_form(
     if n_groups is not None and alone:
         rarity = alone / float(np.max(slope[share > 0] ** 2))
     unvaried = largest if n_groups is None else float(n_groups)
-    size = intervals.effective_number(alone, error, largest, unvaried, rarity)
+    size = intervals.size_from_variance(alone, error, largest, unvaried, rarity)
     larger = 1.0 if widen is None else widen(error**2)
     degrees = min(spread.degrees_of_freedom for spread in spreads)
     args = table.metric, share, estimate, size / larger, degrees

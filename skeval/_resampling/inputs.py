@@ -37,7 +37,6 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skeval._inference.errors import TestLosses
-from skeval._inference.intervals import independent_size
 from skeval._resampling.fit_outputs import RESPONSES, FitOutput, Loss, LossLike, resolve_loss
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import (
@@ -474,15 +473,6 @@ def params_of_part(part: Any, params: Params) -> dict[str, Any]:
         elif name == "groups":
             arguments |= group_parameters(part, value)
     return arguments
-
-
-def count_effective(weights: np.ndarray) -> float:
-    """Return the effective sample size of weights; raise if all are 0."""
-    if not weights.any():
-        raise ValueError(
-            "sample_weight must be positive for a tested sample; it is 0 for all of them."
-        )
-    return independent_size(weights)
 
 
 def fit_arguments(

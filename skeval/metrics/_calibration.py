@@ -111,7 +111,7 @@ def find_bin_sizes(events: CurveSample, bins: Binned, confidence_level: float) -
         # size with the same normal interval as Student's t of the groups
         quantile = intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
         widening = quantile / intervals.normal_quantile(confidence_level)
-        effective = intervals.effective_size(observed, spread.error, size[k], spread.n_groups)
+        effective = intervals.size_of_proportion(observed, spread.error, size[k], spread.n_groups)
         size[k] = effective / widening**2
     return size
 

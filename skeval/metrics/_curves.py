@@ -707,7 +707,7 @@ def precision_recall_curve_band(
     # prevalence and its effective sample size
     share = float(np.average(sample.positive, weights=sample.weight))
     size = areas.class_size(sample.positive.astype(np.float64), sample.weight, sample.group)
-    size = min(size, intervals.independent_size(sample.weight))
+    size = min(size, intervals.size_from_weights(sample.weight))
     # a deviation has three components: the threshold, the false-positive rate, the prevalence
     angles = np.linspace(0, np.pi / 2, _DIRECTIONS)
     away, around = (grid.ravel() for grid in np.meshgrid(angles, angles))

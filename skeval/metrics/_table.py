@@ -449,7 +449,7 @@ def _close_ranking(result: Ranking, sample: Sample, is_area: bool) -> Forms:
         args = result.value, result.error, result.sizes
         limits = partial(intervals.area_interval, *args, degrees_of_freedom=degrees)
         return {"score": (limits, result.error)}
-    size = intervals.effective_size(result.value, result.error, result.sizes[0])
+    size = intervals.size_of_proportion(result.value, result.error, result.sizes[0])
     hits, degrees = result.value * size, result.degrees_of_freedom
     limits = partial(intervals.wilson_interval, hits, size, degrees_of_freedom=degrees)
     return {"score": (limits, result.error)}

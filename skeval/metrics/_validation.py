@@ -29,7 +29,7 @@ from skeval._inference.calibration import (
 )
 from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Results
-from skeval._inference.intervals import Codes, Limits, Spread, independent_size
+from skeval._inference.intervals import Codes, Limits, Spread, size_from_weights
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
 from skeval.utils._checks import (
     RandomStateLike,
@@ -647,7 +647,7 @@ def _scale_brier(data: Validated) -> Measure:
     spread = intervals.spread_of_ratio(losses, reference, data.group)
     mean_spread = spread_of_mean(TestLosses(data.y.astype(np.float64), data.weight, data.group))
     second_order = ratio * mean_spread.variance / float(share * (1 - share))
-    unbiased = ratio * (1 - 1 / independent_size(data.weight))
+    unbiased = ratio * (1 - 1 / size_from_weights(data.weight))
     limits = partial(_limit_brier_ratio, ratio, unbiased, spread, second_order)
     # the variance of a squared normal deviate is 2
     error = float(np.hypot(spread.error, np.sqrt(2) * second_order))

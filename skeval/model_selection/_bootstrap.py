@@ -42,6 +42,7 @@ from skeval._inference.intervals import (
     mirrored,
     normal_interval,
     row_means,
+    size_from_weights,
     stretch,
 )
 from skeval._resampling.fit_outputs import COLUMNS, FitOutput, LossLike, join_outputs
@@ -53,7 +54,7 @@ from skeval._resampling.fit_request import (
     know_classes,
     methods_of_scorers,
 )
-from skeval._resampling.inputs import Inputs, Params, count_effective, validate_inputs
+from skeval._resampling.inputs import Inputs, Params, validate_inputs
 from skeval._resampling.plans import (
     BLOCK_ELEMENTS,
     PlanBlock,
@@ -73,7 +74,7 @@ from skeval.model_selection._estimates import (
     fit_to_all,
     label_parts,
     losses_of,
-    size_of_error,
+    size_of_rate,
     to_score,
 )
 from skeval.utils import _checks
@@ -615,16 +616,17 @@ class LossTally:
             sampling_influence(gamma_values, units),
         )
         # effective number of samples, for the interval of an error rate
-        size = int(tested.sum()) if weights is None else count_effective(weights[tested])
+        n_tested = int(tested.sum())
+        size = n_tested if weights is None else size_from_weights(weights[tested])
         return estimate_error(
             inputs.with_options(method=method),
             combined.error,
             error,
             errors,
             extra=BootstrapExtra,
-            n_samples=int(tested.sum()),
+            n_samples=n_tested,
             n_groups=units.n_groups,
-            effective_n_samples=size_of_error(inputs, combined.error, error, size, units.n_groups),
+            effective_n_samples=size_of_rate(inputs, combined.error, error, size, units.n_groups),
             degrees_of_freedom=np.inf if units.n_groups is None else units.n_groups - 1.0,
             resubstitution=apparent,
             oob=oob,

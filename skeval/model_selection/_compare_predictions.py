@@ -18,7 +18,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from skeval._inference.intervals import Codes, Spread, independent_size, spread_between
+from skeval._inference.intervals import Codes, Spread, size_from_weights, spread_between
 from skeval._inference.paired import Right
 from skeval._resampling.sampling_units import (
     DrawingUnits,
@@ -617,7 +617,7 @@ class ComparedPredictions:
     def _join_means(self, scores: np.ndarray, units: DrawingUnits) -> Joint:
         """Return the means of per-sample scores, and their covariance."""
         weight = np.ones(self.n_samples) if self.weight is None else self.weight
-        size, weight = independent_size(weight), weight / weight.sum()
+        size, weight = size_from_weights(weight), weight / weight.sum()
         values = scores @ weight
         moved = (scores - values[:, None]) * weight
         rates = np.isin(scores, (0.0, 1.0)).all() and self.weight is None

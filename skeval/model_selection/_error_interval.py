@@ -34,15 +34,14 @@ from skeval._inference.errors import (
     is_too_wide,
     mean_loss,
     spread_of_mean,
-    worth,
 )
 from skeval._inference.estimate import ErrorExtra, Estimate, MetricExtra, Results
 from skeval._inference.intervals import (
     Limits,
     corrected_error,
     give_no_limits,
-    independent_size,
     mirrored,
+    size_from_weights,
 )
 from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.fit_outputs import Loss, LossLike, losses_by_output, resolve_loss
@@ -286,7 +285,7 @@ def summarize_losses(
     degrees = min(spread.degrees_of_freedom for spread in spreads)
     if group is None:
         # degrees of freedom of the effective sample size
-        degrees = max(1.0, independent_size(predictions.weight) / predictions.inflation - 1)
+        degrees = max(1.0, size_from_weights(predictions.weight) / predictions.inflation - 1)
     # inflated by the variation of the training sets
     mean = mean_loss(TestLosses(losses, weight))
     return mean, float(np.sqrt(variance * inflate(predictions, variance, values))), degrees
@@ -305,7 +304,7 @@ def measure_ranking(
     sides = is_positive, ~is_positive
     counts = [len(np.unique(unit[own])) for own in sides]
     sizes = [
-        min(n, independent_size(predictions.weight[own]))
+        min(n, size_from_weights(predictions.weight[own]))
         for n, own in zip(counts, sides, strict=True)
     ]
     group = None if predictions.cases.n_groups is None else unit
@@ -423,7 +422,7 @@ def measure_numbers(predictions: Predictions) -> Iterator[Measured]:
         ratios = [mean_loss(TestLosses(squares[p], weight[p])) / total for p in predictions.repeats]
         _, error, degrees = summarize_losses(predictions, moved, ratios)
         # The variance about the mean of n samples is 1 - 1/n of that about the true one.
-        unbiased = ratio * (1 - 1 / worth(TestLosses(squares, predictions.weight)))
+        unbiased = ratio * (1 - 1 / size_from_weights(predictions.weight))
         of_ratio = partial(intervals.log_interval, unbiased, error, degrees_of_freedom=degrees)
         limits: Callable[[float], Limits] = partial(intervals.mirrored, 1.0, of_ratio)
         if is_too_wide(unbiased, error, degrees):

@@ -22,8 +22,8 @@ from skeval._inference import intervals
 from skeval._inference.errors import (
     SINGLE_INFLATION,
     TestLosses,
-    effective_samples,
     error_estimate,
+    size_of_mean,
     spread_of_mean,
 )
 from skeval._inference.estimate import Estimate, PerturbationExtra
@@ -35,7 +35,6 @@ from skeval._resampling.inputs import (
     Inputs,
     Params,
     check_takes_weights,
-    count_effective,
     validate_inputs,
     weight_parameters,
 )
@@ -76,14 +75,14 @@ def estimate_error(
     )
 
 
-def size_of_error(
+def size_of_rate(
     inputs: Inputs, value: float, standard_error: float, n_samples: float, n_groups: int | None
 ) -> float | None:
     """Return the effective number of samples of an error rate; None for other losses."""
     no_wrong_label = inputs.loss.name == "hamming" and value <= 0
     if inputs.loss.name != "zero_one" and not no_wrong_label:
         return None
-    return intervals.effective_size(value, standard_error, n_samples, n_groups)
+    return intervals.size_of_proportion(value, standard_error, n_samples, n_groups)
 
 
 def estimate_from_spread(
@@ -94,7 +93,7 @@ def estimate_from_spread(
     # numbers of the spread, which the caller may replace
     shared: dict[str, Any] = {
         "degrees_of_freedom": spread.degrees_of_freedom,
-        "effective_n_samples": size_of_error(inputs, value, standard_error, size, n_groups),
+        "effective_n_samples": size_of_rate(inputs, value, standard_error, size, n_groups),
         "n_groups": None,
         **spread.groups,
     }
@@ -123,7 +122,7 @@ def estimate_from_losses(
     if binomial and inputs.loss.name == "zero_one":
         variance = value * (1 - value)
     # number of independent samples with this standard error
-    effective = effective_samples(tested, variance, standard_error, inflation)
+    effective = size_of_mean(tested, variance, standard_error, inflation)
     shared = {"effective_n_samples": effective}
     return estimate_error(inputs, value, standard_error, replicates, **(shared | fields))
 
@@ -287,7 +286,7 @@ def resubstitution(inputs: Inputs, _: SeedSequence | None = None) -> Estimate:
     counted = np.ones(len(losses)) if weights is None else weights
     spread = intervals.spread_of_ratio(counted * losses, counted, inputs.kept_together)
     error = float(np.average(losses, weights=weights))
-    size = len(losses) if weights is None else count_effective(weights)
+    size = TestLosses(losses, weights).effective_size
     return estimate_from_spread(inputs, error, spread, losses, size, n_fits=1)
 
 
@@ -487,7 +486,8 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
     size: float = n_tested
     unit = time_units(sums, tests) if ordered else inputs.kept_together
     if weights is not None:
-        size = count_effective(weights[tested])
+        _checks.check_weights("sample_weight of tested samples", weights[tested], n_tested)
+        size = intervals.size_from_weights(weights[tested])
         sums, tests = weights * sums, weights * tests
 
     # mean over samples, with the variance of independent samples or units
@@ -506,7 +506,7 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
     elif len(of_folds) > 1:
         # folds share training samples: twice the variance, half of the samples
         wider = np.sqrt(SINGLE_INFLATION) * spread.error
-        counted = size_of_error(inputs, error, spread.error, size, spread.n_groups)
+        counted = size_of_rate(inputs, error, spread.error, size, spread.n_groups)
         limits = intervals.mean_loss_limits(
             error,
             wider,
@@ -740,7 +740,7 @@ def perturb_error(
         (plain,) = losses(base, 1, lambda _: np.ones(n))
         tested = np.isfinite(plain)
         errors[name] = mean_of_tested(plain[tested], sample_weight[tested])
-        sizes[name] = count_effective(sample_weight[tested])
+        sizes[name] = intervals.size_from_weights(sample_weight[tested])
     # perturbed statistics; a much smaller training error makes them useless
     perturbed = losses(plans[statistic], n_resamples, draw)
     statistics = compute_statistics(perturbed, draw, sample_weight, errors[statistic])
@@ -765,7 +765,7 @@ def perturb_error(
         standard_error,
         error + deviations,
         extra=PerturbationExtra,
-        effective_n_samples=size_of_error(inputs, error, standard_error, size, None),
+        effective_n_samples=size_of_rate(inputs, error, standard_error, size, None),
         n_groups=inputs.n_groups if with_groups else None,
         first=form,
         forms={name: partial(limits, form=name) for name in DRAWN},

@@ -23,9 +23,9 @@ from skeval._inference.estimate import Estimate, HoldoutExtra, Result
 from skeval._inference.intervals import (
     Limits,
     count_groups,
-    effective_size,
     normal_quantile,
     read_design,
+    size_of_proportion,
     spread_between,
     stratified_wilson_interval,
     warn_of_one_group,
@@ -174,7 +174,7 @@ def holdout_error(
         standard_error, n = spread.error, 1 / np.sum(share**2)
         fields |= spread.groups
         fields["degrees_of_freedom"] = spread.degrees_of_freedom
-        fields["effective_n_samples"] = effective_size(error, spread.error, n, spread.n_groups)
+        fields["effective_n_samples"] = size_of_proportion(error, spread.error, n, spread.n_groups)
     elif priors is not None:
         # Wilson's limits of the classes, combined
         strata = partial(stratified_wilson_interval, class_errors * sizes, sizes, prior)

@@ -430,7 +430,7 @@ def describe_each(
         if n is None:
             ends.append(intervals.normal_interval(value, error, confidence_level, **student))
         else:
-            size = intervals.effective_size(value, error, n, joint.n_groups)
+            size = intervals.size_of_proportion(value, error, n, joint.n_groups)
             ends.append(intervals.wilson_interval(value * size, size, confidence_level, **student))
     lows, highs = np.array(ends).T
     return errors, lows, highs

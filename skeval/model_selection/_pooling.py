@@ -22,7 +22,7 @@ from scipy import optimize, stats
 
 from skeval._adapters.fits import fit_plan
 from skeval._inference.designs import PooledRate, SiteCounts
-from skeval._inference.errors import TestLosses, mean_loss, variance_of_mean, worth
+from skeval._inference.errors import TestLosses, mean_loss, variance_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate
 from skeval._inference.intervals import (
     Limits,
@@ -359,7 +359,7 @@ def new_site_error(
                 float(np.sqrt(variance_of_mean(tested))),
                 confidence_level,
                 len(rows),
-                worth(tested) if loss_name == "zero_one" else None,
+                tested.effective_size if loss_name == "zero_one" else None,
             )
     bounds = bounds_of(loss_name, inputs.target.n_classes)
     return pool_sites(sites, scale, confidence_level, bounds, n_failed)

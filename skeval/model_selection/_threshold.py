@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from skeval._inference import intervals
 from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Estimate, Results
-from skeval._inference.intervals import Limits, independent_size, percentile_limits
+from skeval._inference.intervals import Limits, percentile_limits, size_from_weights
 from skeval._inference.tables import count_cells
 from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
@@ -371,15 +371,15 @@ def _expect_shares(
         limits: Callable[[float], Limits] = intervals.give_no_limits
         if name == rule.rule:
             # the rule fixes the apparent value; the true value varies like an order statistic
-            n = size = independent_size(sample.weight[chosen])
+            n = size = size_from_weights(sample.weight[chosen])
             if n_groups is not None:
-                n = intervals.effective_size(here, error, size, n_groups)
+                n = intervals.size_of_proportion(here, error, size, n_groups)
             value, error = _expect_fixed_share(sample, rule, threshold, here, n)
             gain, form = here - value, "exact"
             limits = partial(intervals.exact_interval, here * n, n, degrees_of_freedom=degrees)
         elif np.isfinite([value, error]).all():
-            size = independent_size(sample.weight[chosen])
-            n = intervals.effective_size(value, error, size, n_groups)
+            size = size_from_weights(sample.weight[chosen])
+            n = intervals.size_of_proportion(value, error, size, n_groups)
             limits = partial(intervals.wilson_interval, value * n, n, degrees_of_freedom=degrees)
             limits = partial(_include_bound, here, limits)
         else:
@@ -488,7 +488,7 @@ def transfer(
         degrees = sample.spread.degrees_of_freedom
         n_groups = intervals.count_groups(sample.group)
     sizes = [
-        intervals.effective_size(value, error, independent_size(sample.weight[own]), n_groups)
+        intervals.size_of_proportion(value, error, size_from_weights(sample.weight[own]), n_groups)
         for value, error, own in zip(
             values, errors, (sample.positive, ~sample.positive), strict=True
         )

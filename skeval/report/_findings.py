@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats
 
 from skeval._inference.estimate import Estimate, Test
-from skeval._inference.intervals import independent_size, wilson_interval
+from skeval._inference.intervals import size_from_weights, wilson_interval
 from skeval._inference.paired import MAX_LEVEL
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
@@ -137,7 +137,7 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
         if predictions.cases.n_groups is not None:
             n = np.count_nonzero(np.bincount(predictions.cases.unit[own])) / predictions.inflation
         if own.any():  # effective number of samples with unequal weights
-            n *= independent_size(predictions.weight[own]) / own.sum()
+            n *= size_from_weights(predictions.weight[own]) / own.sum()
         for column in np.flatnonzero(np.isfinite(rates[row])):
             rate = rates[row, column]
             ends = wilson_interval(rate * n, n, confidence_level)

@@ -14,9 +14,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from skeval._inference.errors import error_estimate
 from skeval._inference.intervals import (
-    effective_size,
     exact_interval,
     jeffreys_interval,
+    size_of_proportion,
     wilson_interval,
 )
 from skeval.feature_selection import selection_bias, selection_stability
@@ -33,7 +33,7 @@ from skeval.model_selection import (
 
 
 def estimate_of(error, spread, n, loss="zero_one"):
-    size = effective_size(error, spread, n) if loss == "zero_one" else None
+    size = size_of_proportion(error, spread, n) if loss == "zero_one" else None
     return error_estimate(
         error,
         spread,

@@ -17,6 +17,12 @@ Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
 W = RNG.uniform(0.5, 2.0, 60)
 
 
+def test_a_tested_sample_has_a_positive_weight():
+    cv = [(np.arange(30, 60), np.arange(30))]
+    with pytest.raises(ValueError, match="sample_weight"):
+        ms.cross_val_error(GaussianNB(), X, Y, cv=cv, sample_weight=(np.arange(60) >= 30) * 1.0)
+
+
 def test_weights_are_those_among_the_arguments_of_fit():
     """Where only fits are weighted, there are two ways to say it."""
     cv = StratifiedKFold(4, shuffle=True, random_state=0)
