@@ -307,6 +307,7 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     """Return an error that locates the values or strings in X that made a fit fail."""
     if not isinstance(error, ValueError):
         return None
+    # missing and infinite values, which may also be in single columns
     if "contains NaN" in str(error) and (located := locate_values(X, find_missing)):
         return ValueError(
             f"X must not have missing values for this estimator, got {located}; put SimpleImputer "
@@ -320,6 +321,7 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
         )
     if re.search(NO_TEXTS, str(error)) is None:
         return None
+    # texts, and the encoder for them
     if not hasattr(X, "columns"):
         columns, texts, where = [""] * has_texts(X), X, "instead of numbers"
         remedy = "OneHotEncoder" if count_dimensions(X) == 2 else "CountVectorizer"

@@ -342,11 +342,13 @@ def caution_about_shape(X: Any, labels: np.ndarray) -> str:
     points = X if issparse(X) else np.asarray(X, dtype=np.float64)
     parts = [points[labels == name] for name in names]
     centers = np.array([np.asarray(part.mean(axis=0)).ravel() for part in parts])
+    # pairs of neighboring centers
     distances = ((centers[:, None] - centers) ** 2).sum(axis=2)
     np.fill_diagonal(distances, np.inf)
     pairs = sorted(
         {(min(pair), max(pair)) for pair in enumerate(distances.argmin(axis=1).tolist())}
     )
+    # density at both centers and between them, along the line that joins them
     merged = []
     for first, second in pairs:
         axis = (centers[second] - centers[first]) / distances[first, second]

@@ -751,6 +751,7 @@ def class_weights(
     average: str | ArrayLike | Mapping[Any, float], classes: NDArray[np.generic], support: Floats
 ) -> Floats:
     """Return a weight for each class, summing to 1."""
+    # weights by name, of each class, or in the order of the classes
     if isinstance(average, str) and average == "macro":
         weight = np.ones(len(classes))
     elif isinstance(average, str):  # 1 / log2(n_c)
@@ -769,6 +770,7 @@ def class_weights(
                 raise ValueError(f"{_WEIGHTS} must name the classes {names}, got {list(weights)}.")
             weights = [weights[label] for label in classes.tolist()]
         weight = _checks.check_data(_WEIGHTS, weights, ensure_2d=False, dtype=np.float64)
+    # valid weights that sum to 1
     if weight.shape != (len(classes),):
         raise ValueError(f"{_WEIGHTS} must have shape {(len(classes),)}, got {weight.shape}.")
     if weight.min() < 0 or not weight.any():

@@ -439,6 +439,7 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
             "The slope is undefined, nan: the probabilities are all equal, or separate the classes."
         )
         return {"intercept": NOTHING, "slope": NOTHING}
+    # intercept and slope with profile limits, or between groups
     measures = {}
     for at, spread in enumerate(fit.spread_each(data)):
         value, method = float(fit.coefficients[at]), "profile"

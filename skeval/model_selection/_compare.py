@@ -506,6 +506,7 @@ def run_over_datasets(
     check_named("estimators", estimators, 1)
     check_named("datasets", datasets, 1)
     check_estimators(estimators, "corrected_t", None)
+    # options of each data set, by its name
     by_dataset: dict[str, Any] = {
         "groups": {} if groups is None else groups,
         "sample_weight": {} if sample_weight is None else sample_weight,
@@ -521,6 +522,7 @@ def run_over_datasets(
             "random_state must be an int if memory is given and cv is a number of folds, got None: "
             "new folds would not be found in the cache."
         )
+    # the score and the seed of all runs
     first = next(iter(estimators.values()))
     scorer = resolve_scorer(choose_scoring("corrected_t", scoring, first))
     root = _checks.root_seed(random_state)
@@ -537,6 +539,7 @@ def run_over_datasets(
         results[name], at = {}, f"on the data set {name!r}"
         try:
             X, y = dataset
+            # the same folds for all estimators
             inputs = validate_inputs(first, X, y, with_loss=False, **options, **run)
             folds = list(resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
             plan = fold_plan(len(inputs.target), folds)

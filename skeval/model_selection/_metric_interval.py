@@ -456,6 +456,7 @@ def _bootstrap_metric(
     # replicates; undefined ones are drawn again within the classes
     plan = settings.n_resamples, _checks.root_seed(random_state), settings.n_jobs
     (replicates,) = values_or_nan([statistic], units, *plan)
+    # resamples without a class are drawn again within the classes
     n_undefined = int(np.isnan(replicates).sum())
     automatic = settings.method == "auto" and sample.groups is None and not settings.stratify
     if n_undefined and automatic and has_classes(sample.y_true):
@@ -466,6 +467,7 @@ def _bootstrap_metric(
         units = drawing_units(len(sample.y_true), encode_classes(sample.y_true), None)
         (replicates,) = values_or_nan([statistic], units, *plan)
     warn_of_undefined(replicates)
+    # limits from the replicates, by each method
     method: str = settings.method
     if method == "auto":
         method = "bca" if units.n_units <= _BCA_UNITS else "percentile"

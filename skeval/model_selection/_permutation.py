@@ -328,12 +328,14 @@ def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
 def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = "auto") -> Exchange:
     """Return the exchange of labels: the order of repetition `r`, and the null hypothesis."""
     unit = None if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
+    # what is exchangeable under the null hypothesis
     if exchange == "auto":
         exchange = "samples"
         if unit is not None:  # whole groups if each has a single label
             first = y[np.unique(unit, return_index=True)[1]]
             pure = bool(np.all(first[unit] == y))
             exchange = "whole_groups" if pure else "within_groups"
+    # the order of the labels in each permutation
     if exchange == "samples":
         shuffle: Orders = partial(_shuffle, len(y), root)
         return Exchange(shuffle, exchange, NULLS[exchange])

@@ -124,6 +124,7 @@ def resample(X: Any, n_clusters: int, arguments: dict[str, Any], seed: int) -> d
         stability = cluster_stability(
             clusterer, X, n_resamples=10 * n_repeats, random_state=seed, **run
         )
+    # agreement of halves and a test of structure need points, which are clustered again
     if n_clusters > 1 and not takes_pairs(clusterer):
         halves = predictive_power(
             clusterer,
@@ -191,6 +192,7 @@ def show_labels_as_is(report: Any) -> Section:
             zip(*columns, strict=True), stability.verdicts, strict=True
         )
     ]
+    # noise, which has no stability
     n_noise = int(np.sum(report.labels == NOISE))
     if n_noise:
         rows.append(("noise", f"{n_noise}", "", ""))

@@ -401,6 +401,7 @@ def show_importance(report: Any) -> Section | None:
     score = "accuracy" if report.class_sizes else "R2"
     shown = dict(list(importance.items())[:MAX_DRAWN])
     lows, highs = zip(*(one.interval for one in shown.values()), strict=True)
+    # the largest drops with their intervals
     display = EstimatesDisplay(
         names=list(shown),
         values=[one.value for one in shown.values()],
@@ -414,6 +415,7 @@ def show_importance(report: Any) -> Section | None:
         label=f"Drop of the {score} for each feature; see the table.",
         height=0.9 + 0.42 * len(shown),
     )
+    # the result in words and as a table
     first, largest = next(iter(importance.items()))
     n_used = sum(one.interval.low > 0 for one in importance.values())
     sentence = (

@@ -270,6 +270,7 @@ def read_times(column: Any) -> list[np.ndarray]:
         return [np.where(np.isnat(values), np.nan, seconds)]
     if values.dtype.kind not in "OUST":
         return []
+    # every text must be a date or missing
     distinct, place = np.unique(values.astype(str), return_inverse=True)
     matches: list[re.Match[str] | None] = []
     for text in map(str.strip, distinct.tolist()):
@@ -278,6 +279,7 @@ def read_times(column: Any) -> list[np.ndarray]:
         if match is None and not missing:
             return []
         matches.append(match)
+    # day first and month first, if both are dates
     readings = []
     for day_first in (True, False):
         with suppress(ValueError):  # no month has the number 13

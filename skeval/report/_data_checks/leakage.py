@@ -90,6 +90,7 @@ def check_target_copies(table: TableDescription) -> Iterator[Finding]:
     target = table.target
     if np.ndim(target.y if target.classes is None else target.codes) != 1:
         return
+    # features that contain the target, or are ordered as it is
     if target.classes is None:
         copies, separating = _compare_with_numbers(table.columns, target.y.astype(float))
         n_other = 0

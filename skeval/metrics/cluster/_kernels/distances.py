@@ -211,10 +211,12 @@ def mend(
     aa (r,) and bb (c,) are the squared norms; `take` returns the points, which are rarely needed.
     """
     # a block whose columns are all far from the rows has no close pairs
+    # blocks that are far apart have no close pair
     gaps = np.sqrt(bb.min()) - np.sqrt(aa)  # (r,)
     gap = gaps.min()
     if gap > 0 and gap**2 > CLOSE * (aa.max() + bb.max()):  # eq. 12
         return np.square(gaps) * (1 - ROUNDED)
+    # close pairs, whose distance has lost digits, are computed again
     lowest = squared.min(axis=1)
     rows = np.flatnonzero(lowest < CLOSE * (aa + bb.max()))  # rows that may have close pairs
     if not len(rows):
