@@ -1,6 +1,7 @@
 """Parts of an evaluation, most of all selection: names of what the selector chose from."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -116,6 +117,9 @@ def test_no_result_of_a_part_is_lost(table, monkeypatch):
     monkeypatch.setitem(PARTS, "new", PARTS["holdout"])
     report = skeval.evaluate(GaussianNB(), table[0][list("abcd")], table[1], include=["new"])
     assert "holdout" in report.estimates
+    misspelled = replace(report, layout=replace(ESTIMATOR, records=("metrix",)))
+    with pytest.raises(KeyError, match="metrix"):
+        misspelled.to_dict()
 
 
 def test_names_given_by_hand_go_through_the_steps(table):
