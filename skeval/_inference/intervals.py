@@ -51,7 +51,7 @@ from scipy.optimize import brentq
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtr, ndtri, stdtrit
 from scipy.stats import norm, t
 
-from skeval.utils._checks import warn_undefined
+from skeval.utils._checks import warn_undefined, warn_user
 
 Limits = tuple[float, float]
 LimitsByMethod = Mapping[str, Callable[[float], Limits]]
@@ -672,6 +672,15 @@ class Spread(NamedTuple):
             return {}
         together = self.correlation if len(self.correlation) > 1 else self.correlation[0]
         return {"n_groups": self.n_groups, "intraclass_correlation": together}
+
+
+def warn_of_few_groups(n_groups: int) -> None:
+    """Warn if there are too few groups to estimate the variation between groups."""
+    if n_groups < MIN_GROUPS:
+        warn_user(
+            f"{n_groups} groups are too few for a reliable interval; the documentation of "
+            "metric_interval has its simulated coverage."
+        )
 
 
 def count_groups(group: Codes) -> int:

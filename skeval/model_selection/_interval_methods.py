@@ -29,7 +29,7 @@ from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import NON_NEGATIVE, corrected_error
 from skeval._inference.paired import time_units
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.inputs import Inputs, check_takes_weights
+from skeval._resampling.inputs import Inputs, check_takes_weights, read_weight
 from skeval._resampling.plans import (
     KeptFolds,
     ResamplingPlan,
@@ -66,7 +66,7 @@ from skeval.model_selection._estimates import (
     resubstitution,
     untested_losses,
 )
-from skeval.utils._checks import check_count, check_option, child_seed
+from skeval.utils._checks import check_count, check_option, child_seed, refuse_shuffled_index
 
 VARIANCES = ("all_pairs", "within_folds")
 
@@ -512,6 +512,23 @@ def count_units(
     return SamplingUnits(
         number_by_appearance(unit), np.zeros(n_units, dtype=np.intp), n_units, kind
     )
+
+
+def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | None:
+    """Return the weights of the samples, or None; raise if the method does not support them."""
+    if sample_weight is None:
+        return None
+    if not ERROR_METHODS[inputs.method].takes_weights:
+        able = ", ".join(repr(name) for name, row in ERROR_METHODS.items() if row.takes_weights)
+        raise ValueError(
+            f"sample_weight must be None for method={inputs.method!r}, which draws samples in "
+            f"proportion to their number; methods that support weights are {able}."
+        )
+    refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
+    weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))
+    if weights.min() == 0:
+        raise ValueError("sample_weight must be > 0, got 0; leave out samples with zero weight.")
+    return weights
 
 
 def average_repeats(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> Estimate:

@@ -35,13 +35,13 @@ from skeval._resampling.inputs import Params, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, draws_anew
 from skeval._resampling.sampling_units import SamplingUnits, units_of
 from skeval.metrics._scorers import range_of
-from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import (
     AUTO,
     RepeatedFolds,
     collect_repeats,
     count_in_time,
     plan_repeats,
+    read_positive_weight,
 )
 from skeval.utils._checks import (
     ErrorScore,

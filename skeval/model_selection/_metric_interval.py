@@ -391,7 +391,7 @@ def _estimate_metric(
         n, encode_classes(y_true) if settings.stratify else None, data.groups, crossed=True
     )
     if data.groups is not None:
-        warn_of_few_groups(units.n_units)
+        intervals.warn_of_few_groups(units.n_units)
     sample = Sample(true, pred, value, weight, None if data.groups is None else units.codes)
 
     # closed forms where there are some, and otherwise the bootstrap
@@ -551,15 +551,6 @@ def check_columns(
             )
     if true.ndim == pred.ndim == 1:
         _checks.check_comparable(true, name, pred)
-
-
-def warn_of_few_groups(n_groups: int) -> None:
-    """Warn if there are too few groups to estimate the variation between groups."""
-    if n_groups < intervals.MIN_GROUPS:
-        _checks.warn_user(
-            f"{n_groups} groups are too few for a reliable interval; the documentation of "
-            "metric_interval has its simulated coverage."
-        )
 
 
 def _describe_groups(

@@ -33,7 +33,6 @@ from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
 from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample, warn_of_other_class
 from skeval.metrics._table import close_side
-from skeval.model_selection._metric_interval import warn_of_few_groups
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, validate_params
@@ -279,7 +278,7 @@ def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]
     counted, estimates = count_cells(positive, called, weight), {"threshold": cut}
     of_groups: dict[str, Any] = {}
     if group is not None:
-        warn_of_few_groups(intervals.count_groups(group))
+        intervals.warn_of_few_groups(intervals.count_groups(group))
         wrong = (positive != called).astype(np.float64)
         of_groups = spread_of_mean(TestLosses(wrong, weight, group)).groups
     for name, share in SHARES.items():

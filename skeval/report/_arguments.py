@@ -19,10 +19,9 @@ from skeval.metrics import get_scorer
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
 from skeval.model_selection import metric_interval
-from skeval.model_selection._error_interval import measure_metrics
+from skeval.model_selection._metrics_of_predictions import measure_metrics
 from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._threshold import read_rule
-from skeval.report._findings import mirror
 from skeval.report._sentences import name_metric
 from skeval.utils import _checks
 from skeval.utils._checks import naming, refuse_shuffled_index
@@ -271,6 +270,22 @@ class ParsedPredictions(NamedTuple):
         response = None if self.response is None else self.response[rows]
         losses = self.losses()[rows]
         return collect_predictions(target, groups, weight, self.predicted[rows], losses, response)
+
+
+def mirror(estimate: Estimate, answer: Estimate) -> Estimate:
+    """Return one minus an estimate with its interval, for example accuracy from the error."""
+    return replace(
+        estimate,
+        value=1 - answer.value,
+        standard_error=answer.standard_error,
+        limits={answer.interval.method: partial(mirror_limits, answer)},
+    )
+
+
+def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, float]:
+    """Return the limits of the interval of one minus a value."""
+    interval = answer.confidence_interval(confidence_level)
+    return 1 - interval.high, 1 - interval.low
 
 
 def collect_predictions(

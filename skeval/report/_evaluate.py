@@ -25,9 +25,9 @@ from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import UnitKind
 from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics._scorers import read_scoring
-from skeval.model_selection._error_interval import measure_metrics, read_positive_weight
 from skeval.model_selection._importance import list_drops
-from skeval.model_selection._interval_methods import AUTO, error_of_some
+from skeval.model_selection._interval_methods import AUTO, error_of_some, read_positive_weight
+from skeval.model_selection._metrics_of_predictions import measure_metrics
 from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.model_selection._subgroups import compare_subgroups
 from skeval.report import _arguments, _findings, _report, _sections, _sentences, _warnings
@@ -453,7 +453,7 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
     scores = {n: s for n, s in predictions.scores.items() if not n.startswith(IMPORTANCE)}
     metrics = measure_metrics(replace(predictions, scores=scores), level)
     if answer.loss == "zero_one":
-        metrics["accuracy"] = _findings.mirror(metrics["accuracy"], answer)
+        metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
     # units of the subgroups as in the main estimate
     counted = evaluation.design.inputs.with_options(counted=predictions.cases)
     if evaluation.by is not None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
-from skeval.model_selection._error_interval import summarize_losses
+from skeval.model_selection._metrics_of_predictions import summarize_losses
 from skeval.utils._text import DataFrame, ShownAsText, make_frame, name_label, write_figures
 
 ALPHA = 0.05
@@ -36,22 +35,6 @@ class."""
 
 
 # --- predictions: confusion matrix and hard samples
-
-
-def mirror(estimate: Estimate, answer: Estimate) -> Estimate:
-    """Return one minus an estimate with its interval, for example accuracy from the error."""
-    return replace(
-        estimate,
-        value=1 - answer.value,
-        standard_error=answer.standard_error,
-        limits={answer.interval.method: partial(mirror_limits, answer)},
-    )
-
-
-def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, float]:
-    """Return the limits of the interval of one minus a value."""
-    interval = answer.confidence_interval(confidence_level)
-    return 1 - interval.high, 1 - interval.low
 
 
 @dataclass(frozen=True, eq=False)

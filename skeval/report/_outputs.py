@@ -33,8 +33,8 @@ from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
-from skeval.model_selection import _error_interval, _interval_methods, metric_interval
-from skeval.model_selection._error_interval import measure_loss, settle
+from skeval.model_selection import _interval_methods, metric_interval
+from skeval.model_selection._metrics_of_predictions import measure_loss, settle
 from skeval.report import _arguments, _report, _sections
 from skeval.report._findings import Baseline, HardSamples, find_median, make_baseline
 from skeval.report._page import Caution, Figure, Section, Table
@@ -90,7 +90,7 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
         **{name: options[name] for name in _report.RUN_OPTIONS},
     )
     inputs = inputs.with_options(
-        weight=_error_interval.read_positive_weight(inputs, options["sample_weight"])
+        weight=_interval_methods.read_positive_weight(inputs, options["sample_weight"])
     )
     seed = _checks.small_seed(options["random_state"])
     # the fits, which all estimates share

@@ -39,7 +39,7 @@ from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection import _estimates, _interval_methods
 from skeval.model_selection._bootstrap import estimate_bootstraps
-from skeval.model_selection._error_interval import measure_scorers, settle
+from skeval.model_selection._metrics_of_predictions import measure_scorers, settle
 from skeval.model_selection._permutation import draw_orders, evaluate_scores, score_permutations
 from skeval.report._findings import ALPHA
 from skeval.report._page import Caution
