@@ -25,13 +25,10 @@ from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import Limits, LimitsByMethod
 from skeval._resampling.sampling_units import Statistic
 from skeval.utils import _checks
-from skeval.utils._text import write_estimate
 
 Floats = NDArray[np.float64]
-FALSE_DISCOVERIES = 0.05
-"""False discovery rate of the differences between subgroups and the rest."""
 MAX_NAMED = 5
-"""Number of subgroups, or of undefined units, that a sentence names."""
+"""Number of undefined units that a sentence names."""
 
 
 def compare_subgroups(
@@ -112,27 +109,6 @@ def subtract(a: Estimate, b: Estimate, confidence_level: float) -> Estimate:
         limits=limits if np.isfinite(ends).all() else {},
         confidence_level=confidence_level,
     )
-
-
-def describe_slices(found: Results, scales: Mapping[Any, float]) -> str:
-    """Describe which subgroups differ from the rest; differences are divided by `scales`."""
-    less = found.less_the_rest
-    adjusted = {name: each.details["pvalue_adjusted"] for name, each in less.items()}
-    if np.isnan(list(adjusted.values())).all():
-        return "No subgroup has enough samples to be compared with the rest."
-    differ = [name for name in less if adjusted[name] <= FALSE_DISCOVERIES]
-    differ.sort(key=adjusted.__getitem__)
-    rate = f"false discovery rate of {100 * FALSE_DISCOVERIES:g} % over {len(less)} subgroups"
-    if not differ:
-        return f"No subgroup differs significantly from the rest ({rate})."
-    named = []
-    for name in differ[:MAX_NAMED]:
-        value, low, high = np.array([less[name].value, *less[name].interval]) / scales[name]
-        named_value = write_estimate(float(value), (high - low) / 4)
-        named.append(f"{name} ({named_value} compared with the rest)")
-    more = f" and {len(differ) - MAX_NAMED} more" if len(differ) > MAX_NAMED else ""
-    verb = "differs" if len(differ) == 1 else "differ"
-    return f"{', '.join(named)}{more} {verb} significantly from the rest ({rate})."
 
 
 def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import PredictionErrorDisplay
 
-from skeval._inference.estimate import ConfidenceInterval, Estimate
+from skeval._inference.estimate import ConfidenceInterval, Estimate, Results
 from skeval._resampling.predictions import Predictions
 from skeval.metrics import (
     NetBenefitDisplay,
@@ -24,12 +24,18 @@ from skeval.metrics import (
     calibration_measures,
 )
 from skeval.model_selection import EstimatesDisplay
-from skeval.model_selection._subgroups import describe_slices
 from skeval.report import _sentences
 from skeval.report._findings import name_columns
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._checks import ignored_warnings
-from skeval.utils._text import DataFrame, count, make_frame, name_label, write_number
+from skeval.utils._text import (
+    DataFrame,
+    count,
+    make_frame,
+    name_label,
+    write_estimate,
+    write_number,
+)
 
 MAX_CLASSES = 6
 """Maximum number of classes of a confusion matrix beside the verdict; larger ones get their own
@@ -483,6 +489,30 @@ def show_subgroups(report: Any) -> Section | None:
         heading = sentence.partition(" (")[0].rstrip(".")
     table = Table("Error by subgroup.", head, rows, left=[0, 3, 5])
     return Section(heading, sentences=[sentence], tables=[table], in_summary=True)
+
+
+FALSE_DISCOVERIES = 0.05
+"""False discovery rate of the differences between subgroups and the rest."""
+
+
+def describe_slices(found: Results, scales: Mapping[Any, float]) -> str:
+    """Describe which subgroups differ from the rest; differences are divided by `scales`."""
+    less = found.less_the_rest
+    adjusted = {name: each.details["pvalue_adjusted"] for name, each in less.items()}
+    if np.isnan(list(adjusted.values())).all():
+        return "No subgroup has enough samples to be compared with the rest."
+    differ = [name for name in less if adjusted[name] <= FALSE_DISCOVERIES]
+    differ.sort(key=adjusted.__getitem__)
+    rate = f"false discovery rate of {100 * FALSE_DISCOVERIES:g} % over {len(less)} subgroups"
+    if not differ:
+        return f"No subgroup differs significantly from the rest ({rate})."
+    named = []
+    for name in differ:
+        value, low, high = np.array([less[name].value, *less[name].interval]) / scales[name]
+        named_value = write_estimate(float(value), (high - low) / 4)
+        named.append(f"{name} ({named_value} compared with the rest)")
+    verb = "differs" if len(differ) == 1 else "differ"
+    return f"{list_few(named, 5)} {verb} significantly from the rest ({rate})."
 
 
 # --- the worst predictions

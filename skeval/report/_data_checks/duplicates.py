@@ -19,6 +19,7 @@ from skeval.report._data_checks.leakage import (
 )
 from skeval.report._data_checks.table import (
     MIN_VALUES,
+    TIME,
     UNCHECKED,
     Finding,
     Runs,
@@ -26,7 +27,6 @@ from skeval.report._data_checks.table import (
     encode_column,
     find_runs,
 )
-from skeval.report._data_checks.time_order import TIME
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
 """Minimum share of samples that equal another one, and minimum number of copies."""

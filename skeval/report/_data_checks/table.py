@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ from scipy.sparse import issparse
 from skeval._resampling.sampling_units import Target
 from skeval.report._page import Caution
 
+TIME = re.compile(
+    r"(year|month|week|day|hour|epoch|period|date|time|date ?time|time ?stamp)s?", re.IGNORECASE
+)
+"""Full names of columns of numbers that are times if they rise along the rows."""
 UNCHECKED = "unchecked"
 """Code of the warning about checks that were not run; its evidence gives the reasons."""
 MAX_CELLS = 5 * 10**6

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from skeval._resampling.predictions import Predictions
-from skeval.report._data_checks.table import Finding
+from skeval.report._data_checks.table import TIME, Finding
 from skeval.report._page import Caution
 from skeval.utils._text import read_times
 
@@ -32,10 +32,6 @@ SLOW = 0.8
 """Lag-1 autocorrelation of the ranks of a column that changes slowly from row to row."""
 REVEALING = 0.3
 """Minimum similarity of neighboring values for a feature that reveals neighbors."""
-TIME = re.compile(
-    r"(year|month|week|day|hour|epoch|period|date|time|date ?time|time ?stamp)s?", re.IGNORECASE
-)
-"""Full names of columns of numbers that are times if they rise along the rows."""
 CALENDAR_TIME = re.compile(r"year|epoch|date|time|date ?time|time ?stamp", re.IGNORECASE)
 """Full names of columns of numbers that are times in any order; months and days repeat."""
 BIRTH = re.compile(r"birth|born|dob", re.IGNORECASE)
