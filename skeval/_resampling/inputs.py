@@ -7,12 +7,11 @@ error; a step without weights uses all samples alike. Both are reported.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from sklearn import get_config
@@ -23,8 +22,7 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
-from sklearn.exceptions import NotFittedError
-from sklearn.feature_selection import RFE, RFECV, SelectFromModel, SelectorMixin, VarianceThreshold
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -34,10 +32,11 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
     process_routing,
 )
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from skeval._inference.errors import TestLosses
 from skeval._resampling.fit_outputs import RESPONSES, FitOutput, Loss, LossLike, resolve_loss
+from skeval._resampling.own_errors import find_biased, uses_labels, warn_of_step
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import (
     SamplingUnits,
@@ -490,81 +489,6 @@ def fit_arguments(
     # weights are already selected by row; groups and params are not
     arguments = {**group_parameters(estimator, groups), **(params or {})}
     return {**weight_parameters(estimator, weights), **params_of_rows(X, arguments, rows)}
-
-
-class Step(NamedTuple):
-    """Step of a pipeline, or a selector with an estimator inside, by the name in messages."""
-
-    name: str
-    estimator: Any
-
-
-def uses_labels(step: Any) -> bool:
-    """Return whether a step, or any part of it, selects features or requires labels."""
-    parts = [step, *(step.get_params().values() if hasattr(step, "get_params") else ())]
-    return any(
-        (hasattr(part, "get_support") and not isinstance(part, VarianceThreshold))
-        or (hasattr(part, "__sklearn_tags__") and get_tags(part).target_tags.required)
-        for part in parts
-        if hasattr(part, "fit") and not isinstance(part, type)
-    )
-
-
-def find_biased(estimator: Any, before: Step | None = None) -> Iterator[tuple[Step, Any]]:
-    """Yield the parts with an error of their own that ignores a step before them, and that step.
-
-    `before` is a step in front of `estimator` that uses the labels.
-    """
-    # a part with an error of its own, behind such a step
-    has_error = getattr(estimator, "_own_error", None) is not None
-    if before is not None and has_error:
-        yield before, estimator
-    # later steps of a pipeline are behind the first that uses the labels
-    elif isinstance(estimator, Pipeline):
-        for name, step in estimator.steps:
-            yield from find_biased(step, before)
-            if before is None and uses_labels(step):
-                before = Step(repr(name), step)
-    elif not has_error and hasattr(estimator, "get_params"):
-        if hasattr(estimator, "get_support"):  # the estimator in a selector fits its selection
-            before = Step(type(estimator).__name__, estimator)
-        # parameters and fitted parts, also in lists of estimators or of (name, estimator)
-        for value in vars(estimator).values():
-            items = value if isinstance(value, list) else [value]
-            for part in (part for one in items for part in (one if type(one) is tuple else [one])):
-                if hasattr(part, "fit") and not isinstance(part, type):
-                    yield from find_biased(part, before)
-
-
-def warn_biased_part(part: Any) -> None:
-    """Warn if a pipeline or a selector fits this part to features that it has selected.
-
-    The part is given their columns only, so this looks at all pipelines and selectors that exist.
-    """
-    wholes = [one for one in gc.get_objects() if issubclass(type(one), Pipeline | SelectorMixin)]
-    for step, biased in (pair for whole in wholes for pair in find_biased(whole)):
-        if biased is part and is_fitted(step.estimator):
-            warn_of_step(step, part)
-            return
-
-
-def is_fitted(estimator: Any) -> bool:
-    """Return whether an estimator is fitted."""
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        return False
-    return True
-
-
-def warn_of_step(step: Step, part: Any) -> None:
-    """Warn that the error of a part ignores a step before it."""
-    _checks.warn_user(
-        f"{part._own_error} of {type(part).__name__} ignores the step {step.name} before it, which "
-        "has seen the labels of all samples, so this attribute may be far too low. Put the step "
-        "inside: PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC())) or "
-        "CV2FeatureSelectionPipeline(selector)."
-    )
 
 
 def warn_unweighted(steps: Any, weights: np.ndarray) -> None:

@@ -52,9 +52,9 @@ from skeval._resampling.inputs import (
     route_call,
     route_fit,
     validate_inputs,
-    warn_biased_part,
     warn_unweighted,
 )
+from skeval._resampling.own_errors import warn_biased_part
 from skeval._resampling.plans import (
     ResamplingPlan,
     check_repeats,

@@ -21,10 +21,10 @@ from skeval._resampling.inputs import (
     drop_unweighted,
     route_call,
     route_fit,
-    warn_biased_part,
     warn_unweighted,
     weight_parameters,
 )
+from skeval._resampling.own_errors import warn_biased_part
 from skeval._resampling.plans import limit_folds
 from skeval._resampling.progress import fit_task
 from skeval._resampling.sampling_units import Target
