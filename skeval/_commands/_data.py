@@ -117,7 +117,7 @@ def read_table(
         _check_numbers(target, columns[target], options, is_target=True)
         if options.drop_missing_target:
             columns = _drop_unlabeled(columns, target, notes)
-        y = _read_labels(source, target, columns[target], options, notes)
+        y = _read_labels(source, target, columns[target], notes)
     # the features, and the reasons for columns that are none
     used = {*special.values(), *excluded, target}
     others = {name: column for name, column in columns.items() if name not in used}
@@ -584,9 +584,7 @@ def find_missing(column: np.ndarray) -> np.ndarray:
     return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
 
 
-def _read_labels(
-    source: str, target: str, y: np.ndarray, options: argparse.Namespace, notes: list[str]
-) -> np.ndarray:
+def _read_labels(source: str, target: str, y: np.ndarray, notes: list[str]) -> np.ndarray:
     """Return the labels, with a note on spellings that differ by case or spaces."""
     start, advice = f"{source}: the target column {target!r}", ""
     if y.dtype == object:

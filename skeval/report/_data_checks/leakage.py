@@ -293,6 +293,13 @@ def _log_choose(n: Any, k: Any) -> Any:
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
+def _standardize(columns: np.ndarray) -> np.ndarray:
+    """Return columns with mean 0 and standard deviation 1; trees ignore steps below 1e-7."""
+    spread = columns.std(axis=0)
+    standardized: np.ndarray = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return standardized
+
+
 def list_sufficient_features(table: TableDescription) -> list[int]:
     """Return up to three features that predict the target without error, or none.
 
@@ -304,7 +311,7 @@ def list_sufficient_features(table: TableDescription) -> list[int]:
     columns, target = table.columns[:, kept], table.target
     with np.errstate(invalid="ignore"):
         middle = np.nanmedian(np.where(np.isfinite(columns), columns, np.nan), axis=0)
-    columns = np.where(np.isfinite(columns), columns, middle)
+    columns = _standardize(np.where(np.isfinite(columns), columns, middle))
     if n < 2 * N_HELD_OUT or not len(kept):
         return []
     # linear combinations of a few columns, for a numeric target
@@ -314,11 +321,10 @@ def list_sufficient_features(table: TableDescription) -> list[int]:
         y, score, enough = target.y.astype(float), r2_score, MIN_EXPLAINED
         tree = DecisionTreeRegressor(random_state=0)
         deviation = residual = y - y.mean()
-        standardized = (columns - columns.mean(axis=0)) / columns.std(axis=0)
         chosen: list[int] = []
         for _ in range(min(MAX_SUFFICIENT, len(kept))):
-            chosen.append(int(np.abs(residual @ standardized).argmax()))
-            part = standardized[:, chosen]
+            chosen.append(int(np.abs(residual @ columns).argmax()))
+            part = columns[:, chosen]
             residual = deviation - part @ np.linalg.lstsq(part, deviation, rcond=None)[0]
             if residual @ residual < (1 - MIN_EXPLAINED) * (deviation @ deviation):
                 return kept[chosen].tolist()
@@ -842,7 +848,7 @@ def find_boundary(table: TableDescription) -> Boundary | None:
             continue
         sign = np.where(codes == code, 1.0, -1.0)
         # columns by their importance, then products of pairs of the first ones
-        tree = DecisionTreeClassifier(random_state=0).fit(columns, sign)
+        tree = DecisionTreeClassifier(random_state=0).fit(_standardize(columns), sign)
         order = np.argsort(-tree.feature_importances_, kind="stable")
         for n_first, products in ((n // ROWS_PER_TERM, False), (MAX_MULTIPLIED, True)):
             first = order[:n_first]
@@ -861,8 +867,7 @@ def find_boundary(table: TableDescription) -> Boundary | None:
 
 def _find_terms(terms: np.ndarray, sign: np.ndarray) -> tuple[list[int], bool] | None:
     """Return the fewest terms that separate two classes, and whether the boundary is a cut."""
-    n, spread = len(terms), terms.std(axis=0)
-    terms = (terms - terms.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    n, terms = len(terms), _standardize(terms)
     order = np.argsort(-np.abs(_separate(terms, sign)[0]))
     few = [order[:size] for size in range(1, 1 + min(MAX_SUFFICIENT, len(order)))]
     distances = [sign * _separate(terms[:, chosen], sign)[1] for chosen in few]
