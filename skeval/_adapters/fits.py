@@ -19,12 +19,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.pipeline import Pipeline
 
 import skeval._adapters
 from skeval._resampling.fit_loop import (
     FitWorker,
+    NoFitLeftError,
     Outputs,
     check_plan,
     explaining_errors,
@@ -69,17 +70,27 @@ def fit_plan(
     request = FitRequest(inputs.loss_methods) if request is None else request
     plan = check_plan(inputs, plan)
     worker = make_worker(inputs, plan, request)
-    n_done = n_solved = 0
+    # a caller that stops early skips the reports at the end
+    n_done = n_solved = n_failed = 0
     with explaining_errors(inputs, plan):
         solver = choose_solver(inputs, worker, plan)
-        for block, output in run_plan(
-            plan, worker, inputs.run_options, solver=solver, first_block=first_block
-        ):
+        for block, output in run_plan(plan, worker, inputs.run_options, solver, first_block):
             n_done += len(output)
             n_solved += output.n_solved
+            n_failed += int(output.failed.sum())
             if inputs.finished is not None:
                 inputs.finished.append((block, output))
             yield block, output
+    if n_failed == n_done:
+        raise NoFitLeftError(
+            f"all {n_done} fits failed; error_score='raise' shows the first error."
+        )
+    if n_failed:
+        warn_user(
+            f"{n_failed} of {n_done} fits failed and are left out of the estimate; "
+            "error_score='raise' shows the first error.",
+            FitFailedWarning,
+        )
     if solver is not None and reports_progress(inputs, plan):
         rest = "" if n_solved == n_done else f", {n_done - n_solved} one by one"
         tell(f"skeval used a solver for {n_solved} fits{rest}")

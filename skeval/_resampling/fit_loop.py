@@ -1,7 +1,7 @@
 """The loop over the fits of a plan, the worker that does one fit, and the errors of fits.
 
-The loop yields the outputs of the fits block by block. An error names the fit and its rarest class,
-or the missing values and texts in X.
+The loop yields the outputs of the fits block by block. An error names the rarest class of its
+training set, or the missing values and texts in X.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
@@ -25,7 +24,7 @@ from skeval._resampling.inputs import Inputs, Params, fit_arguments, weight_para
 from skeval._resampling.jobs import Jobs, open_jobs
 from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import Target, TooFewMembersError, permute_labels
-from skeval.utils._checks import find_missing, warn_user
+from skeval.utils._checks import find_missing
 from skeval.utils._compat import count_dimensions, safe_split, threadpool_controller
 
 Outputs = Iterator[tuple[PlanBlock, FitOutput]]
@@ -36,7 +35,6 @@ def run_plan(
     plan: ResamplingPlan,
     worker: FitWorker,
     options: dict[str, Any],
-    *,
     solver: Any = None,
     first_block: int | None = None,
 ) -> Outputs:
@@ -49,34 +47,9 @@ def run_plan(
     `first_block` draws, for a caller that may stop early; each further block is as large as all
     blocks before it. `options` are the number of jobs, verbosity and memory.
     """
-    n_failed = n_done = 0  # a caller that stops early skips the report of failures
-    for block, output in do_fits(plan, worker, options, solver, first_block):
-        n_failed += int(output.failed.sum())
-        n_done += len(output)
-        yield block, output
-    if n_failed == n_done:
-        raise NoFitLeftError(
-            f"all {n_done} fits failed; error_score='raise' shows the first error."
-        )
-    if n_failed:
-        warn_user(
-            f"{n_failed} of {n_done} fits failed and are left out of the estimate; "
-            "error_score='raise' shows the first error.",
-            FitFailedWarning,
-        )
-
-
-def do_fits(
-    plan: ResamplingPlan,
-    worker: FitWorker,
-    options: dict[str, Any],
-    solver: Any,
-    first_block: int | None,
-) -> Outputs:
-    """Yield the blocks of a plan, done fit by fit, by a solver here, or by one in each worker."""
     if solver is None:
-        # a job is one fit; fits with names are handed out as soon as they are done
-        blocks = plan.blocks(None if plan.describe is None else 1, first_block)
+        # a job is one fit; single fits are handed out as soon as they are done
+        blocks = plan.blocks(1 if plan.single_fits else None, first_block)
         with open_jobs(worker, total=plan.n_fits, **options) as jobs:
             for block, outputs in jobs.stream(blocks):
                 yield block, join_outputs(outputs)
@@ -93,7 +66,7 @@ def do_fits(
         # A job is a block. Its size does not depend on the workers or the number of repetitions,
         # because batching may change the last digits of a solution.
         size = max(FITS_OF_BLOCK, SOLVED_ELEMENTS // plan.n_samples)
-        if plan.describe is not None:  # single fits are shown
+        if plan.single_fits:
             size = min(size, max(SHOWN_FITS, SHOWN_ELEMENTS // plan.n_samples))
         size = max(size, plan.fits_per_draw)
         # a single block is not worth a second process
@@ -176,7 +149,7 @@ class FitWorker:
             columns = self.request.read(model, test, test_labels, self.target)
         except Exception as error:
             if self.error_score == "raise":
-                # `explaining_errors` looks them up in the plan
+                # for `explaining_errors`
                 vars(error)["training_rows"] = rows
                 raise
             return FitOutput(fit.test[None], np.ones(1, dtype=bool))
@@ -232,9 +205,9 @@ def identify(fit: Fit) -> bytes:
 
 
 def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
-    """Return a plan with names and weights of its fits; raise for draws of a single class."""
-    target, describe = inputs.target, plan.describe
-    if describe is None:
+    """Return a plan with the weights of its single fits; raise for draws of a single class."""
+    target = inputs.target
+    if not plan.single_fits:
         return plan
 
     def draw(fit: int) -> PlanBlock:
@@ -248,7 +221,7 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
                 what = f"class {only[0]!r} only" if only else "no sample"
                 raise TooFewMembersError(
                     f"y has too few samples of class {rarest!r}, {sizes.min()}, for "
-                    f"method={inputs.method!r}: the training set {describe(fit)} has {what}. "
+                    f"method={inputs.method!r}: a training set has {what}. "
                     "Collect more samples of this class, or merge it with another class."
                 )
         if inputs.weight is None:
@@ -261,7 +234,7 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
 
 @contextmanager
 def explaining_errors(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
-    """Locate missing values and strings in the error of a fit, or name the fit."""
+    """Locate missing values and strings in the error of a fit, or describe its training set."""
     try:
         yield
     except Exception as error:
@@ -269,9 +242,9 @@ def explaining_errors(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
         if explained is not None:
             raise explained from error
         rows = getattr(error, "training_rows", None)
-        if rows is None or plan.describe is None:
+        if rows is None or not plan.single_fits:
             raise
-        explanation = explain_failure(inputs, plan, np.asarray(rows))
+        explanation = explain_failure(inputs, rows)
         # other error types keep their type and traceback
         if type(error) is not ValueError or inputs.target.classes is None:
             error.add_note(f"skeval: {explanation}.")
@@ -279,23 +252,19 @@ def explaining_errors(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
         raise ValueError(f"{explanation}: {error}") from error
 
 
-def explain_failure(inputs: Inputs, plan: ResamplingPlan, rows: np.ndarray) -> str:
-    """Return the name of the fit with this training set, and the size of its rarest class."""
-    assert plan.describe is not None
-    # joblib returns only the error, so find the fit by its training rows
-    fits = range(plan.n_fits)
-    fit = next(f for f in fits if np.array_equal(plan.draw(f)[0].training_rows, rows))
-    explanation = f"method={inputs.method!r}: estimator failed {plan.describe(fit)}"
-    if inputs.target.output_classes:
-        trained = inputs.target.codes[rows]
-        constant = np.array(inputs.target.outputs)[np.ptp(trained, axis=0) == 0]
+def explain_failure(inputs: Inputs, rows: np.ndarray) -> str:
+    """Return the size of a training set on which a fit failed, and its rarest or only class."""
+    target = inputs.target
+    explanation = f"method={inputs.method!r}: estimator failed on {len(rows)} training samples"
+    if target.output_classes:
+        constant = np.array(target.outputs)[np.ptp(target.codes[rows], axis=0) == 0]
         if len(constant):
-            explanation += f", whose samples all have the same value of {', '.join(constant[:5])}"
-    if inputs.target.classes is None:
+            explanation += f", all with the same value of {', '.join(constant[:MAX_NAMED])}"
+    if target.classes is None:
         return explanation
-    sizes = np.bincount(inputs.target.codes[rows], minlength=len(inputs.target.classes))
-    rarest = inputs.target.classes.tolist()[int(sizes.argmin())]
-    return f"{explanation}, where class {rarest!r} has {sizes.min()} of {len(rows)} samples"
+    sizes = np.bincount(target.codes[rows], minlength=len(target.classes))
+    rarest = target.classes.tolist()[int(sizes.argmin())]
+    return f"{explanation}, of which {sizes.min()} have class {rarest!r}"
 
 
 MAX_NAMED = 5

@@ -165,9 +165,9 @@ class ResamplingPlan:
         Number of fits in each draw: 1, or the number of folds that cross it.
     weighted : bool
         Whether `train` contains the sample weights, so that fits get no others.
-    describe : callable or None
-        ``describe(fit)`` names a fit in an error. Training sets of fits without names may have a
-        single class.
+    single_fits : bool
+        Whether each fit counts by itself, as a fold does: it is yielded as soon as it is done, its
+        training set must have two classes, and sample weights are put into `train`.
     n_folds : int
         Number of fits of a repeat; 0 means `fits_per_draw`.
     """
@@ -177,7 +177,7 @@ class ResamplingPlan:
     draw: Callable[[int], PlanBlock]
     fits_per_draw: int = 1
     weighted: bool = False
-    describe: Callable[[int], str] | None = None
+    single_fits: bool = False
     n_folds: int = 0
 
     def __post_init__(self) -> None:
@@ -203,23 +203,14 @@ class ResamplingPlan:
         """Return a plan of some repeats, from `first` on."""
         if (first, n_repeats) == (0, self.n_repeats):
             return self
-        # number draws and fits from the first repeat taken
-        draws_per_repeat, describe = self.n_folds // self.fits_per_draw, self.describe
+        # number draws from the first repeat taken
+        draws_per_repeat = self.n_folds // self.fits_per_draw
         skipped = first * draws_per_repeat
 
         def draw(number: int) -> PlanBlock:
             return self.draw(skipped + number)
 
-        def describe_taken(fit: int) -> str:
-            assert describe is not None
-            return describe(first * self.n_folds + fit)
-
-        return replace(
-            self,
-            n_draws=n_repeats * draws_per_repeat,
-            draw=draw,
-            describe=None if describe is None else describe_taken,
-        )
+        return replace(self, n_draws=n_repeats * draws_per_repeat, draw=draw)
 
     def blocks(self, max_fits: int | None = None, first: int | None = None) -> Iterator[PlanBlock]:
         """Yield whole repetitions in blocks of bounded size, so memory does not grow with them.
@@ -449,8 +440,11 @@ class KeptFolds(Sequence):
         return np.delete(np.arange(self.n_samples), test) if train is None else train, test
 
 
-def fold_plan(n_samples: int, folds: Folds) -> ResamplingPlan:
-    """One fit for each (training indices, test indices), as a scikit-learn splitter yields them."""
+def fold_plan(n_samples: int, folds: Folds, n_repeats: int = 0) -> ResamplingPlan:
+    """One fit for each (training indices, test indices), as a scikit-learn splitter yields them.
+
+    With `n_repeats`, the folds are those of repeat after repeat, and each counts by itself.
+    """
     kept = (folds if isinstance(folds, KeptFolds) else KeptFolds(n_samples, folds)).parts
     if not kept:
         raise ValueError("cv must yield at least one pair (train, test), got none.")
@@ -463,7 +457,10 @@ def fold_plan(n_samples: int, folds: Folds) -> ResamplingPlan:
             return PlanBlock((~tested).astype(np.intp), tested)
         return PlanBlock(np.bincount(train, minlength=n_samples)[None], tested, rows=[train])
 
-    return ResamplingPlan(n_samples, len(kept), draw)
+    if not n_repeats:
+        return ResamplingPlan(n_samples, len(kept), draw)
+    n_folds = len(kept) // n_repeats
+    return ResamplingPlan(n_samples, len(kept), draw, single_fits=True, n_folds=n_folds)
 
 
 def fold_indices(n_samples: int, part: str, rows: Any) -> np.ndarray:
@@ -506,20 +503,14 @@ def _compact(n_samples: int, train: Any, test: Any) -> tuple[np.ndarray | None, 
 Parts = tuple[np.ndarray, np.ndarray]
 
 
-def unit_plan(
-    units: SamplingUnits,
-    n_fits: int,
-    parts: Callable[[int], Parts],
-    describe: Callable[[int], str],
-    n_folds: int = 1,
-) -> ResamplingPlan:
+def unit_plan(units: SamplingUnits, n_fits: int, parts: Callable[[int], Parts]) -> ResamplingPlan:
     """Train on some units, test on others: ``parts(fit)`` names both."""
 
     def draw(fit: int) -> PlanBlock:
         train, test = parts(fit)
         return PlanBlock(units.mask(train).astype(np.intp)[None], units.mask(test)[None])
 
-    return ResamplingPlan(len(units.unit), n_fits, draw, describe=describe, n_folds=n_folds)
+    return ResamplingPlan(len(units.unit), n_fits, draw, single_fits=True)
 
 
 def deal_folds(
@@ -554,24 +545,8 @@ def repeated_folds(
         test = np.logical_or.reduce([fold_of_sample == fold for fold in left_out[at]])
         return PlanBlock((~test).astype(np.intp)[None], test[None])
 
-    def describe(fit: int) -> str:
-        repeat, at = divmod(fit, len(left_out))
-        names = " and ".join(str(k + 1) for k in left_out[at])
-        return f"without fold{'s' * (len(left_out[at]) - 1)} {names} of repeat {repeat + 1}"
-
     n_fits, n_folds = n_repeats * len(left_out), len(left_out)
-    return ResamplingPlan(len(units.unit), n_fits, draw, describe=describe, n_folds=n_folds)
-
-
-def given_folds(n_samples: int, folds: Sequence[Parts], n_repeats: int) -> ResamplingPlan:
-    """Fit on the training part of each fold, repeat after repeat."""
-    n_folds = len(folds) // n_repeats
-
-    def describe(fit: int) -> str:
-        repeat, fold = divmod(fit, n_folds)
-        return f"of fold {fold + 1}" + (f" of repeat {repeat + 1}" if n_repeats > 1 else "")
-
-    return replace(fold_plan(n_samples, folds), describe=describe, n_folds=n_folds)
+    return ResamplingPlan(len(units.unit), n_fits, draw, single_fits=True, n_folds=n_folds)
 
 
 def subsamples(
@@ -584,7 +559,7 @@ def subsamples(
         order = units.spread(everything, repetition_rng(root, fit))
         return order[n_test:], order[:n_test]
 
-    return unit_plan(units, n_repeats, parts, lambda fit: f"in subsampling {fit + 1}")
+    return unit_plan(units, n_repeats, parts)
 
 
 def subsamples_of_halves(
@@ -611,12 +586,7 @@ def subsamples_of_halves(
         order = units.spread(drawn, rng)
         return order[n_test:], order[:n_test]
 
-    def describe(fit: int) -> str:
-        half, repeat = divmod(fit - n_repeats, n_repeats)
-        name = f"in subsampling {repeat + 1}"
-        return name if half < 0 else f"{name} of half {half % 2 + 1} of division {half // 2 + 1}"
-
-    return unit_plan(units, (1 + len(halves)) * n_repeats, parts, describe)
+    return unit_plan(units, (1 + len(halves)) * n_repeats, parts)
 
 
 DEFAULT_FOLDS = 10

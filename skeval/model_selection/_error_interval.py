@@ -145,8 +145,8 @@ def error_interval(
         Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
         does only the remaining ones; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise an error that names the fit, or leave it out, count it and
-        warn.
+        What to do if a fit fails: raise an error that describes its training set, or leave it out,
+        count it and warn.
 
     Returns
     -------

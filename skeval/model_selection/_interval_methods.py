@@ -37,7 +37,7 @@ from skeval._resampling.plans import (
     deals_at_random,
     default_folds,
     draws_anew,
-    given_folds,
+    fold_plan,
     keeps_order,
     list_left_out,
     number_kept_together,
@@ -473,7 +473,7 @@ def draw_given_folds(inputs: Inputs, cv: Any, root: SeedSequence, n_draws: int) 
     splits, first = KeptFolds.join(draws.values()), next(iter(draws.values()))
     # the units that these folds separate
     repeats = part_repeats(splits.tests, n)
-    plan = given_folds(n, splits, 1 if repeats is None else len(repeats))
+    plan = fold_plan(n, splits, 1 if repeats is None else len(repeats))
     ordered = inputs.units.n_groups is None and keeps_order(splitter, first)
     at_random = ordered or deals_at_random(splitter)
     inputs = inputs.with_options(

@@ -338,13 +338,8 @@ class Thinned:
             fit, at = divmod(number, self.n_sizes)
             return self.draw(fit, self.shares[at])
 
-        def describe(number: int) -> str:
-            fit, at = divmod(number, self.n_sizes)
-            which = of_folds.describe(fit) if of_folds.describe else ""
-            return f"on {self.sizes[at]:g} samples {which}"
-
         n_fits = of_folds.n_fits * self.n_sizes
-        return ResamplingPlan(of_folds.n_samples, n_fits, draw, describe=describe)
+        return ResamplingPlan(of_folds.n_samples, n_fits, draw, single_fits=True)
 
 
 def read_sizes(

@@ -4,14 +4,12 @@ import pickle
 
 import joblib
 import numpy as np
-from sklearn.model_selection import KFold
 
 from skeval._resampling.plans import (
     Fit,
     PlanBlock,
     concatenate_blocks,
     deal_folds,
-    given_folds,
     repeated_folds,
     subsamples,
     subsamples_of_halves,
@@ -97,8 +95,6 @@ def test_nested_folds():
     train, test = splits_of(plan)[5]
     assert sorted(train + test) == list(range(N))
     assert set(folds[0][test]) == {0, 1}
-    assert plan.describe(5) == "without folds 1 and 2 of repeat 1"
-    assert plan.describe(15) == "without fold 1 of repeat 2"
 
 
 def test_classes_are_balanced_in_random_halves():
@@ -127,13 +123,3 @@ def test_halves_are_disjoint_and_have_test_sets_of_one_size():
     first, second = ({*train, *test} for train, test in (splits[3], splits[6]))
     assert len(first) == len(second) == N // 2
     assert not first & second
-    assert plan.describe(6) == "in subsampling 1 of half 2 of division 1"
-
-
-def test_fits_are_named_in_errors():
-    plan = given_folds(N, list(KFold(3).split(Y)) * 2, 2)
-    assert plan.describe(4) == "of fold 2 of repeat 2"
-    assert given_folds(N, list(KFold(3).split(Y)), 1).describe(0) == "of fold 1"
-    plan = subsamples_of_halves(UNITS, 3, 2, 2, root_seed(0))
-    assert plan.describe(1) == "in subsampling 2"
-    assert plan.describe(2 + 3 * 2) == "in subsampling 1 of half 2 of division 2"
