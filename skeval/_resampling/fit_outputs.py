@@ -7,13 +7,13 @@ or given as a function of labels and predictions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from skeval._resampling.plans import PlanBlock, squeeze
+from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import group_by_size
@@ -112,10 +112,6 @@ class FitOutput:
         for fit, size in enumerate(self.sizes.tolist()):
             yield self._take(slice(fit, fit + 1), slice(start, start + size))
             start += size
-
-    def __reduce__(self) -> tuple:
-        others = [getattr(self, column.name) for column in fields(self)[1:]]
-        return FitOutput, (squeeze(self.test), *others)
 
     @cached_property
     def mask(self) -> np.ndarray:

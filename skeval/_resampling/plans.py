@@ -1,8 +1,7 @@
 """Resampling plans: training weights, test masks and labels of each fit, in blocks.
 
 The classes come first, then the plans of folds, subsamples and resamples, and the splits of an
-argument `cv`. Arrays are compressed when they are pickled: booleans and counts of 0 and 1 take a
-bit.
+argument `cv`. Integers are pickled in the smallest type that represents them.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -71,7 +70,7 @@ class Fit:
     rows: np.ndarray | None = None
 
     def __reduce__(self) -> tuple:
-        return Fit, (squeeze(self.train), squeeze(self.test), squeeze(self.order), self.rows)
+        return Fit, (shrink(self.train), self.test, shrink(self.order), self.rows)
 
     @property
     def training_rows(self) -> np.ndarray:
@@ -136,9 +135,8 @@ class PlanBlock:
         return PlanBlock(self.train[fits], self.test[fits], order, rows)
 
     def __reduce__(self) -> tuple:
-        order = squeeze_rows(self.order)
-        train, test = squeeze(self.train), squeeze(self.test)
-        return PlanBlock, (train, test, order, self.rows, self.n_redrawn)
+        train, order = shrink(self.train), shrink(self.order)
+        return PlanBlock, (train, self.test, order, self.rows, self.n_redrawn)
 
     def order_labels(self, y: np.ndarray) -> np.ndarray:
         """Return the labels of the samples in each fit, shape (n_fits, n_samples)."""
@@ -257,61 +255,11 @@ def whole_plan(n_samples: int) -> ResamplingPlan:
     return ResamplingPlan(n_samples, 1, lambda _: everything)
 
 
-class Squeezed(NamedTuple):
-    """Compressed array, restored when it is unpickled.
-
-    Attributes
-    ----------
-    content : ndarray
-        The same numbers in the smallest type that represents them, or one bit each.
-    dtype : dtype
-        Type of the array.
-    shape : tuple of int or None
-        The shape, where `content` is bits.
-    repeats : int ndarray or None
-        Number of consecutive copies of each row of `content`.
-    """
-
-    content: np.ndarray
-    dtype: np.dtype
-    shape: tuple[int, ...] | None = None
-    repeats: np.ndarray | None = None
-
-    def __reduce__(self) -> tuple:
-        return unpack, tuple(self)
-
-
-def unpack(
-    content: np.ndarray, dtype: np.dtype, shape: tuple[int, ...] | None, repeats: np.ndarray | None
-) -> np.ndarray:
-    """Return the array of a `Squeezed`."""
-    if shape is not None:
-        content = np.unpackbits(content, count=int(np.prod(shape))).reshape(shape)
-    content = content.astype(dtype)
-    return content if repeats is None else np.repeat(content, repeats, axis=0)
-
-
-def squeeze(array: np.ndarray | None) -> Any:
-    """Return non-negative integers or booleans compressed, other arrays unchanged.
-
-    Booleans and counts of 0 and 1 take a bit, other integers a byte or two.
-    """
-    if array is None or array.dtype.kind not in "biu" or not array.size:
+def shrink(array: np.ndarray | None) -> Any:
+    """Return non-negative integers in the smallest signed type, other arrays unchanged."""
+    if array is None or array.dtype.kind not in "iu" or not array.size:
         return array
-    # one bit for each number, or the smallest type
-    largest = array.max()
-    if largest <= 1:
-        return Squeezed(np.packbits(array.astype(bool)), array.dtype, array.shape)
-    return Squeezed(array.astype(np.min_scalar_type(largest)), array.dtype)
-
-
-def squeeze_rows(array: np.ndarray | None) -> Any:
-    """Return an array of integers without copies of consecutive equal rows."""
-    if array is None:
-        return None
-    # all folds of a permutation share one order of the labels
-    starts = np.flatnonzero(np.r_[True, (array[1:] != array[:-1]).any(axis=1)])
-    return squeeze(array[starts])._replace(repeats=np.diff(np.r_[starts, len(array)]))
+    return array.astype(np.min_scalar_type(-1 - int(array.max())))
 
 
 MAX_TRIES = 100

@@ -31,9 +31,13 @@ def make_block(n=1000):
     return PlanBlock((~test).astype(np.intp), test, order, n_redrawn=3)
 
 
-def test_a_block_takes_bits_and_one_order_for_all_folds():
+def test_a_pickled_block_has_small_integers():
     block = make_block()
-    assert len(pickle.dumps(block)) < 40 * (2 * 1000 / 8) + 4 * 2 * 1000 + 1500
+    data = pickle.dumps(block)
+    assert len(data) < 40 * 1000 * (1 + 1 + 2) + 1500
+    assert np.array_equal(pickle.loads(data).order, block.order)
+    repeated = PlanBlock(np.full((1, 3), 128), np.zeros((1, 3), dtype=bool))
+    assert pickle.loads(pickle.dumps(repeated)).train.tolist() == [[128, 128, 128]]
 
 
 def test_what_is_kept_goes_by_the_numbers():
