@@ -145,13 +145,8 @@ class Inputs:
 
     def count(self, rows: np.ndarray, losses: np.ndarray) -> TestLosses:
         """Return losses of some samples, with the weights and units of these."""
-        unit = None if self.units.n_groups is None else self.units.unit[rows]
+        unit = self.units.unit[rows] if self.units.clustered else None
         return TestLosses(losses, None if self.weight is None else self.weight[rows], unit)
-
-    @property
-    def n_groups(self) -> int | None:
-        """Number of sampling units; None if these are single samples."""
-        return None if self.units.kind is UnitKind.SAMPLE else self.units.n_groups
 
     @property
     def loss_methods(self) -> tuple[str, ...]:

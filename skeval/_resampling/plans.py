@@ -914,7 +914,7 @@ class BalancedFolds(KFold):
 
     def ignore_target(self) -> BaseCrossValidator:
         """Return folds that do not depend on the target."""
-        plain = KFold if self.units.n_groups is None else GroupKFold
+        plain = GroupKFold if self.units.clustered else KFold
         return plain(self.n_splits, shuffle=True, random_state=self.random_state)
 
 

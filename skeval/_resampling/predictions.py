@@ -100,7 +100,7 @@ class Predictions:
     def group(self) -> np.ndarray | None:
         """Group of the sample of each prediction; None if samples are independent."""
         cases = self.cases
-        if cases.n_groups is None:
+        if not cases.clustered:
             return None
         return self.look_up(cases.unit if cases.crossed is None else cases.crossed)
 

@@ -254,8 +254,8 @@ class SamplingUnits:
         Unit of each sample, numbered from 0 in the order of their first samples.
     stratum : int ndarray of shape (n_units,)
         Class of each unit (of a group, its most frequent one), numbered like units; 0 for numbers.
-    n_groups : int or None
-        Number of groups; None if each sample is a unit.
+    clustered : bool
+        Whether several losses of a unit are counted together.
     kind : UnitKind
         A unit of kind FOLD is a set of samples that no fold from the user splits. A unit of kind
         SAMPLE is a sample, or its predictions by several models.
@@ -267,8 +267,8 @@ class SamplingUnits:
 
     unit: np.ndarray
     stratum: np.ndarray
-    n_groups: int | None = None
-    kind: UnitKind = UnitKind.GROUP
+    clustered: bool = False
+    kind: UnitKind = UnitKind.SAMPLE
     crossed: np.ndarray | None = None
     shares: np.ndarray | None = None
 
@@ -277,9 +277,10 @@ class SamplingUnits:
         """Number of units."""
         return len(self.stratum)
 
-    def __post_init__(self) -> None:
-        if self.n_groups is None:
-            object.__setattr__(self, "kind", UnitKind.SAMPLE)
+    @property
+    def n_groups(self) -> int | None:
+        """Number of units, None if these are single samples."""
+        return None if self.kind is UnitKind.SAMPLE else self.n_units
 
     def mask(self, units: np.ndarray) -> np.ndarray:
         """Return which samples belong to some units, shape (n_samples,)."""
@@ -341,7 +342,7 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
         sums = np.zeros((n_groups, shares.shape[1]))
         np.add.at(sums, unit, shares)
         shares = sums / np.bincount(unit)[:, None]
-    return SamplingUnits(unit, members.argmax(axis=1), n_groups, crossed=crossed, shares=shares)
+    return SamplingUnits(unit, members.argmax(axis=1), True, UnitKind.GROUP, crossed, shares)
 
 
 def deal_labels(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:

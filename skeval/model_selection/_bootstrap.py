@@ -531,7 +531,7 @@ def estimate_bootstraps(
 def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> Estimate:
     """Combine the out-of-bag and the training error, as `bootstrap_error`: B + 1 fits."""
     _checks.check_count("n_resamples", n_resamples, 2)
-    groups = None if inputs.units.n_groups is None else inputs.units.unit
+    groups = inputs.units.unit if inputs.units.clustered else None
     # resample the counted units as groups
     numbered = inputs.with_options(target=replace(inputs.target, groups=groups))
     return estimate_bootstraps(numbered, root, n_resamples=n_resamples)[inputs.method]

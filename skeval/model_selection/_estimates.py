@@ -62,7 +62,7 @@ def estimate_error(
     inputs: Inputs, value: float, standard_error: float, replicates: np.ndarray, **fields: Any
 ) -> Estimate:
     """Return the estimate of a method; by default all samples and groups are counted."""
-    shared = {"n_samples": len(inputs.target), "n_groups": inputs.n_groups}
+    shared = {"n_samples": len(inputs.target), "n_groups": inputs.units.n_groups}
     return error_estimate(
         value,
         float(standard_error),
@@ -440,7 +440,7 @@ def cross_validation(inputs: Inputs, root: SeedSequence, *, cv: Any = None) -> E
     n = len(inputs.target)
     # folds in time order have blocks of time as units
     folds = KeptFolds(n, resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
-    ordered = inputs.units.n_groups is None and keeps_order(cv, folds)
+    ordered = not inputs.units.clustered and keeps_order(cv, folds)
     return average_folds(inputs, fold_plan(n, folds), ordered)
 
 
@@ -766,7 +766,7 @@ def perturb_error(
         error + deviations,
         extra=PerturbationExtra,
         effective_n_samples=size_of_rate(inputs, error, standard_error, size, None),
-        n_groups=inputs.n_groups if with_groups else None,
+        n_groups=inputs.units.n_groups if with_groups else None,
         first=form,
         forms={name: partial(limits, form=name) for name in DRAWN},
         n_fits=sum(base.n_fits for base in plans.values()) + n_resamples * plans[statistic].n_fits,

@@ -140,7 +140,7 @@ def holdout(inputs: Inputs, root: SeedSequence, *, test_size: Any = 1 / 3) -> Es
         binomial=False,
         degrees_of_freedom=spread.degrees_of_freedom,
         n_samples=len(output.rows),
-        n_groups=None if inputs.units.n_groups is None else n_test,
+        n_groups=n_test if inputs.units.clustered else None,
         n_fits=1,
         parameters={"test_size": test_size},
     )
@@ -374,7 +374,7 @@ def perturbation(
     plan = repeated_folds(inputs.units, n_folds, 1, child_seed(root, 0))
     blocks = [plan.draw(fold) for fold in range(n_folds)]
     weights = None
-    if inputs.units.n_groups is not None:
+    if inputs.units.clustered:
         # one weight for all samples of a group
         rng = np.random.default_rng(child_seed(root, 1))
         weights = rng.exponential(size=(n_resamples, inputs.units.n_units))[:, inputs.units.unit]
@@ -474,7 +474,7 @@ def draw_given_folds(inputs: Inputs, cv: Any, root: SeedSequence, n_draws: int) 
     # the units that these folds separate
     repeats = part_repeats(splits.tests, n)
     plan = fold_plan(n, splits, 1 if repeats is None else len(repeats))
-    ordered = inputs.units.n_groups is None and keeps_order(splitter, first)
+    ordered = not inputs.units.clustered and keeps_order(splitter, first)
     at_random = ordered or deals_at_random(splitter)
     inputs = inputs.with_options(
         method=inputs.method if draws_anew(splitter) else GIVEN_FOLDS,
@@ -494,7 +494,7 @@ def count_units(
     If test sets overlap (no `repeats`), all losses of a sample are one unit.
     """
     n, alone = len(inputs.target), np.arange(len(inputs.target))
-    if inputs.units.n_groups is not None:
+    if inputs.units.clustered:
         return inputs.units
     # samples that are never separated count as one unit
     tested = np.unique(np.concatenate(tests))
@@ -509,9 +509,7 @@ def count_units(
     else:
         unit[np.setdiff1d(alone, tested)] = unit[tested[0]]  # no unit of its own
     kind = UnitKind.SAMPLE if unit is alone else UnitKind.FOLD
-    return SamplingUnits(
-        number_by_appearance(unit), np.zeros(n_units, dtype=np.intp), n_units, kind
-    )
+    return SamplingUnits(number_by_appearance(unit), np.zeros(n_units, dtype=np.intp), True, kind)
 
 
 def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | None:
@@ -572,7 +570,7 @@ def count_in_time(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> 
     unit = time_units(np.bincount(rows, losses, n), np.bincount(rows, minlength=n))
     n_blocks = int(unit.max()) + 1
     # blocks of consecutive samples, as long as the correlation lasts
-    blocks = SamplingUnits(unit, np.zeros(n_blocks, dtype=np.intp), n_blocks, UnitKind.TIME_BLOCK)
+    blocks = SamplingUnits(unit, np.zeros(n_blocks, dtype=np.intp), True, UnitKind.TIME_BLOCK)
     return folds._replace(inputs=inputs.with_options(counted=blocks), ordered=False)
 
 
@@ -590,7 +588,7 @@ def predict_repeats(
     predictions = collect_predictions(inputs, outputs, plan, 1.0)
     if plan.n_fits == 1 or inputs.units.kind is UnitKind.TIME_BLOCK:
         return predictions
-    if inputs.units.n_groups is not None:
+    if inputs.units.clustered:
         return replace(predictions, inflation=errors.fixed_inflation(plan.n_repeats))
     row, repeat, fold = predictions.row, predictions.repeat, predictions.fold
     weight = None if inputs.weight is None else inputs.weight[row]

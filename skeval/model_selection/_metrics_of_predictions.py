@@ -207,7 +207,7 @@ def measure_loss(
     """Return the mean of non-negative losses, or its root."""
     # mean, and its standard error for the trained model
     estimate, error, degrees = summarize_losses(predictions, losses)
-    if predictions.cases.n_groups is None:
+    if not predictions.cases.clustered:
         tested, n = (
             TestLosses(losses, predictions.look_up(predictions.weight)),
             len(predictions.target),
@@ -267,7 +267,7 @@ def measure_ranking(
         min(n, size_from_weights(predictions.weight[own]))
         for n, own in zip(counts, sides, strict=True)
     ]
-    group = None if predictions.cases.n_groups is None else unit
+    group = unit if predictions.cases.clustered else None
     spread = spread_of_areas(influence[:, None], is_positive, predictions.weight, group)
     variance = spread.variance
     # the spread between repeats comes from the training sets
@@ -327,7 +327,7 @@ def measure_mean_area(predictions: Predictions) -> Measured:
 
     areas = find_areas(slice(None))
     terms = [Term(slice(None), target.codes == a, weight) for a in classes]
-    group = None if predictions.cases.n_groups is None else predictions.cases.unit
+    group = predictions.cases.unit if predictions.cases.clustered else None
     result = rank_terms(terms, weight, group, of_area=True, areas=areas)
     # the spread between repeats comes from the training sets
     values = [float(np.mean([a.value for a in find_areas(part)])) for part in predictions.repeats]

@@ -117,7 +117,7 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
     for row in range(k):
         own = codes == row
         n = np.count_nonzero(own) / predictions.inflation
-        if predictions.cases.n_groups is not None:
+        if predictions.cases.clustered:
             n = np.count_nonzero(np.bincount(predictions.cases.unit[own])) / predictions.inflation
         if own.any():  # effective number of samples with unequal weights
             n *= size_from_weights(predictions.weight[own]) / own.sum()

@@ -594,7 +594,7 @@ def _write_source(report: Any, names: list[str]) -> Iterator[str]:
             f"The {report.answer.name}{rule} was estimated from {samples} by {design}: each model "
             f"predicted samples {ones}."
         )
-    if predictions.cases.n_groups is not None:
+    if predictions.cases.clustered:
         yield f"Variances were estimated between {units.value}."
     if report.settings.get("sample_weight", "None") != "None":
         yield "Samples were weighted."
@@ -608,7 +608,7 @@ def _write_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | Non
     if predictions.inflation > 1 and math.isfinite(answer.interval.low):
         factor = "a factor for each system" if several else f"{predictions.inflation:.3g}"
         widened = f"Variances of means were multiplied by {factor}"
-        if len(predictions.repeats) > 1 and predictions.cases.n_groups is None:
+        if len(predictions.repeats) > 1 and not predictions.cases.clustered:
             text = f"{widened} to account for correlated losses, estimated from the repeats"
             yield text, CORRELATED
         else:
@@ -622,7 +622,7 @@ def _write_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | Non
     # intervals of other metrics
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
     if area is not None and area.interval.method == "score":
-        grouped = predictions.cases.n_groups is not None
+        grouped = predictions.cases.clustered
         yield (
             "AUCs have score intervals",
             GROUPED_AREA if grouped and predictions.n_fits == 0 else AREA,
