@@ -46,16 +46,13 @@ from skeval._solvers.splits import EPSILON, Splits
 MAX_CLASSES = 32
 """Maximum number of classes: every tested sample has a number for each of them."""
 
-MAX_BLOCK_ELEMENTS = 2**18
-"""Maximum size of a (fits, n_samples) array of a block, so that it stays in the cache."""
-
 MIN_FITS = 10
 """Minimum number of fits for which a deletion, and its comparison with two fits, is faster."""
 
 TRIED_SHARE, MIN_TRIED, MAX_TRIED = 0.05, 4, 20
 """Share of the fits of a plan used to try a deletion; minimum and maximum number of these fits."""
 
-MIN_SETTLED = 0.25
+MIN_SETTLED = 0.5
 """Minimum share of the tried fits that a deletion must settle."""
 
 COST_OF_FIT = 3 * 10**5
@@ -99,9 +96,7 @@ class DeletionSolver(Solver):
     transformers: tuple
     min_fits: int = MIN_FITS
     n_pairs: int = 0
-
-    def __post_init__(self) -> None:
-        self.max_fits = max(MIN_FITS, MAX_BLOCK_ELEMENTS // len(self.target))
+    in_process = True
 
     @cached_property
     def labels(self) -> np.ndarray:

@@ -220,12 +220,11 @@ class Solver(Protocol):
 
     Attributes
     ----------
-    max_fits : int or None
-        Maximum number of fits of a block, if blocks share work: the solver then stays in the
-        calling process.
+    in_process : bool
+        Whether blocks share work: the solver then stays in the calling process.
     """
 
-    max_fits: int | None = None
+    in_process: bool = False
 
     def refuses(self, plan: ResamplingPlan) -> str:
         """Return why a loop does the fits of a plan; an empty string if the solver is faster.
@@ -303,7 +302,7 @@ class BlockSolver:
     """
 
     worker: FitWorker
-    max_fits: int | None = None
+    in_process: bool = False
 
     @cached_property
     def solver(self) -> Solver:
@@ -350,7 +349,7 @@ def choose_solver(inputs: Inputs, worker: FitWorker, plan: ResamplingPlan) -> Bl
             inputs.shared[key] = try_solver(solver, worker, plan)
         solver = inputs.shared.get(key, SLOWER)
     if not isinstance(solver, str):
-        block_solver = BlockSolver(worker, solver.max_fits)
+        block_solver = BlockSolver(worker, solver.in_process)
         block_solver.solver = solver
         return block_solver
     if reports_progress(inputs, plan):
@@ -394,7 +393,7 @@ def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solve
         for block in trials:
             fit = block[0]
             # a solver that shares work between blocks is exact, whatever the estimator warns of
-            with nullcontext() if solver.max_fits is None else ignored_warnings():
+            with ignored_warnings() if solver.in_process else nullcontext():
                 model = worker.keep_model(fit)
             agreement = solver.compare(block, model, worker.read_samples(fit))
             if agreement is None:

@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, Params, fit_arguments, weight_parameters
-from skeval._resampling.jobs import Jobs, open_jobs
+from skeval._resampling.jobs import open_jobs
 from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import Target, TooFewMembersError, permute_labels
 from skeval.utils._checks import find_missing
@@ -40,12 +40,11 @@ def run_plan(
 ) -> Outputs:
     """Yield each block of a plan with the outputs of its fits.
 
-    The solver, from the layer above, fits a block at once: ``solver.solve(block)`` marks the fits
-    without a solution as failed, and ``solver(block)`` leaves them to the estimator. If it reuses
-    work between blocks, it stays in the calling process, and `max_fits` limits a block. All fits
-    without a solver clone and fit the estimator in joblib workers. The first block has at most
-    `first_block` draws, for a caller that may stop early; each further block is as large as all
-    blocks before it. `options` are the number of jobs, verbosity and memory.
+    The solver, from the layer above, fits a block at once. If it reuses work between blocks
+    (`in_process`), it stays in the calling process. Without a solver, joblib workers clone and fit
+    the estimator. The first block has at most `first_block` draws, for a caller that may stop
+    early; each further block is as large as all blocks before it. `options` are the number of jobs,
+    verbosity and memory.
     """
     if solver is None:
         # a job is one fit; single fits are handed out as soon as they are done
@@ -53,30 +52,21 @@ def run_plan(
         with open_jobs(worker, total=plan.n_fits, **options) as jobs:
             for block, outputs in jobs.stream(blocks):
                 yield block, join_outputs(outputs)
-    elif solver.max_fits is not None:
-        # a job is a fit without a solution
-        with open_jobs(worker, total=plan.n_fits, **options) as jobs:
-            # blocks are stored and shown whole, so their size is limited
-            limits = [size for size in (jobs.max_fits, solver.max_fits) if size]
-            for block in plan.blocks(min(limits, default=None), first_block):
-                output = jobs.do_here(solver.solve, block)
-                jobs.advance(int(np.sum(~output.failed)))
-                yield block, worker.complete(output, block, jobs)
-    else:
-        # A job is a block. Its size does not depend on the workers or the number of repetitions,
-        # because batching may change the last digits of a solution.
-        size = max(FITS_OF_BLOCK, SOLVED_ELEMENTS // plan.n_samples)
-        if plan.single_fits:
-            size = min(size, max(SHOWN_FITS, SHOWN_ELEMENTS // plan.n_samples))
-        size = max(size, plan.fits_per_draw)
-        # a single block is not worth a second process
-        if plan.n_fits <= size:
-            options = options | {"n_jobs": 1}
-        # jobs in threads of this process would undo each other's limit
-        one_thread = threadpool_controller().limit(limits=1, user_api="blas")
-        with one_thread, open_jobs(solver, total=plan.n_fits, blocks=True, **options) as jobs:
-            for block, (output,) in jobs.stream(plan.blocks(size, first_block)):
-                yield block, output
+        return
+    # A job is a block. Its size does not depend on the workers or the number of repetitions,
+    # because batching may change the last digits of a solution.
+    size = max(FITS_OF_BLOCK, SOLVED_ELEMENTS // plan.n_samples)
+    if plan.single_fits:
+        size = min(size, max(SHOWN_FITS, SHOWN_ELEMENTS // plan.n_samples))
+    size = max(size, plan.fits_per_draw)
+    # a single block is not worth a second process
+    if solver.in_process or plan.n_fits <= size:
+        options = options | {"n_jobs": 1}
+    # jobs in threads of this process would undo each other's limit
+    one_thread = threadpool_controller().limit(limits=1, user_api="blas")
+    with one_thread, open_jobs(solver, total=plan.n_fits, blocks=True, **options) as jobs:
+        for block, (output,) in jobs.stream(plan.blocks(size, first_block)):
+            yield block, output
 
 
 class NoFitLeftError(ValueError):
@@ -157,14 +147,13 @@ class FitWorker:
             columns["predicted"] = self.target.encode(columns["predicted"], len(tested))
         return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **columns)
 
-    def complete(self, output: FitOutput, block: PlanBlock, jobs: Jobs | None = None) -> FitOutput:
+    def complete(self, output: FitOutput, block: PlanBlock) -> FitOutput:
         """Return the output of a block; fits without a solution are done one by one."""
         left = np.flatnonzero(output.failed).tolist()
         if not left:
             return replace(output, n_solved=len(output))
         # merge single fits into the output in the order of the block
-        fits = [block[r] for r in left]
-        fitted = dict(zip(left, map(self, fits) if jobs is None else jobs(fits), strict=True))
+        fitted = {r: self(block[r]) for r in left}
         joined = join_outputs([fitted.get(r, part) for r, part in enumerate(output)])
         return replace(joined, n_solved=len(output) - len(left))
 

@@ -34,9 +34,6 @@ from sklearn.utils.validation import check_memory
 from skeval._resampling.progress import follow_jobs, tell
 from skeval.utils._checks import check_jobs, ignored_warnings, warn_user
 
-FITS_OF_RESULT = 256
-"""Number of fits stored as one result if the calling process runs many fits together."""
-
 
 class JobList(Protocol):
     """Jobs by number."""
@@ -91,19 +88,6 @@ class Jobs:
         """Return ``function(job)`` of each job, in the same order."""
         ((_, results),) = self.stream([list(jobs)])
         return results
-
-    @property
-    def max_fits(self) -> int | None:
-        """Maximum number of fits for `do_here`; None if fits are neither shown nor stored."""
-        return FITS_OF_RESULT if self.listeners or self.results is not None else None
-
-    def do_here(self, function: Callable[[Any], Any], fits: Any) -> Any:
-        """Return ``function(fits)``, which does many fits at once in this process."""
-        if self.results is None:
-            return function(fits)
-        key = self.results.key(("here", fits))
-        self.n_reused += len(fits) if key in self.results else 0
-        return self.results.get(key, partial(function, fits))
 
     def advance(self, n_fits: int) -> None:
         """Report that more fits are done."""
