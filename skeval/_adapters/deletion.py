@@ -9,11 +9,11 @@ predictions depend on rounding errors are left to the estimator.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import issparse
@@ -34,7 +34,7 @@ from skeval._adapters.column_steps import (
     uses_only,
 )
 from skeval._adapters.fits import SLOWER, UNKNOWN, Agreement, Solver, supports
-from skeval._resampling.fit_outputs import FitOutput, place_outputs
+from skeval._resampling.fit_outputs import COLUMNS, FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.sampling_units import Target
 from skeval._solvers import least_squares
@@ -65,16 +65,28 @@ MARGIN = 100.0
 """A value is certain if it exceeds the observed difference from single fits by this factor."""
 
 
+class Outputs(NamedTuple):
+    """Outputs of fits with test sets of one size: (n_fits,) and (n_fits, n_tested, ...).
+
+    They have the order of the columns of a `FitOutput`.
+    """
+
+    certain: np.ndarray
+    predicted: np.ndarray
+    decision: np.ndarray | None = None
+    probability: np.ndarray | None = None
+
+
 class Deletion(Protocol):
     """A factorization of all samples that gives the predictions for any training set."""
 
     noise: float
 
-    def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
+    def __call__(self, labels: np.ndarray, splits: Splits) -> Outputs:
         """Return the predictions for label vectors (n_fits, n_samples) of codes or numbers.
 
         Fits whose predicted classes depend on rounding errors, and fits with singular equations,
-        are marked as failed.
+        are not certain.
         """
 
 
@@ -145,10 +157,6 @@ class DeletionSolver(Solver):
 
     def solve(self, block: PlanBlock) -> FitOutput:
         """Return the outputs of the fits of a block."""
-        return place_outputs(block.test, self._solve(block))
-
-    def _solve(self, block: PlanBlock) -> Iterator[tuple[np.ndarray, FitOutput]]:
-        """Yield fits with equal sizes of training and test sets, and their outputs."""
         assert self.deletion is not None
         labels = block.order_labels(self.labels)  # (n_fits, n)
         trained = block.train != 0
@@ -157,12 +165,23 @@ class DeletionSolver(Solver):
         for code in range(self.target.n_classes):
             whole &= ((labels == code) & trained).any(axis=1)
         # fits of equal sizes are solved together
-        sizes = np.column_stack([trained.sum(axis=1), block.test.sum(axis=1)])
-        for n_trained, n_tested in np.unique(sizes, axis=0):
-            fits = np.flatnonzero(whole & (sizes == (n_trained, n_tested)).all(axis=1))
-            if len(fits):
-                tested = np.nonzero(block.test[fits])[1].reshape(len(fits), -1)
-                yield fits, self.deletion(labels[fits], Splits(block.train[fits], tested))
+        sizes, n_tested = trained.sum(axis=1), block.test.sum(axis=1)
+        starts, failed = np.cumsum(n_tested) - n_tested, np.ones(len(block), dtype=bool)
+        columns: dict[str, Any] = {}
+        for size in np.unique(np.column_stack([sizes, n_tested])[whole], axis=0):
+            fits = np.flatnonzero(whole & (sizes == size[0]) & (n_tested == size[1]))
+            tested = np.nonzero(block.test[fits])[1].reshape(len(fits), -1)
+            certain, *outputs = self.deletion(labels[fits], Splits(block.train[fits], tested))
+            failed[fits] = ~certain
+            # predictions have the order of the fits
+            at = starts[fits][:, None] + np.arange(size[1])
+            for name, values in zip(COLUMNS, outputs, strict=True):
+                if values is not None:
+                    shape = (n_tested.sum(), *values.shape[2:])
+                    columns.setdefault(name, np.zeros(shape, values.dtype))[at] = values
+        kept = np.repeat(~failed, n_tested)
+        columns = {name: values[kept] for name, values in columns.items()}
+        return FitOutput(block.test, failed, **columns)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return whether the predictions of a fit equal its model's; keep the difference as noise.
@@ -325,7 +344,7 @@ class LinearDeletion:
         self.unit = 1.0 if self.n_classes else float(np.abs(target.y - self.center).max()) or 1.0
         self.noise = EPSILON
 
-    def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
+    def __call__(self, labels: np.ndarray, splits: Splits) -> Outputs:
         """Return the predictions for label vectors (n_fits, n_samples)."""
         # targets: signs of the classes, or numbers in units of their spread
         distinct_labels, of_fit = distinct_rows(labels)
@@ -342,12 +361,12 @@ class LinearDeletion:
             solved &= heaviest * inverse * (ROOM * self.least) ** 2 < 1
         if not self.n_classes:
             numbers = self.center + self.unit * values[:, 0]
-            return FitOutput.of_same_samples(numbers, solved & np.isfinite(numbers).all(axis=1))
+            return Outputs(solved & np.isfinite(numbers).all(axis=1), numbers)
         if self.n_classes == 2:
             values = values[:, 0]
         predicted, certain = decide(values, np.maximum(self.noise, MARGIN * noise))
         by_sample = values if values.ndim == 2 else values.swapaxes(1, 2)
-        return FitOutput.of_same_samples(predicted, certain & solved, by_sample)
+        return Outputs(certain & solved, predicted, by_sample)
 
 
 MAX_COLUMNS = 1024
@@ -457,7 +476,7 @@ class MomentsDeletion:
         self.columns, self.rule = columns, rule
         self.noise = EPSILON
 
-    def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
+    def __call__(self, labels: np.ndarray, splits: Splits) -> Outputs:
         """Return the predictions for label vectors (n_fits, n_samples) of codes."""
         with np.errstate(all="ignore"):  # in fits that are left to the estimator
             values, error, scores, solved = self.columns.score(
@@ -476,7 +495,7 @@ class MomentsDeletion:
         decision = None
         if isinstance(self.rule, LinearGaussians):
             decision = scores[..., 1] - scores[..., 0] if scores.shape[2] == 2 else scores
-        return FitOutput.of_same_samples(predicted[..., 0], solved, decision, shares)
+        return Outputs(solved, predicted[..., 0], decision, shares)
 
 
 ERROR_OF_DISTANCES = 64.0
@@ -566,10 +585,10 @@ class NeighborsDeletion:
         self.n_classes = target.n_classes
         self.noise = EPSILON
 
-    def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
+    def __call__(self, labels: np.ndarray, splits: Splits) -> Outputs:
         """Return the predictions for label vectors (n_fits, n_samples)."""
         shares, certain = self.neighbors.vote(labels, splits, self.n_classes)
         certain &= splits.weights.dtype.kind != "f"
         if not self.n_classes:
-            return FitOutput.of_same_samples(shares[..., 0], certain)
-        return FitOutput.of_same_samples(shares.argmax(axis=-1), certain, probability=shares)
+            return Outputs(certain, shares[..., 0])
+        return Outputs(certain, shares.argmax(axis=-1), probability=shares)

@@ -126,7 +126,8 @@ def score_plan(
     # scores must be defined on every test set, or are pooled
     request = FitRequest.for_scores(inputs.estimator, scoring)
     scorers = request.scorers(inputs.target)
-    check_scorers(inputs, {name or str(request.scoring): one for name, one in scorers.items()})
+    label = scoring if isinstance(scoring, str) else "scorer"
+    check_scorers(inputs, {name or label: one for name, one in scorers.items()})
     try:
         check_test_sets(inputs, plan, scorers, skip_undefined=skip_undefined)
     except SmallTestSetError:

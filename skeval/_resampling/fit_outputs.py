@@ -6,7 +6,7 @@ or given as a function of labels and predictions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -79,26 +79,6 @@ class FitOutput:
         """
         decision = values[block.test & solved[:, None]]
         return cls(block.test, ~solved, (decision >= 0).astype(np.intp), decision)
-
-    @classmethod
-    def of_same_samples(
-        cls,
-        predicted: np.ndarray,
-        certain: np.ndarray,
-        decision: np.ndarray | None = None,
-        probability: np.ndarray | None = None,
-    ) -> FitOutput:
-        """Return the outputs of fits that are all tested on the same samples.
-
-        Arrays have the shape (n_fits, n_tested, ...); fits that are not `certain`, shape (n_fits,),
-        are marked as failed.
-        """
-        kept = slice(None) if certain.all() else certain
-        columns: dict[str, Any] = {
-            name: None if values is None else values[kept].reshape(-1, *values.shape[2:])
-            for name, values in zip(COLUMNS, (predicted, decision, probability), strict=True)
-        }
-        return cls(np.broadcast_to(np.True_, predicted.shape[:2]), ~certain, **columns)
 
     def __len__(self) -> int:
         return len(self.test)
@@ -194,35 +174,6 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
         if any(part.noise is None for part in parts)
         else np.concatenate([part.noise for part in parts]),
     )
-
-
-def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]]) -> FitOutput:
-    """Return the outputs of a block from the outputs of its parts; all other fits have failed.
-
-    `test` has the shape (n_fits, n_samples). A part consists of the indices of fits with the same
-    test samples, and of their output.
-    """
-    # place of the predictions of each fit
-    sizes = test.sum(axis=1)
-    starts, failed = np.cumsum(sizes) - sizes, np.ones(len(test), dtype=bool)
-    columns: dict[str, Any] = {}
-    for fits, output in parts:
-        done = fits[~output.failed]
-        if not len(done):
-            continue
-        failed[done] = False
-        # positions of the predictions of these fits in the block
-        at = (starts[done][:, None] + np.arange(sizes[done[0]])).ravel()
-        for name in COLUMNS:
-            values = getattr(output, name)
-            if values is not None:
-                shape = (int(sizes.sum()), *values.shape[1:])
-                columns.setdefault(name, np.zeros(shape, values.dtype))[at] = values
-    # leave out the places of failed fits
-    if failed.any():
-        kept = np.repeat(~failed, sizes)
-        columns = {name: values[kept] for name, values in columns.items()}
-    return FitOutput(test, failed, **columns)
 
 
 def tie_values(values: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ lack a class. Scorers of scikit-learn therefore get an `AlignedModel` and the kn
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
@@ -65,14 +65,6 @@ class FitRequest:
     def for_scores(cls, estimator: Any, scoring: Any) -> FitRequest:
         """Return the request for the scores that an argument `scoring` names, and nothing else."""
         scorer = read_scoring(estimator, scoring)
-        # refuse metrics of another kind of target
-        if scoring is not None:
-            for name, part in name_parts(scoring).items():
-                named = name or getattr(part, "__name__", part)
-                # older versions cannot print the scorer of a partial function
-                with suppress(AttributeError):
-                    named = str(named)
-                refuse_metric_of_numbers(estimator, named, read_scoring(estimator, part))
         # several scorers share predictions
         if is_several(scoring):
             parts = name_parts(scoring).items()
@@ -96,7 +88,7 @@ class FitRequest:
             return False
         # scorers of scikit-learn use samples only through prediction methods, which are tried
         try:
-            try_scorer(inputs, self.scorer)
+            Trial(inputs).run(self.scorer)
         except AttributeError:
             return False
         except ValueError:  # the scorer will also raise for the real labels
@@ -213,24 +205,15 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
     return align_columns(method, response, seen, target.classes)
 
 
-def try_scorer(inputs: Inputs, scorer: Any) -> None:
-    """Score possible predictions of two samples of each class, without fitting."""
-    target = inputs.target
-    codes = np.repeat(np.arange(2 if target.classes is None else len(target.classes)), 2)
-    responses = {method: make_response(method, codes, target) for method in inputs.responses}
-    replayed = ReplayedEstimator(responses, inputs.tags, target.classes)
-    labels = make_response("predict", codes, target)
-    score_model(scorer, replayed, np.arange(len(codes)), labels, target)
-
-
 def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
     """Raise if a scorer of scikit-learn cannot score the classes, or the numbers, of a target."""
+    trial = Trial(inputs)
     for name, scorer in scorers.items():
+        refuse_metric_of_numbers(inputs.estimator, name, scorer)
         if inputs.target.outputs or not is_plain_scorer(scorer):
             continue
-        refuse_metric_of_numbers(inputs.estimator, name, scorer)
         try:
-            try_scorer(inputs, scorer)
+            trial.run(scorer)
         except AttributeError:  # the fitted model may have the method
             continue
         except ValueError as error:
@@ -490,12 +473,10 @@ class ReplayedEstimator(Responding):
 
 
 def make_response(method: str, codes: np.ndarray, target: Target) -> np.ndarray:
-    """Return possible outputs of a prediction method for samples of these classes."""
-    if target.classes is None:
-        return codes + 1.5  # fractions, which no metric mistakes for classes
+    """Return possible outputs of a classifier's prediction method for some classes."""
     if method == "predict":
         return target.decode(codes)
-    n_classes, n_samples = len(target.classes), len(codes)
+    n_classes, n_samples = target.n_classes, len(codes)
     share = 0.6 + 0.3 * np.arange(n_samples) / n_samples
     if method == "decision_function" and n_classes == 2:
         return np.where(codes == 1, share, -share)
@@ -545,11 +526,16 @@ class Trial:
         self.true, self.n = true, len(true)
         self.model = ReplayedEstimator(responses, inputs.tags, target.classes)
 
+    def run(self, scorer: Any, rows: np.ndarray | None = None) -> Any:
+        """Return the score of some samples, by default of all."""
+        rows = np.arange(self.n) if rows is None else rows
+        return score_model(scorer, self.model, rows, self.true[rows], self.target)
+
     def score(self, scorer: Any, rows: np.ndarray) -> float:
         """Return the score of some samples, nan if it is undefined."""
         with ignored_warnings(), np.errstate(all="ignore"):
             try:
-                return float(score_model(scorer, self.model, rows, self.true[rows], self.target))
+                return float(self.run(scorer, rows))
             except Exception:  # a function of the user may use the samples in any way
                 return np.nan
 

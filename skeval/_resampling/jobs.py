@@ -306,18 +306,13 @@ def run_jobs(
 
 
 OF_CODE = (
-    "co_code",
-    "co_consts",
-    "co_names",
-    "co_varnames",
-    "co_freevars",
-    "co_argcount",
-    "co_posonlyargcount",
-    "co_kwonlyargcount",
-    "co_flags",
-    "co_exceptiontable",
+    "co_code co_consts co_names co_varnames co_freevars co_argcount co_posonlyargcount "
+    "co_kwonlyargcount co_flags co_exceptiontable"
 )
 """Attributes of compiled code that determine its results, unlike file and line numbers."""
+
+OF_MEMBER = "__func__ __wrapped__ fget fset fdel func args keywords"
+"""Attributes of methods, properties, partial functions and cached ones that contain functions."""
 
 DATA = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, slice)
 
@@ -395,7 +390,7 @@ class TaskHasher(NumpyHasher):
         if isinstance(value, ModuleType):
             return value.__name__
         if isinstance(value, CodeType):
-            return [getattr(value, name) for name in OF_CODE]
+            return [getattr(value, name) for name in OF_CODE.split()]
         if not isinstance(value, type | FunctionType):
             return value
         # code of a package is known by its version
@@ -437,20 +432,9 @@ def list_members(value: type) -> list[tuple[str, Any]]:
 
 def unwrap(member: Any) -> Any:
     """Return a member of a class if it can be hashed, or the functions inside it."""
-    match member:
-        case type() | FunctionType() | np.ndarray() | np.generic():
-            return member
-        case staticmethod() | classmethod():
-            return member.__func__
-        case property():
-            return [member.fget, member.fset, member.fdel]
-        case partial():
-            return [member.func, member.args, member.keywords]
-    if isinstance(member, DATA):
+    if isinstance(member, (type, FunctionType, np.ndarray, np.generic, *DATA)):
         return member
-    # cached properties, functions with a cache
-    held = getattr(member, "__dict__", {}).values()
-    return [part for part in held if isinstance(part, FunctionType)]
+    return [getattr(member, name, None) for name in OF_MEMBER.split()]
 
 
 def cell_value(cell: CellType) -> Any:
