@@ -2,8 +2,7 @@
 
 The sums of one-way analysis of variance are matrix products over all problems. The statistics agree
 with `sklearn.feature_selection.f_classif` up to rounding errors, which may decide ties. A selection
-is marked as certain if rounding errors cannot change it. Most selections are certain from
-correlations, which are cheaper than the statistics.
+is marked as certain if rounding errors cannot change it.
 Derivation: doc/derivations/f_statistics.rst.
 """
 
@@ -55,8 +54,6 @@ class TwoClassF:
         # sums of integers are exact in any order, and so are ties
         whole = (np.rint(X) == X).all(axis=0) & (self.squares.sum(axis=0) < _EXACT)
         self._rounded = np.where(whole, 0.0, 1.0) if not scaled else np.full(X.shape[1], 2.0)
-        self._centered = X - X.mean(axis=0)
-        self._centered_squares = self._centered**2
 
     def select(self, counts: np.ndarray, positive: np.ndarray, k: int) -> FSelection:
         """Select k features in each problem.
@@ -68,55 +65,18 @@ class TwoClassF:
         features = np.empty((n_problems, k), dtype=np.intp)
         certain = np.zeros(n_problems, dtype=bool)
         constant = np.zeros(p, dtype=bool)
-        # number problems, equal counts alike, and group those of a number
+        # problems with equal counts, which share sums, are consecutive
         numbers: dict[bytes, int] = {}
         which = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in counts], int)
         order = np.argsort(which, kind="stable")
         size = max(1, _BLOCK // p)
-        for start in range(0, n_problems if k < p else 0, size):
+        for start in range(0, n_problems, size):
             at = order[start : start + size]
-            chosen, apart = self._select_by_correlation(counts[at], positive[at], which[at], k)
-            features[at[apart]], certain[at[apart]] = positions(chosen[apart], k), True
-        # decide the other problems by F itself, with an error bound
-        left = order[~certain[order]]
-        for start in range(0, len(left), size):
-            at = left[start : start + size]
             f, error, undefined = self._statistics(counts[at], positive[at])
             chosen, certain[at] = k_largest(f, error, k)
             features[at] = positions(chosen, k)
             constant |= undefined.any(axis=0)
         return FSelection(features, certain, constant)
-
-    def _select_by_correlation(
-        self, counts: np.ndarray, positive: np.ndarray, which: np.ndarray, k: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return masks (b, p) of the k < p features with the largest correlations, and their flags.
-
-        Problems with equal counts are consecutive and have the same number in `which` (b,).
-        """
-        first = np.flatnonzero(np.diff(which, prepend=-1))
-        same, which = counts[first].astype(float), np.searchsorted(which[first], which)
-        n = same.sum(axis=1, keepdims=True)
-        mean = same @ self._centered / n
-        squares = same @ self._centered_squares
-        spread = squares - n * mean**2  # eq. (6) of f_statistics
-        members = np.where(positive, counts, 0).astype(float)
-        n1 = members.sum(axis=1, keepdims=True)
-        r = members @ self._centered
-        with np.errstate(all="ignore"):  # values that are not finite are not certain
-            r -= n1 * mean[which]
-            r *= (1.0 / np.sqrt(spread))[which]
-            r *= r
-            r *= n[which] / (n1 * (n[which] - n1))  # eq. (7) of f_statistics
-            sizes = ((same @ self.squares + squares) / spread).max(axis=1, keepdims=True)
-            doubt = (128.0 + 8.0 * np.sqrt(n)) * n * np.finfo(float).eps * sizes
-            doubt = doubt[which]  # eq. (8) of f_statistics
-            ordered = np.partition(r, r.shape[1] - k, axis=1)
-            worst_in, best_out = ordered[:, [-k]], ordered[:, :-k].max(axis=1, keepdims=True)
-            largest = ordered[:, -k:].max(axis=1, keepdims=True)
-            # eq. (9) of f_statistics
-            apart = (worst_in - best_out > 2.0 * doubt) & (1.0 - largest > doubt)
-        return r >= worst_in, apart[:, 0]
 
     def _statistics(
         self, counts: np.ndarray, positive: np.ndarray
