@@ -66,7 +66,6 @@ PerturbationInterval = Literal["wilson", "normal", "pivotal", "symmetric", "quan
 PredictionKind = Literal["auto", "labels", "probabilities", "scores", "numbers"]
 ProperLoss = Literal["brier", "log_loss"]
 Quantity = Literal["low", "high", "value", "standard_error"]
-RandomModel = Literal["n_clusters", "all", "permutation"]
 Reference = Literal["auto", "uniform", "box", "permuted"]
 ScaleName = Literal["auto", "binomial", "identity", "log"]
 ScoreBootstrap = Literal["oob", ".632", ".632+", "optimism"]

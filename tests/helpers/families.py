@@ -90,7 +90,7 @@ PARTITIONS = named(
     "pair_fbeta_score pair_jaccard_score fowlkes_mallows_score minkowski_score pair_counts "
     "external_indices adjusted_rand_score rand_score contingency_matrix pair_confusion_matrix "
     "homogeneity_score completeness_score v_measure_score normalized_mutual_info_score "
-    "adjusted_mutual_info_score model_adjusted_rand_score",
+    "adjusted_mutual_info_score",
 )
 # (labels,): one partition
 PARTITION = {"coassociation_matrix": partial(partitions.coassociation_matrix, sparse_output=False)}

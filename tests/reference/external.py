@@ -107,35 +107,3 @@ def mask_rand(masks_true, masks_pred):
     n = table.sum()
     margins = (table.sum(axis=0) ** 2).sum() + (table.sum(axis=1) ** 2).sum()
     return 1 - (margins / 2 - (table**2).sum()) / (n * (n - 1) / 2)
-
-
-def set_partitions(n):
-    """All partitions of n samples, as lists of labels in order of first occurrence."""
-    partitions = [[]]
-    for _ in range(n):
-        partitions = [p + [label] for p in partitions for label in range(len(set(p)) + 1)]
-    return partitions
-
-
-def plain_rand(true, pred):
-    ss, _, _, dd = pair_counts(true, pred)
-    return (ss + dd) / (len(true) * (len(true) - 1) / 2)
-
-
-def model_adjusted_rand(true, pred, model, one_sided):
-    """The mean Rand index over every pair of partitions of the model."""
-
-    def alike(labels):
-        sizes = sorted(labels.count(label) for label in set(labels))
-        return [
-            p
-            for p in set_partitions(len(labels))
-            if model == "all"
-            or (model == "n_clusters" and len(set(p)) == len(sizes))
-            or (model == "permutation" and sorted(p.count(c) for c in set(p)) == sizes)
-        ]
-
-    firsts = [true] if one_sided else alike(true)
-    values = [plain_rand(a, b) for a in firsts for b in alike(pred)]
-    mean = sum(values) / len(values)
-    return (plain_rand(true, pred) - mean) / (1 - mean)
