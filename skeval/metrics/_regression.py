@@ -12,7 +12,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.integrate import IntegrationWarning, quad, quad_vec
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate
@@ -81,17 +81,14 @@ def error_norm(
     largest = float(error.max())
     if np.isinf(ord) or largest == 0 or np.isinf(largest):
         return largest
-    # sum of powers, unless it overflows or underflows
-    with np.errstate(over="ignore", invalid="ignore"):
-        powers = error if ord == 1 else error**ord
-        total = powers.sum() if weight is None else weight @ powers
-        if 1e-280 < total < np.inf:  # no relevant power underflowed or overflowed
-            norm = float(total ** (1 / ord))
-            if 0 < norm < np.inf:
-                return norm
-    # otherwise the logarithm of the sum
-    with np.errstate(divide="ignore", over="ignore"):
-        return float(np.exp(logsumexp(ord * np.log(error), b=weight) / ord))
+    # sum of powers relative to the largest error, which neither overflows nor underflows
+    scale = np.ldexp(1.0, int(np.frexp(largest)[1]) - 1)
+    powers = (error / scale) ** ord
+    total = powers.sum() if weight is None else weight @ powers
+    with np.errstate(over="ignore"):
+        if ord < 1:  # the root of the sum may overflow before it is scaled back
+            return float(np.exp(np.log(scale) + np.log(total) / ord))
+        return float(scale * total ** (1 / ord))
 
 
 def _absolute_errors(
