@@ -806,46 +806,18 @@ def count_and_weigh(
     # counts with weights of at most 1
     y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
     weight, scale = _checks.scale_weights(sample_weight, num_samples(y_true))
-    counts = class_counts(
-        y_true, y_pred, classes, labels, None if sample_weight is None else weight
-    )
+    used = None if labels is None and np.ndim(y_true) > 1 else classes
+    with _checks.naming("y_true", "y_pred"):
+        tables: NDArray[Any] = multilabel_confusion_matrix(
+            y_true, y_pred, labels=used, sample_weight=None if sample_weight is None else weight
+        )
+    counts = tables[:, 1, 1], tables[:, 0, 1], tables[:, 1, 0]
     if isinstance(average, str) and average == "micro":
         tp, fp, fn = (count.sum(keepdims=True) for count in counts)
         return [classes.tolist()], (tp, fp, fn), np.ones(1)
     # weights of the classes, from sizes in the unit of the caller
     of_class = class_weights(average, classes, (counts[0] + counts[2]) * scale)
     return classes.tolist(), counts, of_class
-
-
-def class_counts(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    classes: NDArray[np.generic],
-    labels: ArrayLike | None,
-    weight: Floats | None,
-) -> Counts:
-    """Return the true positives, false positives and false negatives of each class."""
-    if np.ndim(y_true) > 1:
-        tables: NDArray[Any] = multilabel_confusion_matrix(
-            y_true, y_pred, labels=None if labels is None else classes, sample_weight=weight
-        )
-        return tables[:, 1, 1], tables[:, 0, 1], tables[:, 1, 0]
-    # codes of the classes that occur: counting them is much faster than scikit-learn's matrices
-    true, pred = np.asarray(y_true), np.asarray(y_pred)
-    present = classes if labels is None else _checks.classes_of(true, pred)
-    true_code, pred_code = np.searchsorted(present, true), np.searchsorted(present, pred)
-    right = true_code == pred_code
-    counts: list[NDArray[Any]] = [
-        np.bincount(
-            code[members], None if weight is None else weight[members], minlength=len(present)
-        )
-        for code, members in ((true_code, right), (pred_code, ~right), (true_code, ~right))
-    ]
-    if labels is not None:  # in the order of the labels, 0 for a class that is absent
-        place = np.minimum(np.searchsorted(present, classes), len(present) - 1)
-        counts = [np.where(present[place] == classes, sums[place], 0) for sums in counts]
-    true_positives, false_positives, false_negatives = counts
-    return true_positives, false_positives, false_negatives
 
 
 @validate_params(
