@@ -11,7 +11,7 @@ of rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -41,7 +41,6 @@ from skeval.metrics.cluster import _external
 from skeval.metrics.cluster._kernels.distance_pass import (
     FROM_PAIRS,
     NUMBERS_AT_ONCE,
-    PRUNED,
     pass_over_rows,
     rare_extremes,
     silhouettes,
@@ -1314,8 +1313,7 @@ def internal_indices(
     max_pairs : int or None, default=None
         Maximum number of pairs whose distances are computed. If there are more pairs, silhouette
         and connectivity are estimated from a sample of rows of each cluster, and other results that
-        need all pairs are omitted. Dunn is exact if bounds prune, and connectivity if a tree visits
-        at most ten times as many points. None means no limit.
+        need all pairs are omitted. Dunn is exact if bounds prune. None means no limit.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
@@ -1396,24 +1394,24 @@ def internal_indices(
     needs = {name: ROWS[name].needs if name in ROWS else {name} for name in names}
     if any("connectivity" in needed for needed in needs.values()):
         check_n_neighbors(n_neighbors, partition.n_samples)
-    estimates: dict[str, Estimate] = {}
+    values: dict[str, Any] = {}
     result: dict[str, Any] = {}
     if max_pairs is not None and partition.n_samples * (partition.n_samples - 1) // 2 > max_pairs:
-        named = names if indices is not None else set()
-        # before the search by trees: some results always need all pairs or a sample of rows
-        _split_beyond(needs, FROM_PAIRS - PRUNED, named, partition, max_pairs)
-        quantities = set().union(*needs.values())
-        max_visits = MAX_VISITS * max_pairs / partition.n_samples
-        result = measure_without_pass(samples, quantities, n_neighbors, max_visits)
-        # results that trees and bounds did not find
-        left = FROM_PAIRS - set(result)
-        beyond, rows = _split_beyond(needs, left, named, partition, max_pairs)
-        estimates = estimate_from_rows(samples, rows, n_neighbors, max_pairs, confidence_level, rng)
+        # means over rows are estimated; the extremes may need no pass over all pairs
+        rows = [ROWS[name] for name in sorted(names & ROWS.keys()) if ROWS[name].by_row]
+        if "dunn" in names:
+            result = measure_without_pass(samples, {"extremes"})
+        beyond = {name for name in names if needs[name] & FROM_PAIRS - set(result)}
+        missing = beyond - {row.name for row in rows}
+        if missing and indices is not None:
+            raise ValueError(
+                f"max_pairs must be None for {', '.join(sorted(missing))}, got {max_pairs}."
+            )
         needs = {name: needed for name, needed in needs.items() if name not in beyond}
+        values |= estimate_from_rows(samples, rows, n_neighbors, max_pairs, confidence_level, rng)
     # the other quantities, from one pass
     still = set().union(*needs.values()) - set(result)
     result |= measure(samples, still, n_neighbors)
-    values: dict[str, Any] = dict(estimates)
     for name in needs:  # nan if the metric does not provide a quantity
         lacks = any(result[need] is None for need in needs[name])
         compute = ROWS[name].compute if name in ROWS else None
@@ -1431,32 +1429,7 @@ def internal_indices(
     return Results({name: values[name] for name in (*ROWS, *TABLES) if name in values} | clusters)
 
 
-def _split_beyond(
-    needs: Mapping[str, Set[str]],
-    quantities: Set[str],
-    named: Set[str],
-    partition: Partition,
-    max_pairs: int,
-) -> tuple[set[str], list[Index]]:
-    """Return the results that need some quantities, and the indices among them that rows estimate.
-
-    An index can be estimated if it is a mean over rows. Raise if a requested result cannot be, or
-    if `max_pairs` is too low to sample rows.
-    """
-    beyond = {name for name, needed in needs.items() if needed & quantities}
-    rows = [ROWS[name] for name in sorted(beyond & ROWS.keys()) if ROWS[name].by_row is not None]
-    missing = named & beyond - {row.name for row in rows}
-    if missing:
-        raise ValueError(
-            f"max_pairs must be None for {', '.join(sorted(missing))}, got {max_pairs}."
-        )
-    if rows:
-        allocate(partition, max_pairs)
-    return beyond, rows
-
-
 MIN_ROWS = 2  # of a cluster, for a variance
-MAX_VISITS = 10  # points that a tree may visit for each pair allowed by max_pairs
 
 
 def estimate_from_rows(

@@ -252,17 +252,13 @@ def measure(samples: Samples, needs: Iterable[str], n_neighbors: int = 0) -> dic
     return result | measure_centroids(samples, needs - FROM_PAIRS)
 
 
-def measure_without_pass(
-    samples: Samples, needs: set[str], n_neighbors: int, max_visits: float = np.inf
-) -> dict[str, Any]:
+def measure_without_pass(samples: Samples, needs: set[str], n_neighbors: int = 0) -> dict[str, Any]:
     """Return extremes and connectivity, if trees and bounds can compute them."""
     result: dict[str, Any] = {}
     if "extremes" in needs:
         result["extremes"] = distance_pass.extremes_by_bounds(samples)
     if "connectivity" in needs:
-        result["connectivity"] = distance_pass.connectivity_by_tree(
-            samples, n_neighbors, max_visits
-        )
+        result["connectivity"] = distance_pass.connectivity_by_tree(samples, n_neighbors)
     return {name: value for name, value in result.items() if value is not None}
 
 

@@ -436,14 +436,13 @@ def pass_over_rows(
     yield from parallel(delayed(reduce)(rows) for rows in strips)
 
 
-# Nearest neighbors; ties share the weights 1, 1/2, ..., 1/L of their ranks. They come from tiles of
-# compute all distances, or use a k-d tree if it avoids enough of them Numbers in
-# parentheses are the equations of doc/derivations/neighbors.rst.
+# Nearest neighbors; ties share the weights 1, 1/2, ..., 1/L of their ranks. They come from tiles
+# of the pass, or from a k-d tree if it avoids most distances. Numbers in parentheses are the
+# equations of doc/derivations/neighbors.rst.
 
 TIED = 1e-10  # relative tolerance of equal distances (eq. 3)
 NEXT_TO_EACH_OTHER = 64  # number of rows below which the order is arbitrary
-MAX_WAITING = 4096  # maximum number of buffered distances
-WEIGHTS_AT_ONCE = 2**17  # neighbors weighted per block
+MAX_WAITING = 4096  # number of neighbors that are collected before they are sorted
 TREE_NUMBERS = 2**21  # tree distances stored at a time
 LEAF = 100  # maximum number of points in a leaf of a k-d tree
 PILOT = 64  # maximum number of pilot searches that estimate the cost of a tree
@@ -451,34 +450,29 @@ VISIT_COST = 4  # cost of a visited point, in units of a pair of rows in the pas
 
 
 class Nearest:
-    """L nearest neighbors so far of each of n rows, and the number of further ties with the L-th.
+    """The L nearest neighbors so far of each of n rows, with all ties of the L-th.
 
     cluster (n,): cluster of each row; other: cluster of each candidate neighbor, by default the
-    same. zero: distances up to this count as 0. reach (n,): radii that contain all neighbors
-    with a weight (eq. 4). marked (n, L): distances, padded with inf, where only the last is in
-    order, the largest. The lowest bit of each marks neighbors in another cluster (eq. 5). last
-    (n,): the largest distance, unmarked. tied (n, 2): numbers of further neighbors at this
-    distance, in total and in another cluster. changed (n,): whether a row was updated. waiting:
-    buffered rows and distances.
+    same. zero: distances up to this count as 0. reach (n,): radii that contain all neighbors with a
+    weight (eq. 4). found: sorted arrays with an entry for each row and distance: the row, the
+    distance, the number of neighbors at this distance, and how many of them are in another cluster.
     """
 
     def __init__(
         self, cluster: np.ndarray, L: int, zero: float, *, other: np.ndarray | None = None
     ) -> None:
-        n = len(cluster)
         self.cluster, self.other = cluster, cluster if other is None else other
-        self.zero, self.reach = zero, np.full(n, np.inf)
-        self.marked, self.last = np.full((n, L), np.inf), np.full(n, np.inf)
-        self.tied = np.zeros((n, 2), dtype=np.intp)
-        self.changed = np.zeros(n, dtype=bool)
-        self.waiting: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self.n_waiting, self.is_bounded = 0, False
+        self.L, self.zero = L, zero
+        self.reach = np.full(len(cluster), np.finfo(float).max)
+        none = np.empty(0, dtype=np.intp)
+        self.found = none, np.empty(0), none, none
+        self.waiting: list[tuple[np.ndarray, ...]] = []
+        self.n_waiting = 0
 
     def part(self, rows: slice) -> Nearest:
         """Return an empty instance for some rows, with the same reach."""
-        part = Nearest(self.cluster[rows], self.marked.shape[1], self.zero)
+        part = Nearest(self.cluster[rows], self.L, self.zero)
         part.reach = self.reach[rows].copy()
-        part.is_bounded = bool(part.reach.max() < np.inf)
         return part
 
     def look(
@@ -490,101 +484,68 @@ class Nearest:
         distances; rows with bounds beyond the reach are skipped (eq. 4).
         """
         # rows that the block may change (eq. 4)
-        hit = (lowest <= self.reach[rows]).nonzero()[0]  # (q,)
+        hit = np.flatnonzero(lowest <= self.reach[rows])  # (q,)
         if not len(hit):
             return
         near = block.take(hit, axis=axis)  # (q, c)
         near, hit = near.T if axis else near, rows.start + hit
         if self.zero:
             near[near <= self.zero] = 0.0
-        # without bounds from the own cluster, the L-th distance of the block is a bound
-        reach, L = self.reach[hit], self.marked.shape[1]
-        if not self.is_bounded and near.shape[1] > L:
-            nearest = np.partition(near, L - 1, axis=1)[:, L - 1]
-            reach = np.minimum(reach, np.maximum(nearest * (1 + TIED), self.zero))
-        within = near <= reach[:, None]
-        at, column = np.divmod(within.ravel().nonzero()[0], near.shape[1])
-        row, values = hit[at], near[at, column]
-        nearer = values < self.last[row]
-        if not nearer.all():  # count the ties with the last neighbor
-            tied = within & (near >= self.last[hit, None])
-            foreign = tied & (self.cluster[hit, None] != self.other[others])
-            counts = np.column_stack([tied.sum(axis=1), foreign.sum(axis=1)])
-            self._merge(hit, np.empty((len(hit), 0)), counts, self.last[hit])
-            row, values, column = row[nearer], values[nearer], column[nearer]
-        self.waiting.append((row, values, others.start + column))
-        self.n_waiting += len(row)
-        if self.n_waiting > MAX_WAITING:
+        # the L-th distance of the block is a bound for rows that have none
+        free = np.flatnonzero(self.reach[hit] == np.finfo(float).max)
+        if len(free) and near.shape[1] > self.L:
+            bound = np.partition(near[free], self.L - 1, axis=1)[:, self.L - 1]
+            self.reach[hit[free]] = np.maximum(bound * (1 + TIED), self.zero)
+        at, column = np.divmod(np.flatnonzero(near <= self.reach[hit, None]), near.shape[1])
+        row, cluster = hit[at], self.other[others]
+        foreign = (self.cluster[row] != cluster[column]).astype(np.intp)
+        self.add(row, near[at, column], np.ones(len(at), dtype=np.intp), foreign)
+
+    def add(self, *entries: np.ndarray) -> None:
+        """Collect entries, and sort them if there are many."""
+        self.waiting.append(entries)
+        self.n_waiting += len(entries[0])
+        if self.n_waiting > max(MAX_WAITING, len(self.found[0])):
             self.settle()
 
     def settle(self) -> None:
-        """Merge the buffered distances."""
-        if self.n_waiting:
-            # distances with the mark of another cluster, sorted by row
-            row, values, other = map(np.concatenate, zip(*self.waiting, strict=True))
-            values = mark(values, self.cluster[row] != self.other[other])
-            order = np.argsort(row, kind="stable")
-            row = row[order]
-            new = np.append(True, row[1:] != row[:-1])
-            rows, at = row[new], np.cumsum(new) - 1
-            # a row of the table for each row that has distances, padded with inf
-            counts = np.bincount(at)
-            table = np.full((len(rows), counts.max()), np.inf)
-            table[at, np.arange(len(at)) - (np.cumsum(counts) - counts)[at]] = values[order]
-            self._merge(rows, table, np.zeros((len(rows), 2), np.intp), self.last[rows])
+        """Merge the collected entries, and drop those beyond the L-th neighbor of their row."""
+        if not self.waiting:
+            return
+        row, distance, copies, foreign = map(
+            np.concatenate, zip(self.found, *self.waiting, strict=True)
+        )
+        # by distance, and then by row, which NumPy sorts in linear time if 16 bits suffice
+        order = np.argsort(distance)
+        narrow = row[order].astype(np.min_scalar_type(len(self.cluster)))
+        order = order[np.argsort(narrow, kind="stable")]
+        row, distance = row[order], distance[order]
+        # equal distances of a row become one entry
+        first = np.flatnonzero(
+            np.append(True, (row[1:] != row[:-1]) | (distance[1:] != distance[:-1]))
+        )[: len(row)]
+        row, distance = row[first], distance[first]
+        copies, foreign = (np.add.reduceat(counts[order], first) for counts in (copies, foreign))
+        # number of neighbors up to each entry, in its row
+        rank = count_up(row, copies)
+        is_last = (rank >= self.L) & (rank - copies < self.L)
+        reach = np.maximum(distance[is_last] * (1 + TIED), self.zero)
+        self.reach[row[is_last]] = np.minimum(self.reach[row[is_last]], reach)  # eq. 4
+        kept = distance <= self.reach[row]
+        self.found = row[kept], distance[kept], copies[kept], foreign[kept]
         self.waiting, self.n_waiting = [], 0
 
     def gather(self, part: Nearest, start: int) -> None:
-        """Merge a part whose rows begin at `start`."""
-        part.settle()
-        rows = np.flatnonzero(part.changed)
-        self._merge(start + rows, part.marked[rows], part.tied[rows], part.last[rows])
-
-    def _merge(self, rows: np.ndarray, table: np.ndarray, tied: np.ndarray, at: np.ndarray) -> None:
-        """Merge marked distances (q, k), and counts (q, 2) of ties with the distances `at`."""
-        L = self.marked.shape[1]
-        # the L smallest of old and new distances
-        both = np.concatenate([self.marked[rows], table], axis=1)
-        both.partition(L - 1, axis=1)
-        distance, foreign = unmark(both[:, L - 1 :])
-        last = distance[:, 0]
-        reach = last * (1 + TIED)
-        # further ties with the L-th distance: of this table, and counted before
-        beyond = (distance[:, 1:] <= reach[:, None]) & (distance[:, 1:] < np.inf)  # eq. 3
-        counts = tied * (at <= reach)[:, None]  # eq. 6
-        counts += self.tied[rows] * (self.last[rows] <= reach)[:, None]
-        counts[:, 0] += beyond.sum(axis=1)
-        counts[:, 1] += (beyond & foreign[:, 1:]).sum(axis=1)
-        # new neighbors and radii
-        self.marked[rows], self.last[rows], self.tied[rows] = both[:, :L], last, counts
-        self.reach[rows] = np.maximum(np.minimum(self.reach[rows], reach), self.zero)
-        self.changed[rows] = True
+        """Add the neighbors of a part whose rows begin at `start`."""
+        for row, *others in (part.found, *part.waiting):
+            self.add(start + row, *others)
 
     def foreign_weights(self) -> np.ndarray:
         """Return the (n,) sums of the weights of the neighbors in another cluster (eq. 1)."""
         self.settle()
-        # rows that have a neighbor in another cluster, some at a time
-        n, L = self.marked.shape
-        weights, step = np.zeros(n), max(1, WEIGHTS_AT_ONCE // L)
-        for begin in range(0, n, step):
-            foreign = unmark(self.marked[begin : begin + step])[1].any(axis=1)
-            foreign |= self.tied[begin : begin + step, 1] > 0
-            rows = begin + np.flatnonzero(foreign)
-            weights[rows] = self._weigh(rows)
-        return weights
-
-    def _weigh(self, rows: np.ndarray) -> np.ndarray:
-        # sorted, so that sums do not depend on the order of tiles
-        distance, foreign = unmark(np.sort(self.marked[rows], axis=1))
-        q, L = distance.shape
-        # one entry per neighbor, and one per row for all further ties
-        row = np.concatenate([np.repeat(np.arange(q), L), np.arange(q)])
-        reached = np.concatenate([distance.ravel(), self.last[rows]])
-        copies = np.concatenate([np.ones(q * L, np.intp), self.tied[rows, 0]])
-        n_foreign = np.concatenate([foreign.ravel(), self.tied[rows, 1]])
-        some = copies > 0
-        weight = shared_weights(row[some], reached[some], copies[some], L)
-        return np.bincount(row[some], weight * n_foreign[some], minlength=q)
+        row, distance, copies, foreign = self.found
+        weight = shared_weights(row, distance, copies, self.L)
+        return np.bincount(row, weight * foreign, minlength=len(self.cluster))
 
 
 def order_by_place(points: np.ndarray, members: list[slice]) -> np.ndarray:
@@ -605,47 +566,33 @@ def order_by_place(points: np.ndarray, members: list[slice]) -> np.ndarray:
     return np.concatenate(order)
 
 
-def mark(distance: np.ndarray, foreign: np.ndarray) -> np.ndarray:
-    """Return finite, non-negative distances with the lowest bit set to `foreign` (eq. 5)."""
-    return ((distance.view(np.int64) & -2) | foreign).view(np.float64)
-
-
-def unmark(marked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances with the lowest bit 0, and whether it was 1."""
-    bits = marked.view(np.int64)
-    return (bits & -2).view(np.float64), (bits & 1).astype(bool)
+def count_up(row: np.ndarray, copies: np.ndarray) -> np.ndarray:
+    """Return the number of neighbors up to each entry, counted from the first of its row."""
+    total = np.cumsum(copies)
+    first = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
+    return total - np.repeat((total - copies)[first], np.diff(np.append(first, len(row))))
 
 
 def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L: int) -> np.ndarray:
     """Return the (m,) weights of m neighbors, shared among ties (eq. 2).
 
-    The neighbors of a row must include its L nearest and all ties with the L-th. An entry may
-    represent several copies, each with this weight.
+    The neighbors are sorted by row and then by distance; each stands for `copies` equal ones.
     """
     if not len(row):
         return np.empty(0)
-    # neighbors of each row by distance, and groups of ties
-    order = np.lexsort((distance, row))
-    row, distance, copies = row[order], distance[order], copies[order]
-    new_row = np.append(True, row[1:] != row[:-1])
-    new_tie = new_row | np.append(True, distance[1:] > distance[:-1] * (1 + TIED))  # eq. 3
-    first, tie = np.flatnonzero(new_row), np.flatnonzero(new_tie)
-    # ranks before and after each group of ties
-    total = np.cumsum(copies)
-    rank = total - (total - copies)[first][np.cumsum(new_row) - 1]  # of the last copy
-    end = rank[np.append(tie[1:], len(row)) - 1]  # b of eq. 2, for each tie
+    # groups of ties, and the ranks before and after each group
+    new = (row[1:] != row[:-1]) | (distance[1:] > distance[:-1] * (1 + TIED))  # eq. 3
+    tie = np.flatnonzero(np.append(True, new))
+    rank, size = count_up(row, copies), np.diff(np.append(tie, len(row)))
+    end = rank[tie + size - 1]  # b of eq. 2
     begin = rank[tie] - copies[tie]  # a of eq. 2
     # mean weight of these ranks (eq. 2)
     harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1, L + 1)))  # H_0 to H_L
     mean = (harmonic[np.minimum(end, L)] - harmonic[np.minimum(begin, L)]) / (end - begin)
-    shared = np.empty(len(row))
-    shared[order] = mean[np.cumsum(new_tie) - 1]
-    return shared
+    return np.repeat(mean, size)
 
 
-def connectivity_by_tree(
-    samples: Samples, n_neighbors: int, max_visits: float = np.inf
-) -> float | None:
+def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
     """Return the connectivity without computing all pairs; None if a tree does not prune.
 
     A search must be cheaper than a row of the pass, and visit at most `max_visits` points.
@@ -654,10 +601,10 @@ def connectivity_by_tree(
         return None
     points, cluster, L = samples.points, samples.partition.cluster, n_neighbors
     n, tree = len(points), cKDTree(points, leafsize=LEAF)
-    # the mean number of points that a search visits, from a sample (eq. 8)
+    # the mean number of points that a search visits, from a sample (eq. 6)
     some = points[:: -(-n // PILOT)]
     radius = np.reshape(tree.query(some, [L + 1])[0], -1)
-    if points_visited(tree, some, radius) > min(n / VISIT_COST, max_visits):
+    if points_visited(tree, some, radius) > n / VISIT_COST:
         return None
     # the sample itself, L others and one beyond; more where the last one ties with the L-th
     k, left, total = L + 2, np.arange(n), 0.0
@@ -671,7 +618,7 @@ def connectivity_by_tree(
             count = others.cumsum(axis=1)
             last = np.minimum((count < L).sum(axis=1), k - 1)  # place of the L-th neighbor
             reach = distance[np.arange(len(rows)), last] * (1 + TIED)
-            complete = ((count[:, -1] >= L) & (distance[:, -1] > reach)) | (k == n)  # eq. 7
+            complete = ((count[:, -1] >= L) & (distance[:, -1] > reach)) | (k == n)  # eq. 5
             i, j = np.nonzero((distance <= reach[:, None]) & others & complete[:, None])
             foreign = cluster[neighbor[i, j]] != cluster[rows[i]]
             weights = shared_weights(i, distance[i, j], np.ones(len(i), np.intp), L)

@@ -114,21 +114,16 @@ def by_pass(tiles, cluster, L, zero=0.0, n_jobs=None):
 def test_the_nearest_are_the_nearest(L):
     points, cluster = rng.normal(size=(60, 5)), np.sort(rng.integers(0, 3, 60))
     starts = np.flatnonzero(np.diff(cluster, prepend=-1))
-    found = by_pass(euclidean_tiles(points, starts), cluster, L)
-    distance, foreign = distance_pass.unmark(found.marked)
+    nearest = by_pass(euclidean_tiles(points, starts), cluster, L)
+    nearest.settle()
+    row, distance, copies, foreign = nearest.found
     D = cdist(points, points)
     order = np.argsort(D, axis=1)[:, 1 : L + 1]
-    at = np.argsort(distance, axis=1)
+    np.testing.assert_array_equal(row, np.repeat(np.arange(60), L))
     expected = np.take_along_axis(D, order, axis=1)
-    np.testing.assert_allclose(np.take_along_axis(distance, at, axis=1), expected, rtol=1e-12)
-    expected = cluster[order] != cluster[:, None]
-    np.testing.assert_array_equal(np.take_along_axis(foreign, at, axis=1), expected)
-    assert not found.tied.any()
-    np.testing.assert_allclose(found.last, expected_last(D, L), rtol=1e-12)
-
-
-def expected_last(D, L):
-    return np.sort(D, axis=1)[:, L]
+    np.testing.assert_allclose(distance, expected.ravel(), rtol=1e-12)
+    np.testing.assert_array_equal(foreign, (cluster[order] != cluster[:, None]).ravel())
+    assert (copies == 1).all()
 
 
 @pytest.mark.parametrize("L", [3, 20])
