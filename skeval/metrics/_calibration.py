@@ -19,7 +19,7 @@ from sklearn.utils import check_consistent_length
 from skeval._inference import calibration, intervals
 from skeval._inference.calibration import Bins
 from skeval._inference.estimate import Curve, Estimate, Results
-from skeval.metrics._curves import CurveSample, warn_of_other_class
+from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils import _checks
 from skeval.utils._checks import Binning, Decomposition, ProperLoss
@@ -42,36 +42,30 @@ def check_events(
     """
     # one column for each class, or the column of one class
     proba = _checks.check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
+    event, label = y_true, pos_label
     if proba.ndim == 2 and proba.shape[1] > 1:
-        event, probability, weight = _check_columns(y_true, proba, pos_label, labels, sample_weight)
-    else:
-        if labels is not None:
-            raise ValueError("labels must be None if y_proba has one column.")
-        event, probability, weight = _checks.check_binary_scores(
-            y_true, proba, pos_label, sample_weight, "y_proba"
-        )
-        classes = np.unique(_checks.check_y("y_true", y_true)).tolist()
-        pos_label = _checks.positive_label(classes, pos_label)
-    _checks.check_probabilities("y_proba", probability)
-    # leave out samples of weight 0
-    seen = weight > 0
-    group = _checks.number_groups(groups, len(seen), seen)
-    events = CurveSample(event[seen], probability[seen], weight[seen], group, 0.95)
+        event, proba = _check_columns(y_true, proba, pos_label, labels)
+        label = True
+    elif labels is not None:
+        raise ValueError("labels must be None if y_proba has one column.")
+    elif pos_label is None:
+        pos_label = 1  # or an error, by the next call
+    # samples that have weight
+    events = check_curve_sample(
+        event, proba, label, sample_weight, groups, name="y_proba", one_class=True
+    )
+    _checks.check_probabilities("y_proba", events.score)
     if pos_label is not None:  # top labels have no other class
         warn_of_other_class("y_proba", events)
     return events, pos_label
 
 
 def _check_columns(
-    y_true: ArrayLike,
-    columns: Floats,
-    pos_label: object,
-    labels: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Return whether y is `pos_label`, or the top label without one, its probability and weight."""
+    y_true: ArrayLike, columns: Floats, pos_label: object, labels: ArrayLike | None
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Return whether y is `pos_label`, or the top label without one, and its probability."""
     with _checks.naming("y_true", "y_proba"):
-        check_consistent_length(y_true, columns, sample_weight)
+        check_consistent_length(y_true, columns)
     # classes of the rows and of the columns
     y = _checks.check_y("y_true", y_true)
     columns = _checks.check_rows("y_proba", columns)
@@ -84,12 +78,11 @@ def _check_columns(
     if not set(y.tolist()) <= set(classes.tolist()):
         raise ValueError(f"y_true must only have the labels {classes.tolist()[:10]}, got others.")
     # the event is the top label, or one class
-    weight = _checks.scale_weights(sample_weight, len(y))[0]
     if pos_label is None:
-        return y == classes[columns.argmax(axis=1)], columns.max(axis=1), weight
+        return y == classes[columns.argmax(axis=1)], columns.max(axis=1)
     if pos_label not in classes.tolist():
         raise ValueError(f"pos_label must be one of {classes.tolist()[:10]}, got {pos_label!r}.")
-    return y == pos_label, columns[:, classes.tolist().index(pos_label)], weight
+    return y == pos_label, columns[:, classes.tolist().index(pos_label)]
 
 
 def find_bin_sizes(events: CurveSample, bins: Binned, confidence_level: float) -> Floats:

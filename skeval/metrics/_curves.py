@@ -407,8 +407,13 @@ def check_curve_sample(
     groups: Any,
     confidence_level: float = 0.95,
     name: str = "y_score",
+    *,
+    one_class: bool = False,
 ) -> CurveSample:
-    """Return the samples with positive weight; errors refer to the scores as `name`."""
+    """Return the samples with positive weight, which have both classes unless `one_class` is true.
+
+    Errors refer to the scores as `name`.
+    """
     positive, score, weight = _checks.check_binary_scores(
         y_true, y_score, pos_label, sample_weight, name
     )
@@ -416,7 +421,7 @@ def check_curve_sample(
     seen = weight > 0
     group = _checks.number_groups(groups, len(seen), seen)
     positive = positive[seen]
-    if positive.all() or not positive.any():
+    if not one_class and (positive.all() or not positive.any()):
         raise ValueError("y_true must contain both classes with weight > 0, got one.")
     return CurveSample(positive, score[seen], weight[seen], group, confidence_level)
 
@@ -850,26 +855,24 @@ def net_benefit(
     """
     # one or two models of the same samples
     named = {"y_proba": y_proba} | ({} if baseline is None else {"baseline": baseline})
-    checked = []
+    samples = []
     for name, proba in named.items():
-        checked.append(_checks.check_binary_scores(y_true, proba, pos_label, sample_weight, name))
-        _checks.check_probabilities(name, checked[-1][1])
+        data = y_true, proba, pos_label, sample_weight, groups
+        samples.append(check_curve_sample(*data, name=name, one_class=True))
+        _checks.check_probabilities(name, samples[-1].score)
     default = np.arange(1, 100) / 100
     places = default if thresholds is None else _checks.read_column("thresholds", thresholds)
     if places.min() < 0 or places.max() >= 1:
         raise ValueError(f"thresholds must lie in [0, 1), got {places.min()} to {places.max()}.")
-    # samples that have weight
-    seen = checked[0][2] > 0
-    positive, weight = checked[0][0][seen], checked[0][2][seen]
-    group = _checks.number_groups(groups, len(seen), seen)
-    for name, (_, proba, _) in zip(named, checked, strict=True):
-        warn_of_other_class(name, CurveSample(positive, proba[seen], weight, group, 0.95))
+    for name, sample in zip(named, samples, strict=True):
+        warn_of_other_class(name, sample)
+    positive, weight, group = samples[0].positive, samples[0].weight, samples[0].group
     # prevalence, and the cost of a false positive at each threshold
     share = float(np.average(positive, weights=weight))
     odds = places / (1 - places)
     # samples between the same two thresholds are treated alike: count them once
     steps = np.unique(places)
-    between = [np.searchsorted(steps, proba[seen], side="right") for _, proba, _ in checked]
+    between = [np.searchsorted(steps, sample.score, side="right") for sample in samples]
     shape = *(len(steps) + 1 for _ in between), 2
     kinds, kind = np.unique(np.ravel_multi_index((*between, positive), shape), return_inverse=True)
     *between, event = np.unravel_index(kinds, shape)

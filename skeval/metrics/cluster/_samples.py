@@ -23,7 +23,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import issparse
 from sklearn.utils import assert_all_finite, column_or_1d
 
 from skeval.metrics.cluster._kernels import distance_pass
@@ -170,9 +170,12 @@ def check_magnitude(data: Points) -> None:
 
 def _check_matrix(X: object) -> np.ndarray:
     """Return a validated distance matrix without changing its precision."""
-    matrix: Any = check_data("X", X, accept_sparse="csr", dtype=PRECISIONS)
-    if issparse(matrix):
-        matrix = _to_dense_matrix(matrix)
+    if issparse(X):
+        raise TypeError(
+            'X must be a dense matrix of all distances when metric="precomputed", got sparse X. A '
+            "graph of neighbors is not enough; pass X.toarray() if X has all distances."
+        )
+    matrix: np.ndarray = check_data("X", X, dtype=PRECISIONS)
     rule = "X must be a square, symmetric, non-negative matrix with zero diagonal"
     rule += ' when metric="precomputed"'
     if matrix.shape[0] != matrix.shape[1]:
@@ -183,52 +186,11 @@ def _check_matrix(X: object) -> np.ndarray:
     rounding, largest = MATRIX_ULPS * float(np.finfo(matrix.dtype).eps), float(matrix.max())
     if np.diagonal(matrix).max() > largest * rounding:
         raise ValueError(f"{rule}, got {np.diagonal(matrix).max()} on the diagonal.")
-    gap = _asymmetry(matrix)
+    some = [slice(start, start + TILE) for start in range(0, len(matrix), TILE)]
+    gap = max(float(np.abs(matrix[rows] - matrix[:, rows].T).max()) for rows in some)
     if gap > largest * max(MATRIX_TOLERANCE, rounding):
         raise ValueError(f"{rule}, got two distances of one pair that differ by {gap}.")
     return matrix
-
-
-def _asymmetry(matrix: np.ndarray) -> float:
-    """Return the largest difference between two distances of one pair, tile by tile."""
-    gap = 0.0
-    for start in range(0, len(matrix), TILE):
-        rows = slice(start, start + TILE)
-        for first in range(start, len(matrix), TILE):  # both tiles fit the cache
-            columns = slice(first, first + TILE)
-            difference = matrix[rows, columns] - matrix[columns, rows].T
-            gap = max(gap, float(difference.max()), -float(difference.min()))
-    return gap
-
-
-def _to_dense_matrix(matrix: csr_matrix) -> np.ndarray:
-    """Return a sparse distance matrix as a dense one; missing entries are 0.
-
-    Samples at distance 0 from each other must have equal distances to all others. This rejects
-    neighbor graphs, where missing pairs are far apart.
-    """
-    n, matrix = matrix.shape[0], matrix.copy()
-    matrix.sum_duplicates()
-    if matrix.shape[0] == matrix.shape[1]:
-        # stored pairs of different samples
-        stored = matrix.astype(bool).tocoo()
-        off_diagonal = stored.row != stored.col
-        row, column = stored.row[off_diagonal & stored.data], stored.col[off_diagonal & stored.data]
-        # number of samples at distance 0 from each sample, and the first of them
-        n_zeros = n - np.bincount(row, minlength=n)
-        position = np.arange(len(row)) - np.searchsorted(row, row)
-        first_zero = n - n_zeros  # if all columns before it are stored
-        gaps = column != position
-        np.minimum.at(first_zero, row[gaps], position[gaps])
-        # samples at distance 0 must form groups, with distances to all others
-        sizes = np.bincount(first_zero, minlength=n)
-        if (n_zeros != sizes[first_zero]).any() or (first_zero[row] == first_zero[column]).any():
-            raise ValueError(
-                'a sparse X must contain all distances that are not 0 when metric="precomputed", '
-                "got samples at distance 0 from one another whose distances to a third one differ; "
-                "a graph of neighbors is not a distance matrix."
-            )
-    return matrix.toarray()
 
 
 def check_has_centroids(metric: str | Callable) -> None:

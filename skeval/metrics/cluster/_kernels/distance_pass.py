@@ -24,7 +24,6 @@ from skeval.metrics.cluster._kernels.distances import (
     Strip,
     Tiles,
     left_operands,
-    multiply,
     operands,
     squared_norms,
 )
@@ -726,7 +725,7 @@ def _farthest_of_all(points: np.ndarray) -> float:
     left, largest, pair = left_operands(right), -1.0, (0, 0)
     for rows in slices(len(points), TILE_ROWS):
         for columns in slices(len(points), TILE_COLUMNS, start=rows.start):
-            squared = multiply(left[rows], right[:, columns])  # its error: eq. 8
+            squared = left[rows] @ right[:, columns]  # its error: eq. 8
             i, j = np.unravel_index(squared.argmax(), squared.shape)
             if squared[i, j] > largest:
                 largest, pair = squared[i, j], (rows.start + i, columns.start + j)

@@ -19,17 +19,14 @@ from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, distance_metric
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 # The product form (eq. 8) suffers from cancellation for close points. Close pairs (eq. 10) are
-# recomputed from coordinate differences or, if there are many, by rows with nearer centers.
+# recomputed from coordinate differences, one by one or, if there are many, in whole rows.
 CLOSE = 1e-2  # tau of eq. 10
 
 ONE_BY_ONE = 16  # cost of a pair by differences, in units of a pair by matrix product
-HALVINGS = 4  # maximum number of halvings of rows to find nearer centers
 DENSE_NUMBERS = 2**23  # maximum size of a sparse block converted to dense
 DIRECT_FEATURES = 4  # maximum number of features for direct differences
 ROUNDED = 1e-9  # relative slack of the bounds of eq. 12, well above rounding
 NUMBERS_AT_ONCE = 2**18  # coordinate differences stored at a time
-SMALL_PRODUCT = 10**6  # size of products that OpenBLAS computes without copying operands
-MIN_ROWS = 48  # below this block size, calls cost more than copies
 
 # up to these numbers of features or entries, dense products are faster than sparse ones
 MAX_DENSE_FEATURES, MAX_SMALL_BLOCK, MAX_NUMBERS = 100, 2**17, 2**22
@@ -139,11 +136,8 @@ def euclidean(a: Points, b: Points) -> np.ndarray:
     return np.sqrt(squared, out=squared)
 
 
-def squared_euclidean(a: Points, b: Points, *, halvings: int = HALVINGS) -> np.ndarray:
-    """Return the (r, c) squared Euclidean distances between dense or sparse points.
-
-    If one center is not accurate enough for `a`, its rows are halved, at most `halvings` times.
-    """
+def squared_euclidean(a: Points, b: Points) -> np.ndarray:
+    """Return the (r, c) squared Euclidean distances between dense or sparse points."""
     if issparse(a):
         # eq. 8 for sparse points, which are not centered
         aa, bb = squared_norms(a), squared_norms(b)
@@ -151,16 +145,16 @@ def squared_euclidean(a: Points, b: Points, *, halvings: int = HALVINGS) -> np.n
         squared *= -2.0
         squared += aa[:, None]
         squared += bb
-        mend(squared, aa, bb, lambda: (a, b), halvings=halvings)
+        mend(squared, aa, bb, lambda: (a, b))
         return squared
-    if a.shape[1] <= DIRECT_FEATURES or not halvings:
+    if a.shape[1] <= DIRECT_FEATURES:
         return cdist(a, b, "sqeuclidean")
     center = a[0] + (a - a[0]).mean(axis=0)  # near the rows, to reduce cancellation
     # eq. 8 (r, c)
     left, right = left_operands(operands(a.T, center)), operands(b.T, center)
     aa, bb = left[:, -1], right[-2]
-    squared = multiply(left, right)
-    mend(squared, aa, bb, lambda: (a, b), halvings=halvings)
+    squared = left @ right
+    mend(squared, aa, bb, lambda: (a, b))
     return squared
 
 
@@ -185,26 +179,8 @@ def left_operands(right: np.ndarray) -> np.ndarray:
     return left.T
 
 
-def multiply(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the (r, c) product in small blocks of rows, whose operands BLAS does not copy."""
-    # rows of a product that is small enough
-    step = SMALL_PRODUCT // right.size
-    if step < MIN_ROWS:
-        return left @ right
-    product = np.empty((len(left), right.shape[1]))
-    for begin in range(0, len(left), step):
-        rows = slice(begin, begin + step)
-        np.matmul(left[rows], right, out=product[rows])
-    return product
-
-
 def mend(
-    squared: np.ndarray,
-    aa: np.ndarray,
-    bb: np.ndarray,
-    take: Callable[[], tuple[Points, Points]],
-    *,
-    halvings: int = HALVINGS,
+    squared: np.ndarray, aa: np.ndarray, bb: np.ndarray, take: Callable[[], tuple[Points, Points]]
 ) -> np.ndarray:
     """Recompute inexact distances in place, and return (r,) lower bounds of the rows.
 
@@ -225,7 +201,8 @@ def mend(
     close = squared[rows] < CLOSE * (aa[rows, None] + bb)  # eq. 10
     fits = not issparse(a) or (a.shape[0] + b.shape[0]) * a.shape[1] <= DENSE_NUMBERS
     if ONE_BY_ONE * np.count_nonzero(close) > squared.size and fits:
-        squared[rows] = _by_halves(a[rows], b, halvings=halvings)
+        dense = (part.toarray() if issparse(part) else part for part in (a[rows], b))
+        squared[rows] = cdist(*dense, "sqeuclidean")
     else:  # pair by pair from differences, some at a time
         i, j = np.nonzero(close)
         i = rows[i]
@@ -235,20 +212,6 @@ def mend(
             squared[pairs] = squared_norms(a[pairs[0]] - b[pairs[1]])
     lowest[rows] = squared[rows].min(axis=1)
     return lowest
-
-
-def _by_halves(a: Points, b: Points, *, halvings: int) -> np.ndarray:
-    """Split the rows of `a` along the widest feature and use a center for each half."""
-    if issparse(a):
-        return squared_euclidean(a.toarray(), b.toarray())
-    # halves at the middle of the widest feature
-    widest = np.ptp(a, axis=0).argmax()
-    upper = a[:, widest] > a[:, widest].min() / 2 + a[:, widest].max() / 2
-    squared = np.empty((len(a), len(b)))
-    for half in (upper, ~upper):
-        if half.any():
-            squared[half] = squared_euclidean(a[half], b, halvings=halvings - 1)
-    return squared
 
 
 def squared_norms(points: Points) -> np.ndarray:
@@ -405,7 +368,7 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
 
         def block(columns: slice) -> Tile:
             right = own if columns == rows else around(cluster)[:, columns]
-            squared = multiply(left, right)  # eq. 8, (r, c)
+            squared = left @ right  # eq. 8, (r, c)
             _fill_diagonal(squared, rows, columns, np.inf)  # a row is no close pair of itself
             lowest = mend(squared, left[:, -1], right[-2], lambda: (points[rows], points[columns]))
             distances = np.sqrt(squared, out=squared)
