@@ -24,19 +24,17 @@ at short lags.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.special import ndtr, stdtr
+from scipy.special import ndtr
 from scipy.stats import binom
 
 from skeval._inference import intervals
-from skeval._inference.intervals import Codes, Limits, Spread
+from skeval._inference.intervals import Codes
 
 _TIE_TOLERANCE = 1e-12
 
@@ -101,225 +99,45 @@ BOUNDS = (-1.0, 1.0)  # range of a difference of two rates
 EQUAL = 1e-12  # up to rounding, relative to the size of scores
 
 
-class PairedTest(NamedTuple):
-    """Test of a difference; `limits` returns the limits of its interval at a confidence level."""
-
-    standard_error: float
-    statistic: float
-    pvalue: float
-    limits: Callable[[float], Limits]
-
-
-def tail_probability(
-    statistic: float, alternative: str, degrees_of_freedom: float = np.inf
-) -> float:
-    """Return the P-value of a statistic under Student's t or the normal distribution."""
-    least = {"two-sided": abs(statistic), "greater": statistic}.get(alternative, -statistic)
-    tail = ndtr(-least) if np.isinf(degrees_of_freedom) else stdtr(degrees_of_freedom, -least)
-    return float(tail * (2 if alternative == "two-sided" else 1))
-
-
-def corrected_t(
-    differences: Floats, test_train_ratio: float, alternative: str = "two-sided"
-) -> PairedTest:
-    """Return the test of Nadeau & Bengio (2003).
-
-    The variance is ``(1/J + n_test/n_train) s^2``, with J - 1 degrees of freedom.
-    """
-    mean, error = (
-        float(differences.mean()),
-        intervals.corrected_error(differences, test_train_ratio),
-    )
-    return student_test(mean, error, len(differences) - 1, alternative)
-
-
-def student_test(mean: float, error: float, degrees: float, alternative: str) -> PairedTest:
-    """Return the test of a mean from its standard error and degrees of freedom.
-
-    Without variation beyond rounding the interval is nan, and so are the statistic and the P-value
-    unless the mean is 0.
-    """
-    if error <= EQUAL * abs(mean):
-        statistic, pvalue = (0.0, 1.0) if mean == 0 else (np.nan, np.nan)
-        return PairedTest(0.0, statistic, pvalue, partial(intervals.normal_interval, mean, np.nan))
-    statistic = mean / error
-    pvalue = tail_probability(statistic, alternative, degrees)
-    limits = partial(intervals.normal_interval, mean, error, degrees_of_freedom=degrees)
-    return PairedTest(error, statistic, pvalue, limits)
-
-
-def differences_of(scores: Floats) -> Floats:
-    """Return the differences of two columns of scores, 0 if they are due to rounding alone."""
-    differences: Floats = scores[:, 0] - scores[:, 1]
-    differences[np.abs(differences) <= EQUAL * np.abs(scores).max()] = 0.0
-    return differences
+def tail_probability(statistic: Any, alternative: str, degrees_of_freedom: Any = np.inf) -> Floats:
+    """Return the P-values of statistics under Student's t or the normal distribution."""
+    least = {"two-sided": np.abs(statistic), "greater": statistic}.get(alternative, -statistic)
+    tail: Floats = stats.t.sf(least, degrees_of_freedom)
+    return tail * (2 if alternative == "two-sided" else 1)
 
 
 def mcnemar(
-    only_a: int, only_b: int, n: int, alternative: str = "two-sided"
-) -> tuple[PairedTest, str]:
-    """Return the test of McNemar (1947); exact below 25 discordant pairs.
+    only_a: Any, only_b: Any, alternative: str = "two-sided"
+) -> tuple[Floats, Floats, NDArray[np.str_]]:
+    """Return statistics, P-values and forms of McNemar's test (1947).
 
     `only_a` and `only_b` are the numbers of samples that only one classifier predicts correctly.
-    The second value is the form of the test: "exact" or "chi-squared". The interval is
-    Agresti and Min's (2005): Wald's with half a sample added to each cell.
+    The form is "exact", the binomial test, below 25 of them, and otherwise "chi-squared".
     """
-    # P-value: binomial for few discordant pairs
-    discordant = only_a + only_b
-    if discordant < EXACT_BELOW:
-        form, statistic, pvalue = "exact", float(min(only_a, only_b)), 1.0
-        if discordant:
-            pvalue = float(stats.binomtest(only_a, discordant, alternative=alternative).pvalue)
-    else:
-        # the continuity correction is at most the difference
-        form, surplus = "chi-squared", max(abs(only_a - only_b) - 1, 0)
-        statistic = surplus**2 / discordant
-        if alternative == "two-sided":
-            pvalue = float(stats.chi2.sf(statistic, 1))
-        else:
-            lead = only_a - only_b if alternative == "greater" else only_b - only_a
-            pvalue = float(stats.norm.sf((lead - 1) / np.sqrt(discordant)))
-    # interval with half a sample added to each cell
-    more, less, total = only_a + 0.5, only_b + 0.5, n + 2
-    center = (more - less) / total
-    error = float(np.sqrt((more + less) - (more - less) ** 2 / total) / total)
-    limits = partial(intervals.normal_interval, center, error, bounds=BOUNDS)
-    return PairedTest(error, statistic, pvalue, limits), form
+    n, smaller = np.asarray(only_a + only_b), np.minimum(only_a, only_b)
+    least, lead = {
+        "two-sided": (smaller, np.abs(only_a - only_b)),
+        "greater": (only_b, only_a - only_b),
+    }.get(alternative, (only_a, only_b - only_a))
+    sides = 2 if alternative == "two-sided" else 1
+    exact = np.minimum(sides * stats.binom.cdf(least, n, 0.5), 1.0)
+    # the continuity correction is at most the difference
+    with np.errstate(divide="ignore", invalid="ignore"):
+        normal = sides * stats.norm.sf((lead - 1) / np.sqrt(n))
+        squared = np.maximum(np.abs(only_a - only_b) - 1, 0) ** 2 / n
+    few = n < EXACT_BELOW
+    form = np.where(few, "exact", "chi-squared")
+    pvalue = np.where(few, exact, np.minimum(normal, 1.0))
+    return np.where(few, smaller, squared), pvalue, form
 
 
-def exact_of_few(
-    n: int, differences: Floats, variances: Floats, alternative: str = "two-sided"
-) -> Floats:
-    """Return McNemar's exact P-values of pairs with few discordant samples, 0 for other pairs.
+def add_half(n: int, difference: Floats, variance: Floats) -> tuple[Floats, Floats]:
+    """Return differences of two rates and their variances with half a sample in each cell.
 
-    A difference `d` with variance `v` corresponds to ``n (n v + d^2)`` discordant samples among
-    `n`.
+    It is the interval of Agresti and Min (2005).
     """
-    pvalues = np.zeros(len(differences))
-    discordant = np.rint(n * (n * variances + differences**2)).astype(int)
-    surplus = np.rint(n * differences).astype(int)
-    for at in np.flatnonzero(discordant < EXACT_BELOW):
-        only_a = int(discordant[at] + surplus[at]) // 2
-        only_b = int(discordant[at]) - only_a
-        pvalues[at] = mcnemar(only_a, only_b, n, alternative)[0].pvalue
-    return pvalues
-
-
-CELLS_OF_THREE = (np.arange(8)[:, None] >> np.arange(3) & 1).astype(float)
-"""Which of three classifiers are correct in each of the 8 cells."""
-
-
-@dataclass(frozen=True, eq=False)
-class Right:
-    """Correct predictions of k classifiers on n samples, counted once for all tests.
-
-    Attributes
-    ----------
-    right : bool ndarray of shape (k, n)
-    group : ndarray of shape (n,) or (n, n_kinds), or None
-    """
-
-    right: NDArray[np.bool_]
-    group: Codes | None = None
-
-    @cached_property
-    def both(self) -> Floats:
-        """Number of samples that both classifiers of each pair predict correctly."""
-        return np.array([[np.count_nonzero(a & b) for b in self.right] for a in self.right], float)
-
-    @property
-    def rates(self) -> Floats:
-        """Fraction of samples that each classifier predicts correctly."""
-        return np.diag(self.both) / self.right.shape[1]
-
-    @cached_property
-    def counts(self) -> tuple[Floats, Floats]:
-        """Number of samples in each group, and of correct predictions by classifier and group."""
-        assert self.group is not None
-        return self.count(self.group)
-
-    def count(self, code: Codes) -> tuple[Floats, Floats]:
-        """Return the counts of `counts` for groups of one kind.
-
-        Three classifiers have 8 combinations of correct and wrong predictions, counted in one pass.
-        """
-        # count the combinations of three classifiers at a time
-        n_groups, hits = int(code.max()) + 1, list[Floats]()
-        for first in range(0, len(self.right), 3):
-            three = self.right[first : first + 3].view(np.int8)
-            place = 8 * code
-            place += sum(own << at for at, own in enumerate(three))
-            table = intervals.add_up(place, None, 8 * n_groups).reshape(-1, 8)
-            hits.append((table @ CELLS_OF_THREE).T)
-        return table.sum(axis=1), np.concatenate(hits)[: len(self.right)]
-
-    def spread(self, contrasts: Floats) -> tuple[Floats, Spread]:
-        """Return linear combinations of the rates, shape (n_contrasts, k), and their spread."""
-        assert self.group is not None
-        n = self.right.shape[1]
-        values = contrasts @ np.diag(self.both) / n  # exactly 0 for equal rates
-        squares = np.sum((contrasts @ self.both) * contrasts, axis=1) / n - values**2
-        whole = squares.sum(keepdims=True) / n
-        totals = intervals.Totals(whole, whole)
-
-        def measure(code: Codes) -> Spread:
-            size, hits = self.counts if code is self.group else self.count(code)
-            sums, size = (contrasts @ hits - values[:, None] * size) / n, size[:, None]
-            return intervals.measure_sums(sums[:, :, None], size, size, totals, size)
-
-        return values, intervals.combine_ways(self.group, measure)
-
-
-def grouped_mcnemar(
-    counted: Right, a: int, b: int, alternative: str = "two-sided"
-) -> tuple[PairedTest, Spread]:
-    """Return McNemar's test from the differences of groups (Durkalski et al. 2003).
-
-    Half a sample is added to each discordant cell, for the interval (as without groups) and for the
-    test.
-    """
-    n, eye = counted.right.shape[1], np.eye(len(counted.right))
-    (value,), spread = counted.spread(eye[[a]] - eye[[b]])
-    variance = (n**2 * spread.variance + 1 + 2 * n * value**2 / (n + 2)) / (n + 2) ** 2
-    error = float(np.sqrt(max(variance, 0.0)))
-    test = student_test(n * value / (n + 2), error, spread.degrees_of_freedom, alternative)
-    return test._replace(limits=partial(_within_bounds, test.limits)), spread
-
-
-def _within_bounds(limits: Callable[[float], Limits], confidence_level: float) -> Limits:
-    low, high = np.clip(limits(confidence_level), *BOUNDS)
-    return float(low), float(high)
-
-
-def paired_bootstrap(
-    difference: float, replicates: Floats, alternative: str = "two-sided"
-) -> PairedTest:
-    """Return the percentile interval and the P-value from the deviations of the replicates.
-
-    The P-value is nan if the replicates do not vary around a nonzero difference.
-    """
-    # deviations in the direction of the alternative
-    error = float(np.std(replicates, ddof=1))
-    sign = -1 if alternative == "less" else 1
-    least, distances = sign * difference, sign * (replicates - difference)
-    if alternative == "two-sided":
-        least, distances = abs(least), np.abs(distances)
-    exceeding = at_least(least, distances).sum()
-    pvalue = float((1 + exceeding) / (1 + len(replicates)))
-    varies = error > EQUAL * abs(difference)
-    if difference and not varies:
-        pvalue = np.nan
-    statistic = difference / error if varies else np.nan
-    return PairedTest(error, statistic, pvalue, partial(intervals.percentile_limits, replicates))
-
-
-def exchange_pvalue(difference: float, replicates: Floats, alternative: str) -> float:
-    """Return the fraction of exchanges that are undefined or at least as extreme."""
-    least, reached = abs(difference), np.abs(replicates)
-    if alternative != "two-sided":
-        sign = 1 if alternative == "greater" else -1
-        least, reached = sign * difference, sign * replicates
-    return float((1 + exceedances(least, reached).sum()) / (1 + len(replicates)))
+    larger = (n**2 * variance + 1 + 2 * n * difference**2 / (n + 2)) / (n + 2) ** 2
+    return difference * n / (n + 2), larger
 
 
 class Contrasts(NamedTuple):
@@ -405,49 +223,21 @@ def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
     return pvalues, largest
 
 
-class SimultaneousLevel:
-    """Function from a simultaneous level to the level of single intervals; can be pickled.
-
-    Each level is computed once for all pairs.
-    """
-
-    def __init__(self, largest: np.ndarray) -> None:
-        self.largest = largest
-        self._levels: dict[float, float] = {}
-
-    def __call__(self, confidence_level: float) -> float:
-        if confidence_level not in self._levels:
-            self._levels[confidence_level] = level_of_largest(self.largest, confidence_level)
-        return self._levels[confidence_level]
-
-
 def level_of_largest(largest: np.ndarray, confidence_level: float) -> float:
     """Return the level of single intervals, from draws of the largest of all statistics."""
     return 1 - 2 * float(ndtr(-np.quantile(largest, confidence_level)))
 
 
-def paired_delong(
-    areas: Floats,
-    covariance: Floats,
-    alternative: str = "two-sided",
-    degrees_of_freedom: float = np.inf,
-) -> PairedTest:
-    """Return the test of DeLong, DeLong & Clarke-Pearson (1988) for two correlated areas."""
-    difference = float(areas[0] - areas[1])
-    variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
-    error = float(np.sqrt(max(variance, 0.0)))
-    test = student_test(difference, error, degrees_of_freedom, alternative)
-    return test._replace(limits=partial(_within_bounds, test.limits))
-
-
-def grouped_cochran(counted: Right) -> tuple[float, float]:
+def grouped_cochran(right: NDArray[np.bool_], group: Codes) -> tuple[float, float]:
     """Return Hotelling's F of the accuracies, and its P-value.
 
     It uses the covariance between groups, with ``k - 1`` and ``df - k + 2`` degrees of freedom.
     """
-    k = len(counted.right)
     # contrasts of each classifier with the mean of all, so their order does not matter
-    means, spread = counted.spread(k * np.eye(k) - 1)
+    k, n = right.shape
+    contrasts = k * right - right.sum(axis=0)
+    means = contrasts.sum(axis=1) / n
+    spread = intervals.spread_between((contrasts - means[:, None]).T / n, group)
     left = spread.degrees_of_freedom - k + 2
     if left <= 0:
         return np.nan, np.nan
@@ -557,39 +347,6 @@ def time_units(sums: NDArray[Any], tests: NDArray[Any]) -> NDArray[np.intp]:
     if blocks is not None:
         unit[tested] = blocks
     return unit
-
-
-def blocks_test(differences: Floats, alternative: str = "two-sided") -> PairedTest:
-    """Return the test of the mean difference on blocks of time; nan for too few differences."""
-    blocks, error, n_blocks = time_blocks(differences), np.nan, 0
-    if blocks is not None:
-        deviations = (differences - differences.mean()) / len(differences)
-        error = intervals.spread_between(deviations, blocks).error
-        n_blocks = int(blocks[-1]) + 1
-    return student_test(float(differences.mean()), error, n_blocks - 1, alternative)
-
-
-def diebold_mariano(
-    differences: Floats, horizon: int = 1, alternative: str = "two-sided"
-) -> PairedTest:
-    r"""Return the test of Diebold & Mariano (1995).
-
-    The correction is by Harvey, Leybourne & Newbold (1997). Errors of forecasts `h` steps
-    ahead are correlated over ``h - 1`` steps. With the autocovariances
-    :math:`\gamma_k = \frac1n \sum_t (d_t - \bar d)(d_{t-k} - \bar d)` the variance of the mean is
-
-    .. math:: \frac{1}{n} \Big( \gamma_0 + 2 \sum_{k<h} \gamma_k \Big) \cdot
-              \frac{n}{n + 1 - 2h + h(h-1)/n} ,
-
-    with ``n - 1`` degrees of freedom. This estimate may be negative; the test is then undefined.
-    For one step it is Student's test of the differences.
-    """
-    n, deviations = len(differences), differences - differences.mean()
-    covariances = [float(deviations[k:] @ deviations[: n - k]) / n for k in range(horizon)]
-    variance = (covariances[0] + 2 * sum(covariances[1:])) / n
-    variance *= n / (n + 1 - 2 * horizon + horizon * (horizon - 1) / n)
-    error = float(np.sqrt(variance)) if variance >= 0 else np.nan
-    return student_test(float(differences.mean()), error, n - 1, alternative)
 
 
 RISK = 0.005

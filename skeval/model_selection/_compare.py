@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 
 from skeval._adapters.fits import fit_plan, score_plan
 from skeval._inference.estimate import Curve
-from skeval._inference.paired import Right, mcnemar, tail_probability
+from skeval._inference.paired import mcnemar, tail_probability
 from skeval._inference.ranks import signed_rank_pvalue
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs, resolve_loss
 from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, know_classes
@@ -300,8 +300,8 @@ def compare_classifiers(
     elif method == "mcnemar":
         replayed = [replay_out_of_fold(task, folds, ("predict",)) for task in tasks]
         right = np.array([each.predict(slice(None)) == target.y for each in replayed])
-        counted = Right(right, _checks.number_groups(inputs.groups, len(target)))
-        values, tests = counted.rates, test(counted, alternative)
+        groups = _checks.number_groups(inputs.groups, len(target))
+        values, tests = right.mean(axis=1), test(right, groups, alternative)
     elif method == "bootstrap":
         root = _checks.root_seed(random_state)
         values, resampled = draw_scores(tasks, folds, resolve_scorer(score), n_resamples, root)
@@ -568,8 +568,8 @@ CLOSE = 0.05
 FRACTION_TOLERANCE = 1e-12
 """Tolerance for a difference of accuracies that equals the fraction of discordant samples."""
 
-DrawPvalue = Callable[[int, Generator], float]
-"""P-value of a simulated study of some size."""
+DrawPvalues = Callable[[int, int, Generator], np.ndarray]
+"""Function of a size, a number of studies and a generator: P-values of simulated studies."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -687,13 +687,14 @@ def comparison_power(
             shifted = shifted - result.value + difference
         unit, least, start, most = "data sets", MIN_SIZE, MIN_SIZE, MAX_DATASETS
 
-        def draw_datasets(size: int, rng: Generator) -> float:
-            return signed_rank_pvalue(rng.choice(shifted, size))[0]
+        def draw_datasets(size: int, n_studies: int, rng: Generator) -> np.ndarray:
+            studies = rng.choice(shifted, (n_studies, size))
+            return np.array([signed_rank_pvalue(study)[0] for study in studies])
 
-        draw_pvalue: DrawPvalue = draw_datasets
+        draw_pvalues: DrawPvalues = draw_datasets
     else:
         unit, n = "samples", result.n_samples or 0
-        draw_pvalue, least = _plan_samples(comparison, result, assumed)
+        draw_pvalues, least = _plan_samples(comparison, result, assumed)
         start, most = max(least, n // 8), max(MAX_TIMES * n, least)
 
     # power by size; the search simulates only the sizes that it needs
@@ -701,10 +702,9 @@ def comparison_power(
     root, powers = root_seed(random_state), {}
 
     def simulate(size: int) -> float:
-        rng = repetition_rng(root, size)
-        pvalues = [draw_pvalue(size, rng) for _ in range(n_simulations)]
+        pvalues = draw_pvalues(size, n_simulations, repetition_rng(root, size))
         # a missing P-value counts as no rejection
-        powers[size] = float(np.mean(np.array(pvalues) <= level))
+        powers[size] = float(np.mean(pvalues <= level))
         return powers[size]
 
     n_needed = _search(simulate, power, start, least, most)
@@ -736,8 +736,8 @@ def comparison_power(
 
 def _plan_samples(
     comparison: Comparison, result: Difference, assumed: float
-) -> tuple[DrawPvalue, int]:
-    """Return the P-value of a study with more or fewer samples or groups, and its smallest size."""
+) -> tuple[DrawPvalues, int]:
+    """Return the P-values of studies of other sizes, as a function, and the smallest size."""
     n, error, extra = result.n_samples, result.standard_error, result.extra
     if n is None or not np.isfinite(error) or error == 0:
         raise ValueError(
@@ -764,20 +764,21 @@ def _plan_samples(
         of_each = [(discordant + assumed) / 2, (discordant - assumed) / 2]
         cells = np.clip([*of_each, 1 - sum(of_each)], 0.0, 1.0)
 
-        def draw_discordant(size: int, rng: Generator) -> float:
-            only_a, only_b, _ = rng.multinomial(size, cells).tolist()
-            return mcnemar(only_a, only_b, size, result.alternative)[0].pvalue
+        def draw_discordant(size: int, n_studies: int, rng: Generator) -> np.ndarray:
+            only_a, only_b, _ = rng.multinomial(size, cells, n_studies).T
+            return mcnemar(only_a, only_b, result.alternative)[1]
 
         return draw_discordant, least
 
     # draw the difference, and for splits or groups also its standard error
-    def draw_difference(size: int, rng: Generator) -> float:
+    def draw_difference(size: int, n_studies: int, rng: Generator) -> np.ndarray:
         degrees = np.inf if splits is None else len(splits) - 1.0
         if group_size is not None:
             degrees = size / group_size - 1
-        spread = 1.0 if np.isinf(degrees) else np.sqrt(rng.chisquare(degrees) / degrees)
-        statistic = rng.normal(assumed / (error * np.sqrt(n / size))) / spread
-        return tail_probability(statistic, result.alternative, degrees)
+        statistics = rng.normal(assumed / (error * np.sqrt(n / size)), size=n_studies)
+        if np.isfinite(degrees):
+            statistics /= np.sqrt(rng.chisquare(degrees, n_studies) / degrees)
+        return tail_probability(statistics, result.alternative, degrees)
 
     return draw_difference, least
 

@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, roc_auc_score
 
 from skeval._inference.intervals import Codes, Spread, size_from_weights, spread_between
-from skeval._inference.paired import Right
 from skeval._resampling.sampling_units import (
     DrawingUnits,
     ExchangedUnits,
@@ -464,8 +463,8 @@ class ComparedPredictions:
         """Return the scores of the systems for a test, and the tests of their differences."""
         test = METHODS[method].test
         if method in ("mcnemar", "cochran_q"):
-            right = Right(self.find_right(), self.group)
-            return right.rates, test(right, alternative)
+            right = self.find_right()
+            return right.mean(axis=1), test(right, self.group, alternative)
         if method == "delong":
             values, spread = self.find_areas()
             return values, test(values, spread, alternative)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -20,9 +20,8 @@ from scipy import stats
 from skeval._inference import intervals, paired, ranks
 from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Test
-from skeval._inference.intervals import Spread
-from skeval._inference.paired import EQUAL, PairedTest, Right, blocks_test
-from skeval._inference.paired import diebold_mariano as test_horizon
+from skeval._inference.intervals import Codes, Spread, spread_between
+from skeval._inference.paired import EQUAL, tail_probability
 from skeval._resampling.sampling_units import warn_of_undefined
 from skeval.utils._checks import warn_undefined
 from skeval.utils._text import count
@@ -99,13 +98,10 @@ class PairTests:
         Name of the interval.
     limits : callable
         ``limits(confidence_level, pairs)`` returns the limits of single intervals of some pairs.
-    level_of_each : callable or None
-        Function from the simultaneous level of all intervals to the level of a single one; None
-        for Bonferroni's inequality.
     fields : mapping of str to sequence of length n_pairs
         Fields of `PairExtra`.
-    shared : mapping
-        Fields of `PairExtra` that all differences share.
+    largest : ndarray of shape (n_draws,) or None
+        Draws of the largest statistic of all pairs; None for Bonferroni's inequality.
     allow_point : bool
         Whether an interval may have zero width.
     omnibus : Test or None
@@ -120,9 +116,8 @@ class PairTests:
     pvalue: Floats
     interval: str
     limits: Callable[[float, Places], Ends]
-    level_of_each: Callable[[float], float] | None = None
     fields: Mapping[str, Column] = field(default_factory=dict)
-    shared: Mapping[str, Any] = field(default_factory=dict)
+    largest: Floats | None = None
     allow_point: bool = False
     omnibus: Test | None = None
     low: Floats = field(default_factory=lambda: np.empty(0))
@@ -131,10 +126,14 @@ class PairTests:
     def bound(self, confidence_level: float, pairs: Places | None = None) -> Ends:
         """Return the limits of some pairs, by default all, that hold simultaneously for all."""
         pairs = np.arange(len(self.difference)) if pairs is None else pairs
-        if self.level_of_each is None:
-            n_pairs = len(self.difference)
-            return self.limits(paired.simultaneous_level(confidence_level, n_pairs), pairs)
         return self.limits(self.level_of_each(confidence_level), pairs)
+
+    @lru_cache(4)  # noqa: B019
+    def level_of_each(self, confidence_level: float) -> float:
+        """Return the level of single intervals that have a simultaneous level."""
+        if self.largest is None:
+            return paired.simultaneous_level(confidence_level, len(self.difference))
+        return paired.level_of_largest(self.largest, confidence_level)
 
     def describe(self, pair: int) -> PairExtra:
         """Return the further results of a pair."""
@@ -143,7 +142,7 @@ class PairTests:
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in own.items()
         }
-        return PairExtra(**numbers, **self.shared)
+        return PairExtra(**numbers)
 
     def leave_out_points(self, low: Floats, high: Floats) -> Ends:
         """Return the limits, nan for intervals without width unless a test allows them."""
@@ -182,118 +181,184 @@ def place_of_pair(a: int, b: int, n_names: int) -> int:
     return a * (2 * n_names - a - 1) // 2 + b - a - 1
 
 
-def join_tests(
-    difference: Any,
-    tests: Sequence[PairedTest],
+def student_tests(
     interval: str,
-    fields: Mapping[str, Column] = MappingProxyType({}),
-    shared: Mapping[str, Any] = MappingProxyType({}),
-    omnibus: Test | None = None,
+    difference: Any,
+    standard_error: Any,
+    degrees_of_freedom: Any,
+    alternative: str,
+    *,
+    center: Floats | None = None,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+    **more: Any,
 ) -> PairTests:
-    """Return the tests of single pairs as one; `difference` has an entry for each pair."""
-    return PairTests(
-        np.array(difference, dtype=float),
-        np.array([test.standard_error for test in tests], dtype=float),
-        np.array([test.statistic for test in tests], dtype=float),
-        np.array([test.pvalue for test in tests], dtype=float),
-        interval,
-        partial(_limits_of_tests, [test.limits for test in tests]),
-        fields=dict(fields),
-        shared=dict(shared),
-        omnibus=omnibus,
-    )
+    """Return the tests of differences with standard errors and degrees of freedom.
+
+    The interval is around the `center` of each pair, by default the difference. A difference
+    without variation beyond rounding has no statistic and no P-value, unless it is 0.
+    """
+    difference, error = np.array(difference, dtype=float), np.array(standard_error, dtype=float)
+    degrees = np.broadcast_to(np.asarray(degrees_of_freedom, dtype=float), difference.shape)
+    center = difference if center is None else center
+    constant = error <= EQUAL * np.abs(center)
+    error[constant] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(constant, np.where(center == 0, 0.0, np.nan), center / error)
+    pvalue = tail_probability(statistic, alternative, degrees)
+    limits = partial(_normal_limits, center, error, degrees, bounds)
+    return PairTests(difference, error, statistic, pvalue, interval, limits, **more)
 
 
-def _limits_of_tests(limits: list[Any], confidence_level: float, pairs: Places) -> Ends:
-    ends = np.array([limits[pair](confidence_level) for pair in pairs.tolist()], dtype=float)
-    low, high = ends.reshape(-1, 2).T
-    return low, high
+def _normal_limits(
+    centers: Floats,
+    errors: Floats,
+    degrees: Floats,
+    bounds: tuple[float, float],
+    confidence_level: float,
+    pairs: Places,
+) -> Ends:
+    """Return normal or Student's limits of some pairs."""
+    # one quantile for each number of degrees of freedom
+    distinct, place = np.unique(degrees[pairs], return_inverse=True)
+    quantiles = [intervals.normal_quantile(confidence_level, one) for one in distinct.tolist()]
+    half = np.array(quantiles)[place] * errors[pairs]
+    return np.clip(centers[pairs] - half, *bounds), np.clip(centers[pairs] + half, *bounds)
+
+
+def differences_of(scores: Floats) -> list[Floats]:
+    """Return the differences of each pair of columns, 0 if they are due to rounding alone."""
+    sizes, differences = np.abs(scores).max(axis=0), []
+    for a, b in list_pairs(scores.shape[1]).tolist():
+        own = scores[:, a] - scores[:, b]
+        own[np.abs(own) <= EQUAL * max(sizes[a], sizes[b])] = 0.0
+        differences.append(own)
+    return differences
 
 
 def corrected_t(
     scores: Floats, test_train_ratio: float, alternative: str = "two-sided"
 ) -> PairTests:
-    """Apply the corrected resampled t-test to scores of splits.
+    """Apply the corrected resampled t-test of Nadeau and Bengio (2003) to scores of splits.
 
-    With a ratio of 0, it is Student's t-test of the differences.
+    The variance is ``(1/J + n_test/n_train) s^2``, with J - 1 degrees of freedom. With a ratio of
+    0, it is Student's t-test of the differences.
     """
-    values, pairs = scores.mean(axis=0), list_pairs(scores.shape[1])
-    tests = [
-        paired.corrected_t(paired.differences_of(scores[:, pair]), test_train_ratio, alternative)
-        for pair in pairs
-    ]
-    if any(test.standard_error == 0 for test in tests):
-        warn_undefined(
-            "The difference is the same on every split and has no variance: the interval is nan, "
-            "and so is the P-value unless the scores are equal."
-        )
-    return join_tests(values[pairs[:, 0]] - values[pairs[:, 1]], tests, "corrected_t")
+    differences = differences_of(scores)
+    means = [each.mean() for each in differences]
+    errors = [intervals.corrected_error(each, test_train_ratio) for each in differences]
+    return student_tests("corrected_t", means, errors, len(scores) - 1, alternative)
 
 
-def mcnemar(counted: Right, alternative: str = "two-sided") -> PairTests:
-    """Apply McNemar's test to the samples that only one of two classifiers predicts correctly."""
-    both, pairs = counted.both, list_pairs(len(counted.right))
-    first, second = pairs.T
+def mcnemar(
+    right: NDArray[np.bool_], group: Codes | None = None, alternative: str = "two-sided"
+) -> PairTests:
+    """Apply McNemar's test (1947) to correct predictions of all classifiers, shape (k, n).
+
+    It counts the samples that only one of two classifiers predicts correctly. The interval is
+    Agresti and Min's (2005), which adds half a sample to each cell. With groups, the test uses the
+    same center and the variance between groups (Durkalski et al. 2003).
+    """
     # discordant samples of each pair
-    only_a = (np.diag(both)[first] - both[first, second]).astype(int).tolist()
-    only_b = (np.diag(both)[second] - both[first, second]).astype(int).tolist()
-    fields: dict[str, Any] = {"only_a": only_a, "only_b": only_b, "form": ["t"] * len(pairs)}
-    if counted.group is None:
-        n = counted.right.shape[1]
-        of_pairs = [
-            paired.mcnemar(a, b, n, alternative) for a, b in zip(only_a, only_b, strict=True)
-        ]
-        tests, fields["form"] = zip(*of_pairs, strict=True)
-    else:
-        of_groups = [paired.grouped_mcnemar(counted, a, b, alternative) for a, b in pairs.tolist()]
-        tests, spreads = zip(*of_groups, strict=True)
+    pairs, n = list_pairs(len(right)), right.shape[1]
+    hits = right.astype(float)
+    both, (first, second) = hits @ hits.T, pairs.T
+    only_a, only_b = (np.diag(both)[own] - both[first, second] for own in (first, second))
+    difference = (only_a - only_b) / n
+    fields: dict[str, Any] = {"only_a": only_a.astype(int), "only_b": only_b.astype(int)}
+    # variance of the difference, and degrees of freedom
+    variances, degrees = (only_a + only_b) / n**2 - difference**2 / n, np.full(len(pairs), np.inf)
+    if group is not None:
+        moved = (hits - hits.mean(axis=1, keepdims=True)) / n
+        spreads = [spread_between(moved[a] - moved[b], group) for a, b in pairs.tolist()]
+        variances = np.array([spread.variance for spread in spreads])
+        degrees = np.array([spread.degrees_of_freedom for spread in spreads])
         fields |= {name: [each.groups[name] for each in spreads] for name in spreads[0].groups}
-    return join_tests(counted.rates[first] - counted.rates[second], tests, "mcnemar", fields)
+    center, variances = paired.add_half(n, difference, variances)
+    tests = student_tests(
+        "mcnemar",
+        difference,
+        np.sqrt(variances),
+        degrees,
+        alternative,
+        center=center,
+        bounds=paired.BOUNDS,
+        fields=fields | {"form": ["t"] * len(pairs)},
+    )
+    if group is not None:
+        return tests
+    # without groups, the exact test or chi-squared
+    statistic, pvalue, form = paired.mcnemar(only_a, only_b, alternative)
+    fields["form"] = form.tolist()
+    return replace(tests, statistic=statistic, pvalue=pvalue, fields=fields)
 
 
-def cochran_q(counted: Right, alternative: str = "two-sided") -> PairTests:
+def cochran_q(
+    right: NDArray[np.bool_], group: Codes | None = None, alternative: str = "two-sided"
+) -> PairTests:
     """Apply Cochran's Q test (with groups, Hotelling's F) to all, then McNemar's test to pairs."""
-    right, of_groups = counted.right, counted.group is not None
-    if of_groups:
-        statistic, pvalue = paired.grouped_cochran(counted)
-    else:
+    if group is None:
         statistic = paired.cochran_q_statistic(right)
         pvalue = float(stats.chi2.sf(statistic, len(right) - 1))
+    else:
+        statistic, pvalue = paired.grouped_cochran(right, group)
     omnibus = Test(
-        name="F" if of_groups else "Q",
+        name="Q" if group is None else "F",
         statistic=statistic,
         pvalue=pvalue,
-        method="Hotelling's F of groups" if of_groups else "Cochran's Q",
+        method="Cochran's Q" if group is None else "Hotelling's F of groups",
         details={"n_discordant": int(np.sum(right.any(axis=0) & ~right.all(axis=0)))},
     )
-    return replace(mcnemar(counted, alternative), omnibus=omnibus)
+    return replace(mcnemar(right, group, alternative), omnibus=omnibus)
 
 
 def delong(values: Floats, spread: Spread, alternative: str = "two-sided") -> PairTests:
-    """Apply DeLong's test to areas under ROC curves, from their covariance."""
-    pairs, degrees = list_pairs(len(values)), spread.degrees_of_freedom
-    tests = [
-        paired.paired_delong(
-            values[pair], spread.covariance[np.ix_(pair, pair)], alternative, degrees
-        )
-        for pair in pairs
-    ]
-    difference = values[pairs[:, 0]] - values[pairs[:, 1]]
-    return join_tests(difference, tests, "delong", shared=spread.groups)
+    """Apply DeLong's test (1988) to areas under ROC curves, from their covariance."""
+    pairs = list_pairs(len(values))
+    return student_tests(
+        "delong",
+        values[pairs[:, 0]] - values[pairs[:, 1]],
+        np.sqrt(paired.variance_of_pairs(spread.covariance, pairs)),
+        spread.degrees_of_freedom,
+        alternative,
+        bounds=paired.BOUNDS,
+        fields={name: [value] * len(pairs) for name, value in spread.groups.items()},
+    )
 
 
 def bootstrap(values: Floats, resampled: Floats, alternative: str = "two-sided") -> PairTests:
-    """Bootstrap the differences of scores, (n_names, n_resamples), on the same resamples."""
-    pairs, tests = list_pairs(len(values)), []
-    differences = values[pairs[:, 0]] - values[pairs[:, 1]]
-    replicates = resampled[pairs[:, 0]] - resampled[pairs[:, 1]]
-    for value, row in zip(differences.tolist(), replicates, strict=True):
+    """Bootstrap the differences of scores, (n_names, n_resamples), on the same resamples.
+
+    The interval is the percentile interval; P comes from the deviations of the replicates, and is
+    nan if they do not vary around a nonzero difference.
+    """
+    first, second = list_pairs(len(values)).T
+    differences, replicates = values[first] - values[second], resampled[first] - resampled[second]
+    sign = -1 if alternative == "less" else 1
+    errors, pvalues = np.empty(len(first)), np.empty(len(first))
+    for at, (value, row) in enumerate(zip(differences.tolist(), replicates, strict=True)):
         warn_of_undefined(row)
         defined = row[~np.isnan(row)]
         if len(defined) < 2:
             raise ValueError("the score must be defined on at least two resamples.")
-        tests.append(paired.paired_bootstrap(value, defined, alternative))
-    return join_tests(differences, tests, "bootstrap", {"replicates": replicates})
+        # deviations in the direction of the alternative
+        least, distances = sign * value, sign * (defined - value)
+        if alternative == "two-sided":
+            least, distances = abs(value), np.abs(distances)
+        exceeding = paired.at_least(least, distances).sum()
+        errors[at] = np.std(defined, ddof=1)
+        pvalues[at] = (1 + exceeding) / (1 + len(defined))
+    varies = errors > EQUAL * np.abs(differences)
+    pvalues[(differences != 0) & ~varies] = np.nan
+    statistics = np.divide(differences, errors, out=np.full(len(first), np.nan), where=varies)
+    limits = partial(_percentile_limits, replicates)
+    fields = {"replicates": replicates}
+    return PairTests(differences, errors, statistics, pvalues, "bootstrap", limits, fields)
+
+
+def _percentile_limits(replicates: Floats, confidence_level: float, pairs: Places) -> Ends:
+    tail = (1 - confidence_level) / 2
+    low, high = np.nanquantile(replicates[pairs], [tail, 1 - tail], axis=1)
+    return low, high
 
 
 def permutation(
@@ -301,13 +366,14 @@ def permutation(
 ) -> PairTests:
     """Compare differences with those after exchanges, (n_pairs, n_resamples), of predictions.
 
-    The P-value comes from the exchanges, and the interval from the bootstrap.
+    P is the fraction of exchanges that are undefined or at least as extreme, and the interval
+    comes from the bootstrap.
     """
-    tests = bootstrap(values, resampled, alternative)
-    pvalues = [
-        paired.exchange_pvalue(value, row, alternative)
-        for value, row in zip(tests.difference.tolist(), exchanged, strict=True)
-    ]
+    tests, pvalues = bootstrap(values, resampled, alternative), []
+    of_side = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
+    for value, row in zip(tests.difference, exchanged, strict=True):
+        extreme = paired.exceedances(float(of_side(value)), of_side(row)).sum()
+        pvalues.append((1 + extreme) / (1 + len(row)))
     fields = {"replicates": exchanged}
     return replace(tests, statistic=tests.difference, pvalue=np.array(pvalues), fields=fields)
 
@@ -351,61 +417,37 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
     variances = shared = paired.variance_of_pairs(joint.covariance, pairs)
     differences = values[first] - values[second]
     differences[np.abs(differences) <= EQUAL * np.abs(values).max()] = 0.0  # of rounding
-    # Agresti and Min add half a sample to each cell
     centers, bounds = differences, (-np.inf, np.inf)
     if n is not None:
-        variances = (n**2 * variances + 1 + 2 * n * centers**2 / (n + 2)) / (n + 2) ** 2
-        centers, bounds = centers * n / (n + 2), paired.BOUNDS
-    degrees = np.full(len(pairs), joint.degrees_of_freedom)
-    # t statistics of the pairs
-    errors = np.sqrt(variances)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        statistics = np.where(centers == 0, 0.0, centers / errors)
-    # differences that do not vary have no test
-    statistics[(centers != 0) & (errors <= EQUAL * np.abs(centers))] = np.nan
+        centers, variances = paired.add_half(n, differences, variances)
+        bounds = paired.BOUNDS
+    tests = student_tests(
+        "max_t",
+        differences,
+        np.sqrt(variances),
+        joint.degrees_of_freedom,
+        alternative,
+        center=centers,
+        bounds=bounds,
+    )
     # P-value of each pair by itself; exact for few discordant samples
-    sides = {"greater": statistics, "less": -statistics}
-    alone = stats.t.sf(sides.get(alternative, np.abs(statistics)), degrees)
-    if alternative == "two-sided":
-        alone = 2 * alone
+    alone = tests.pvalue
     if k == 2 and n is not None and joint.n_groups is None:
-        exact = paired.exact_of_few(n, differences, shared, alternative)
-        alone = np.maximum(alone, exact)
+        # the variance v of a difference d corresponds to n (n v + d^2) discordant samples
+        discordant = np.rint(n * (n * shared + differences**2))
+        only_a = (discordant + np.rint(n * differences)) // 2
+        _, exact, form = paired.mcnemar(only_a, discordant - only_a, alternative)
+        alone = np.where(form == "exact", np.maximum(alone, exact), alone)
     # with more than two systems, step down from the largest statistic
-    pvalues, level_of_each = alone, None
+    pvalues, largest = alone, None
     if k > 2:
         rng = np.random.default_rng(root)
         drawn = paired.draw_contrasts(joint.covariance, pairs, rng)
         pvalues, largest = paired.step_down(stats.norm.isf(alone / 2), drawn)
         pvalues[np.isnan(alone)] = np.nan
-        level_of_each = paired.SimultaneousLevel(largest)
-    return PairTests(
-        differences,
-        errors,
-        statistics,
-        pvalues,
-        "max_t",
-        partial(_normal_limits, centers, errors, degrees, bounds),
-        level_of_each,
-        fields={"pvalue_alone": alone},
-        shared=dict(joint.groups),
-    )
-
-
-def _normal_limits(
-    centers: Floats,
-    errors: Floats,
-    degrees: Floats,
-    bounds: tuple[float, float],
-    confidence_level: float,
-    pairs: Places,
-) -> Ends:
-    """Return normal or Student's limits of some pairs."""
-    # one quantile for each number of degrees of freedom
-    distinct, place = np.unique(degrees[pairs], return_inverse=True)
-    quantiles = [intervals.normal_quantile(confidence_level, one) for one in distinct.tolist()]
-    half = np.array(quantiles)[place] * errors[pairs]
-    return np.clip(centers[pairs] - half, *bounds), np.clip(centers[pairs] + half, *bounds)
+    fields: dict[str, Column] = {name: [own] * len(pairs) for name, own in joint.groups.items()}
+    fields["pvalue_alone"] = alone
+    return replace(tests, pvalue=pvalues, largest=largest, fields=fields)
 
 
 def describe_each(
@@ -438,26 +480,53 @@ def describe_each(
 
 def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:
     """Test the differences of scores in time order by blocks of consecutive samples."""
-    differences = [paired.differences_of(scores[:, pair]) for pair in list_pairs(scores.shape[1])]
-    tests = [blocks_test(each, alternative) for each in differences]
-    if any(np.isnan(test.pvalue) for test in tests):
+    means, errors, degrees = [], [], []
+    for own in differences_of(scores):
+        means.append(own.mean())
+        blocks, error, n_blocks = paired.time_blocks(own), np.nan, 0
+        if blocks is not None:
+            error = spread_between((own - own.mean()) / len(own), blocks).error
+            n_blocks = int(blocks[-1]) + 1
+        errors.append(error)
+        degrees.append(n_blocks - 1)
+    tests = student_tests("time_blocks", means, errors, degrees, alternative)
+    if np.isnan(tests.pvalue).any():
         warn_undefined(
             "The blocks of time do not differ, or neighboring samples are so strongly correlated "
             "that they amount to fewer than three blocks: the test is undefined."
         )
-    return join_tests([each.mean() for each in differences], tests, "time_blocks")
+    return tests
 
 
 def diebold_mariano(scores: Floats, alternative: str = "two-sided", horizon: int = 1) -> PairTests:
-    """Test the differences of scores of forecasts some steps ahead."""
-    differences = [paired.differences_of(scores[:, pair]) for pair in list_pairs(scores.shape[1])]
-    tests = [test_horizon(each, horizon, alternative) for each in differences]
-    if any(np.isnan(test.pvalue) for test in tests):
+    r"""Apply the test of Diebold and Mariano (1995) to scores of forecasts some steps ahead.
+
+    The correction is by Harvey, Leybourne and Newbold (1997). Errors of forecasts `h` steps
+    ahead are correlated over ``h - 1`` steps. With the autocovariances
+    :math:`\gamma_k = \frac1n \sum_t (d_t - \bar d)(d_{t-k} - \bar d)` the variance of the mean is
+
+    .. math:: \frac{1}{n} \Big( \gamma_0 + 2 \sum_{k<h} \gamma_k \Big) \cdot
+              \frac{n}{n + 1 - 2h + h(h-1)/n} ,
+
+    with ``n - 1`` degrees of freedom. This estimate may be negative; the test is then undefined.
+    For one step it is Student's test of the differences.
+    """
+    n, means, variances = len(scores), [], []
+    for own in differences_of(scores):
+        means.append(own.mean())
+        deviations = own - own.mean()
+        covariances = [deviations[k:] @ deviations[: n - k] / n for k in range(horizon)]
+        variance = (covariances[0] + 2 * sum(covariances[1:])) / n
+        variance *= n / (n + 1 - 2 * horizon + horizon * (horizon - 1) / n)
+        variances.append(variance if variance >= 0 else np.nan)
+    fields = {"horizon": [horizon] * len(means)}
+    errors = np.sqrt(variances)
+    tests = student_tests("diebold_mariano", means, errors, n - 1, alternative, fields=fields)
+    if np.isnan(tests.pvalue).any():
         warn_undefined(
             f"The variance over horizon={horizon} is not above 0: the test is undefined."
         )
-    means, shared = [each.mean() for each in differences], {"horizon": horizon}
-    return join_tests(means, tests, "diebold_mariano", shared=shared)
+    return tests
 
 
 def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
@@ -518,19 +587,17 @@ def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
 def compare_study(study: ReaderStudy, alternative: str = "two-sided") -> PairTests:
     """Apply the analysis of variance of readers and cases."""
     values, pairs = study.values.mean(axis=1), list_pairs(len(study.values))
-    differences = values[pairs[:, 0]] - values[pairs[:, 1]]
     # Student's test with the variance of readers and cases
-    spreads = [study.of_difference(a, b) for a, b in pairs.tolist()]
-    tests = [
-        paired.student_test(value, spread.error, spread.degrees_of_freedom, alternative)
-        for value, spread in zip(differences.tolist(), spreads, strict=True)
-    ]
+    errors, degrees = zip(*(study.of_difference(a, b) for a, b in pairs.tolist()), strict=True)
     omnibus = None
     if len(values) > 2 and study.random_readers:
         statistic, pvalue = study.test_equality()
         omnibus = Test(name="F", statistic=statistic, pvalue=pvalue, method="equal systems")
-    fields = {"degrees_of_freedom": [spread.degrees_of_freedom for spread in spreads]}
-    return join_tests(differences, tests, "t", fields, omnibus=omnibus)
+    difference = values[pairs[:, 0]] - values[pairs[:, 1]]
+    fields = {"degrees_of_freedom": degrees}
+    return student_tests(
+        "t", difference, errors, degrees, alternative, fields=fields, omnibus=omnibus
+    )
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from skeval._inference.paired import (
-    Right,
     at_least,
     exceedances,
     grouped_cochran,
@@ -200,4 +199,4 @@ def test_tails_equal_scipy(alternative, degrees):
 
 def test_too_few_groups_for_cochrans_test():
     right = np.random.default_rng(0).random((4, 12)) < 0.6
-    assert np.isnan(grouped_cochran(Right(right, np.arange(12) // 6))).all()
+    assert np.isnan(grouped_cochran(right, np.arange(12) // 6)).all()

@@ -29,8 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
 
-from skeval._inference.paired import corrected_t, differences_of, mcnemar
-from skeval.model_selection import compare_classifiers, compare_predictions
+from skeval.model_selection import compare_classifiers, compare_predictions, compare_scores
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
@@ -67,7 +66,7 @@ def test_unequal_folds_have_a_mean_ratio():
 
 
 def test_no_variance():
-    with pytest.warns(UndefinedMetricWarning, match="same on every split"):
+    with pytest.warns(UndefinedMetricWarning, match="do not vary"):
         result = compare_classifiers([BAYES, BAYES], X, Y, cv=3)
     assert (result.difference.pvalue, result.difference.value, result.difference.statistic) == (
         1.0,
@@ -77,7 +76,7 @@ def test_no_variance():
     assert np.isnan([*result.difference.interval]).all()
     y = np.repeat([0, 1], 10)
     always = DummyClassifier(strategy="constant", constant=0)
-    with pytest.warns(UndefinedMetricWarning, match="same on every split"):
+    with pytest.warns(UndefinedMetricWarning, match="do not vary"):
         result = compare_classifiers([DecisionTreeClassifier(), always], y[:, None] * 1.0, y, cv=5)
     assert result.difference.value == 0.5
     assert np.isnan(
@@ -93,28 +92,31 @@ def test_no_variance():
 def test_differences_that_only_rounding_makes_are_none():
     """Scores of .7 and .6, .8 and .7 ... differ by 0.1, and by 3e-17 more or less."""
     b = np.linspace(0.1, 0.8, 10)
-    constant = differences_of(np.c_[b + 0.1, b])
-    assert np.var(constant) > 0
-    _, statistic, pvalue, limits = corrected_t(constant, 1 / 9)
-    assert np.isnan([statistic, pvalue, *limits(0.95)]).all()
-    none = differences_of(np.c_[(b / 3) * 3, b / 7 * 7])
-    assert not none.any()
-    assert corrected_t(none, 1 / 9)[1:3] == (0.0, 1.0)
+    assert np.var(b + 0.1 - b) > 0
+    with pytest.warns(UndefinedMetricWarning, match="do not vary"):
+        constant = compare_scores([b + 0.1, b], test_train_ratio=1 / 9).difference
+    assert np.isnan([constant.statistic, constant.pvalue, *constant.interval]).all()
+    with pytest.warns(UndefinedMetricWarning, match="do not vary"):
+        none = compare_scores([(b / 3) * 3, b / 7 * 7], test_train_ratio=1 / 9).difference
+    assert (none.value, none.statistic, none.pvalue) == (0.0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize(
     ("b", "c"), [(3, 9), (0, 5), (0, 0), (12, 12), (30, 14), (14, 30), (13, 12)]
 )
 def test_mcnemar_equals_statsmodels(b, c):
-    (_, statistic, pvalue, limits), name = mcnemar(b, c, 100)
-    exact = b + c < 25
+    sample = np.arange(100)
+    systems = np.array([sample >= c, (sample < c) | (sample >= b + c)])  # c, then b wrong
+    found = compare_predictions(np.ones(100), list(systems.astype(float)), method="mcnemar")
+    pair, exact = found.difference, b + c < 25
+    assert (pair.extra.only_a, pair.extra.only_b) == (b, c)
     expected = sm_mcnemar([[40, b], [c, 60 - b - c]], exact=exact, correction=True)
-    assert_allclose([statistic, pvalue], [expected.statistic, expected.pvalue], rtol=1e-12)
-    assert name == ("exact" if exact else "chi-squared")
+    assert_allclose([pair.statistic, pair.pvalue], [expected.statistic, expected.pvalue], 1e-12)
+    assert pair.extra.form == ("exact" if exact else "chi-squared")
     # Agresti & Min: half a pair in each cell.
     p, q = (b + 0.5) / 102, (c + 0.5) / 102
     half = stats.norm.ppf(0.975) * math.sqrt((p + q - (p - q) ** 2) / 102)
-    assert_allclose(limits(0.95), [p - q - half, p - q + half])
+    assert_allclose(list(pair.interval), [p - q - half, p - q + half])
 
 
 def test_mcnemar_of_held_out_predictions():

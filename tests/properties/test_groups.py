@@ -31,7 +31,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skeval._inference.intervals import spread_between, spreads_of_cells
-from skeval._inference.paired import Right
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import (
     CostCurveDisplay,
@@ -513,23 +512,6 @@ def test_the_spread_of_cells_is_that_of_their_samples(kind, dtype):
         rows = part == at
         (alone,) = spreads_of_cells(values, given[rows], group[rows], weight[rows])
         assert_allclose([*one.covariance[0], *one[1:3]], [*alone.covariance[0], *alone[1:3]])
-
-
-@each_value
-@pytest.mark.parametrize("crossed", [False, True])
-@pytest.mark.parametrize("k", [2, 4, 7])
-def test_contrasts_of_what_is_right_spread_as_their_samples_do(k, crossed):
-    rng, n = np.random.default_rng(k), 60
-    right = rng.random((k, n)) < 0.6
-    group = rng.integers(0, 7, (n, 2)) if crossed else rng.integers(0, 7, n)
-    contrasts = np.eye(k)[:-1] - np.eye(k)[-1]
-    values, found = Right(right, group).spread(contrasts)
-    each = contrasts @ right
-    assert_allclose(values, each.mean(axis=1))
-    expected = spread_between((each.T - values) / n, group)
-    assert_allclose(found.covariance, expected.covariance, atol=1e-15)
-    assert_allclose(found[1:3], expected[1:3])
-    assert_allclose(found.correlation, expected.correlation)
 
 
 def test_degrees_of_freedom_are_satterthwaites():
