@@ -22,9 +22,10 @@ MAX_ROWS = 1000
 """Maximum number of rows of differences whose averages are in memory at once."""
 
 
-def settle(values: Floats) -> Floats:
+def settle(values: Floats, axis: int | None = None) -> Floats:
     """Round values so that those equal up to rounding become equal: 0.8 - 0.7 and 0.7 - 0.6."""
-    scale = float(np.nanmax(np.abs(values))) or 1.0
+    scale = np.nanmax(np.abs(values), axis=axis, keepdims=True)
+    scale[scale == 0] = 1.0
     settled: Floats = np.round(values / scale, ROUNDING_DIGITS) * scale
     return settled
 
@@ -200,28 +201,9 @@ class SignedRankTests(NamedTuple):
 
 
 def signed_rank_tests(differences: Floats, confidence_level: float) -> SignedRankTests:
-    """Return the test of Wilcoxon (1945) without zeros, of each row of differences.
-
-    The distribution is exact for up to 50 differences, otherwise normal. The exact one is computed
-    from the observed, possibly tied, ranks under random signs.
-    """
-    # differences that are equal up to rounding are ties
-    n = differences.shape[1]
-    scale = np.abs(differences).max(axis=1, keepdims=True)
-    scale[scale == 0] = 1.0
-    settled = np.round(differences / scale, ROUNDING_DIGITS) * scale
-    sizes = np.sort(np.abs(settled), axis=1)
-    is_simple = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
-    pvalues, effects = np.empty(len(settled)), np.empty(len(settled))
-    for row in np.flatnonzero(~is_simple):
-        pvalues[row], effects[row] = signed_rank_pvalue(settled[row])
-    # without ties and zeros, all rows have the ranks 1 to n
-    ranks = np.argsort(np.argsort(np.abs(settled[is_simple]), axis=1), axis=1) + 1
-    positive = np.sum(ranks * (settled[is_simple] > 0), axis=1)
-    total = n * (n + 1) // 2
-    smaller = np.minimum(positive, total - positive)
-    effects[is_simple] = (2 * positive - total) / total
-    pvalues[is_simple] = np.minimum(2 * cumulated_signed_ranks(n)[smaller], 1.0)
+    """Return the test of Wilcoxon (1945) without zeros, of each row of differences."""
+    settled, n = settle(differences, axis=1), differences.shape[1]
+    pvalues, effects = signed_rank_pvalues(differences)
     # places of median and limits among the sorted Walsh averages
     first, second = np.triu_indices(n)
     n_averages = len(first)
@@ -242,23 +224,28 @@ def signed_rank_tests(differences: Floats, confidence_level: float) -> SignedRan
     return SignedRankTests(estimates, ends[:, 0], ends[:, 1], pvalues, effects, n_equal)
 
 
-def signed_rank_pvalue(differences: Floats) -> tuple[float, float]:
-    """Return the P-value of `signed_rank_tests` for one row, and the effect size."""
-    used = settle(differences)
-    used = used[used != 0]
-    if not len(used):
-        return 1.0, 0.0
+def signed_rank_pvalues(differences: Floats) -> tuple[Floats, Floats]:
+    """Return the P-values and effect sizes of `signed_rank_tests`, of each row of differences.
+
+    The distribution is exact for up to 50 differences other than 0, otherwise normal. The exact one
+    is computed from the observed, possibly tied, ranks under random signs.
+    """
+    # ranks of the differences other than 0: the zeros have the first ranks of all
+    settled = settle(differences, axis=1)
+    n_zeros = np.sum(settled == 0, axis=1)
+    ranks = stats.rankdata(np.abs(settled), axis=1) - n_zeros[:, None]
+    ranks[settled == 0] = 0.0
     # rank sums of positive and negative differences
-    ranks = stats.rankdata(np.abs(used))
-    total, positive = float(ranks.sum()), float(ranks[used > 0].sum())
-    smaller = min(positive, total - positive)
-    if len(used) <= EXACT_UP_TO:
-        probabilities = distribute_signed_ranks(tuple(np.rint(2 * ranks).astype(int).tolist()))
-        pvalue = 2 * float(probabilities[: int(np.rint(2 * smaller)) + 1].sum())
-    else:
-        z = (total / 2 - smaller) / np.sqrt(np.sum(ranks**2) / 4)
-        pvalue = 2 * float(stats.norm.sf(z))
-    return min(pvalue, 1.0), (2 * positive - total) / total
+    total, positive = ranks.sum(axis=1), np.sum(ranks * (settled > 0), axis=1)
+    smaller = np.minimum(positive, total - positive)
+    effects = np.divide(2 * positive - total, total, out=np.zeros(len(total)), where=total > 0)
+    with np.errstate(invalid="ignore"):
+        pvalues = 2 * stats.norm.sf((total - 2 * smaller) / np.sqrt(np.sum(ranks**2, axis=1)))
+    for row in np.flatnonzero(settled.shape[1] - n_zeros <= EXACT_UP_TO):
+        doubled = np.sort(np.rint(2 * ranks[row]).astype(int))[n_zeros[row] :]
+        probabilities = distribute_signed_ranks(tuple(doubled.tolist()))
+        pvalues[row] = 2 * probabilities[: int(np.rint(2 * smaller[row])) + 1].sum()
+    return np.minimum(pvalues, 1.0), effects
 
 
 @lru_cache(maxsize=64)

@@ -20,7 +20,7 @@ from sklearn.utils import get_tags
 from skeval._adapters.fits import fit_plan, score_plan
 from skeval._inference.estimate import Curve
 from skeval._inference.paired import mcnemar, tail_probability
-from skeval._inference.ranks import signed_rank_pvalue
+from skeval._inference.ranks import signed_rank_pvalues
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs, resolve_loss
 from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, know_classes
 from skeval._resampling.inputs import Inputs, Params, check_takes_weights, validate_inputs
@@ -688,8 +688,7 @@ def comparison_power(
         unit, least, start, most = "data sets", MIN_SIZE, MIN_SIZE, MAX_DATASETS
 
         def draw_datasets(size: int, n_studies: int, rng: Generator) -> np.ndarray:
-            studies = rng.choice(shifted, (n_studies, size))
-            return np.array([signed_rank_pvalue(study)[0] for study in studies])
+            return signed_rank_pvalues(rng.choice(shifted, (n_studies, size)))[0]
 
         draw_pvalues: DrawPvalues = draw_datasets
     else:

@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval._inference.paired import holm
-from skeval._inference.ranks import critical_difference, friedman, rank_rows, signed_rank_pvalue
+from skeval._inference.ranks import critical_difference, friedman, rank_rows, signed_rank_pvalues
 from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import permutation_test
 from skeval.report._data_checks import write_data_warnings
@@ -208,12 +208,9 @@ def count_rejections(n_simulations, noise):
     furthest = critical_difference(N, K, 0.95)
     for _ in range(n_simulations):
         scores = rng.normal(size=(N, K)) * noise
-        found = [
-            signed_rank_pvalue(scores[:, a] - scores[:, b])[0]
-            for a, b in zip(rows, columns, strict=True)
-        ]
+        found = signed_rank_pvalues((scores[:, rows] - scores[:, columns]).T)[0]
         ranks = rank_rows(scores)
-        wilcoxon = holm(np.array(found)).min() <= 0.05
+        wilcoxon = holm(found).min() <= 0.05
         counts += [
             wilcoxon,
             np.ptp(ranks.mean(axis=0)) >= furthest,
