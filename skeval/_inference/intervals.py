@@ -791,56 +791,19 @@ def spreads_of_cells(
 ) -> list[Spread]:
     """Return the spread of the weighted mean of a value, for each part of the samples.
 
-    A sample in cell c has the value ``values[c]``. The result is that of `spread_between`,
-    computed from a table of groups and cells if this table is small. Parts without samples are
-    left out.
+    A sample in cell c has the value ``values[c]``. Parts without samples are left out.
     """
-    if weight is not None:
-        weight = None if weight.min() == weight.max() else weight / weight.max()
-    # large tables: sample by sample
-    n_cells, n_groups = len(values), int(group.max()) + 1
-    shape = 1 if part is None else int(part.max()) + 1, n_groups, n_cells
-    size = int(np.prod(shape))
-    if group.ndim > 1 or size > _LARGE * len(cell):
-        weights = np.ones(len(cell)) if weight is None else weight
-        inside = [slice(None)]
-        if part is not None:
-            inside = [part == number for number in np.flatnonzero(np.bincount(part))]
-        return [_spread_of_many(values, cell[at], group[at], weights[at]) for at in inside]
-    # small tables: sums of weights by part, group and cell
-    place = (group if part is None else part * n_groups + group) * n_cells + cell
-    tables = squares = add_up(place, weight, size).reshape(shape)
-    if weight is not None:
-        squares = add_up(place, weight**2, size).reshape(shape)
-    pairs = zip(tables, squares, strict=True)
-    return [_spread_of_table(values, *pair) for pair in pairs if pair[0].any()]
-
-
-def _mean_influence(values: Floats, whole: Floats) -> Floats:
-    """Return the influence of a sample of each cell on the mean, given the weights of the cells."""
-    return (values - whole @ values / whole.sum()) / whole.sum()
-
-
-def _spread_of_many(values: Floats, cell: Labels, group: Codes, weight: Floats) -> Spread:
-    """Return the spread of a mean if the table of groups and cells would be large."""
-    moved = np.take(
-        _mean_influence(values, add_up(cell, weight, len(values))), cell
-    )  # np.take, since cells may be bool
-    return spread_between(weight * moved, group, weight)
-
-
-def _spread_of_table(values: Floats, table: Floats, squares: Floats) -> Spread:
-    """Return the spread of a mean from sums of weights and squared weights by group and cell."""
-    whole = table.sum(axis=0)
-    influence = _mean_influence(values, whole)
-    squared, counted = squares.sum(axis=0) @ influence**2, whole @ influence**2
-    totals = Totals(np.array([squared]), np.array([counted]))
-    size, squares = (sums @ np.ones((len(values), 1)) for sums in (table, squares))
-    return measure_sums((table @ influence)[None, :, None], size, squares, totals, size)
-
-
-_LARGE = 4
-"""Number of table entries per sample above which the table is slower than the samples."""
+    own = np.take(values, cell)  # cells may be bool
+    weight = np.ones(len(own)) if weight is None else weight / weight.max()
+    inside: list[Any] = [slice(None)]
+    if part is not None:
+        inside = [part == number for number in np.flatnonzero(np.bincount(part))]
+    spreads = []
+    for at in inside:
+        share = weight[at] / weight[at].sum()
+        influence = share * (own[at] - share @ own[at])
+        spreads.append(spread_between(influence, group[at], weight[at]))
+    return spreads
 
 
 def covariance_left_out(influence: Floats, own: Floats, group: Codes) -> Floats:

@@ -30,7 +30,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skeval._inference.intervals import spread_between, spreads_of_cells
+from skeval._inference.intervals import spread_between
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import (
     CostCurveDisplay,
@@ -484,34 +484,6 @@ def test_crossed_groups_are_those_of_statsmodels():
     assert_allclose(found.difference.standard_error**2, parts[0] + parts[1] - parts[2])
     one = compare_predictions(None, scores, groups=a).difference
     assert_allclose(one.standard_error**2, parts[0])
-
-
-@each_value
-@pytest.mark.parametrize("dtype", [np.intp, np.int8, bool])
-@pytest.mark.parametrize("kind", ["", "weighted", "many groups", "crossed"])
-def test_the_spread_of_cells_is_that_of_their_samples(kind, dtype):
-    rng = np.random.default_rng(0)
-    values, cell = np.array([0.0, 1.0, -1.0, 0.5]), rng.integers(0, 4, 60)
-    group = {"many groups": np.arange(60), "crossed": rng.integers(0, 6, (60, 2))}.get(
-        kind, rng.integers(0, 7, 60)
-    )
-    if dtype is bool:
-        values, cell = values[:2], cell % 2
-    given = cell.astype(dtype)
-    weight = rng.uniform(0.1, 3, 60) if kind == "weighted" else np.ones(60)
-    share = weight / weight.sum()
-    influence = share * (values[cell] - share @ values[cell])
-    expected = spread_between(influence, group, weight)
-    (found,) = spreads_of_cells(values, given, group, weight)
-    assert_allclose(found.covariance, expected.covariance)
-    assert_allclose(found[1:3], expected[1:3])
-    assert_allclose(found.correlation, expected.correlation)
-    part = 2 * rng.integers(0, 3, 60)  # of two of five there is none
-    parts = spreads_of_cells(values, given, group, weight, part)
-    for at, one in zip(np.unique(part), parts, strict=True):
-        rows = part == at
-        (alone,) = spreads_of_cells(values, given[rows], group[rows], weight[rows])
-        assert_allclose([*one.covariance[0], *one[1:3]], [*alone.covariance[0], *alone[1:3]])
 
 
 def test_degrees_of_freedom_are_satterthwaites():
