@@ -18,7 +18,12 @@ from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Curve, Estimate
 from skeval._inference.intervals import Limits
 from skeval.metrics._table import find_row, range_of_metric, unwrap
-from skeval.model_selection._comparison import Comparison, ReaderComparison, check_method
+from skeval.model_selection._comparison import (
+    Comparison,
+    ReaderComparison,
+    check_method,
+    spread_rows,
+)
 from skeval.model_selection._metric_interval import find_metric, make_statistic, name_metric
 from skeval.model_selection._pair_tests import compare_study, correct
 from skeval.utils import _checks
@@ -282,32 +287,18 @@ def _read_long(y_true: Any, table: Any) -> Readings:
     if not set(COLUMNS) <= set(columns):
         raise ValueError(f"scores must have the columns {COLUMNS}, got {tuple(columns)}.")
     _checks.check_same_length(**{name: columns[name] for name in COLUMNS})
-    for name in COLUMNS[:3]:
-        if _checks.find_missing(columns[name]).any():
-            raise ValueError(f"scores[{name!r}] must not contain missing values.")
-    # number the systems, readers and cases
-    parts = [np.unique(columns[name].astype(str), return_inverse=True) for name in COLUMNS[:3]]
-    (systems, readers, cases), codes = zip(*parts, strict=True)
-    cells, counts = np.unique(np.column_stack(codes), axis=0, return_counts=True)
-    if counts.max() > 1:
-        system, reader, case = cells[counts.argmax()]
-        raise ValueError(
-            f"scores must have one reading of each case, got {counts.max()} of case {cases[case]} "
-            f"by reader {readers[reader]} with system {systems[system]}."
-        )
+    # readings in a table; missing ones are nan or None
+    score = columns["score"].astype(float if columns["score"].dtype.kind in "biuf" else object)
+    keys = {name: columns[name] for name in COLUMNS[:3]}
+    (systems, readers, cases), scores, (*_, place) = spread_rows(keys, score)
     # one true value for each case
-    truth = columns["truth"][np.unique(codes[2], return_index=True)[1]]
-    unequal = truth[codes[2]] != columns["truth"]
+    truth = columns["truth"][np.unique(place, return_index=True)[1]]
+    unequal = truth[place] != columns["truth"]
     if unequal.any():
-        case = cases[codes[2][unequal.argmax()]]
+        case = cases[place[unequal.argmax()]]
         raise ValueError(f"scores['truth'] must be the same in all rows of a case, not in {case}.")
-    # readings in a table; missing ones stay None
-    scores = np.full((len(systems), len(readers), len(cases)), None, dtype=object)
-    scores[codes] = columns["score"]
-    if columns["score"].dtype.kind in "biuf":
-        scores = scores.astype(float)
     labels = _checks.check_y("scores['truth']", truth)
-    return _check_readings(labels, tuple(systems.tolist()), tuple(readers.tolist()), scores)
+    return _check_readings(labels, tuple(map(str, systems)), tuple(map(str, readers)), scores)
 
 
 def _check_readings(

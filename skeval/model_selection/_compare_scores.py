@@ -5,7 +5,7 @@ The public function, and the reading of the tables of each kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,9 @@ from skeval.model_selection._comparison import (
     SplitComparison,
     check_margin,
     check_method,
+    name_distinct,
     name_listed,
+    spread_rows,
 )
 from skeval.model_selection._pair_tests import METHODS, correct, corrected_t
 from skeval.utils import _checks
@@ -393,8 +395,8 @@ def read_score_table(
     else:
         names = datasets = []
         if hasattr(scores, "columns"):
-            names = _name("classifiers", scores.columns)
-            datasets = _name("data sets", getattr(scores, "index", range(len(scores))))
+            names = name_distinct("classifiers", scores.columns)
+            datasets = name_distinct("data sets", getattr(scores, "index", range(len(scores))))
         try:
             means = _checks.check_data("scores", scores, dtype=float, ensure_all_finite=NAN)
         except ValueError as error:
@@ -449,77 +451,34 @@ def _read_nested(scores: Mapping[Any, Any]) -> Table:
             cells[dataset, name] = float(read_splits_scores("scores", result).mean())
     names = dict.fromkeys(name for _, name in cells)
     means = np.array([[cells.get((row, name), np.nan) for name in names] for row in scores])
-    return _name("data sets", scores), _name("classifiers", names), means
+    return name_distinct("data sets", scores), name_distinct("classifiers", names), means
 
 
 def _read_long(table: Any) -> Table:
     """Read rows in arbitrary order: names are sorted, and splits are paired by name."""
-    columns = {name: list(table[name]) for name in ("dataset", "classifier", "score")}
-    columns["split"] = list(table["split"]) if "split" in table.columns else [0] * len(table)
-    for column in ("dataset", "classifier", "split"):
-        lacking = [one for one in columns[column] if _checks.is_missing(one)]
-        if lacking:
-            raise ValueError(f"scores must have a {column} in each row, got {lacking[0]!r}.")
     values = _checks.check_data(
-        "scores", columns["score"], ensure_2d=False, dtype=float, ensure_all_finite=NAN
+        "scores", table["score"], ensure_2d=False, dtype=float, ensure_all_finite=NAN
     )
-    rows = list(zip(columns["dataset"], columns["split"], strict=True))
-    keys, names, cells, counts = _pivot(rows, columns["classifier"], values)
-    if counts.max() > 1:
-        row, column = np.argwhere(counts > 1)[0]
-        raise ValueError(
-            "scores must have one row for each data set and classifier, or a column 'split', got "
-            f"several of {keys[row][0]!r} and {names[column]!r}."
-        )
+    keys, advice = ["dataset", "classifier"], ", or a column 'split'"
+    if "split" in table.columns:
+        keys, advice = [*keys, "split"], ""
+    (datasets, names, *_), cells, places = spread_rows(
+        {key: table[key] for key in keys}, values, advice
+    )
     # mean over the splits, which all classifiers of a data set share
-    datasets = _sort(dataset for dataset, _ in keys)
-    means = np.empty((len(datasets), len(names)))
-    for at, dataset in enumerate(datasets):
-        own = [other == dataset for other, _ in keys]
-        read = counts[own] > 0
-        if (read.any(axis=0) != read.all(axis=0)).any():
-            raise ValueError(
-                "scores must have the same splits for all classifiers, got different splits on "
-                f"{dataset!r}."
-            )
-        means[at] = np.ascontiguousarray(cells[own].T).mean(axis=1)
-    return _name("data sets", datasets), _name("classifiers", names), means
-
-
-def _pivot(
-    rows: Sequence[Any], columns: Sequence[Any], values: Any
-) -> tuple[list[Any], list[Any], np.ndarray, np.ndarray]:
-    """Return the distinct rows and columns, the last value of each cell, and their number."""
-    labels = _sort(rows), _sort(columns)
-    places = [{label: at for at, label in enumerate(listed)} for listed in labels]
-    cell = [places[0][row] for row in rows], [places[1][column] for column in columns]
-    shape = len(labels[0]), len(labels[1])
-    table, counts = np.full(shape, np.nan), np.zeros(shape, dtype=int)
-    table[cell] = values
-    np.add.at(counts, cell, 1)
-    return *labels, table, counts
-
-
-def _sort(ids: Iterable[Any]) -> list[Any]:
-    """Return the distinct values in order; values that cannot be compared by type and text."""
-    different = set(ids)
-    try:
-        return sorted(different)
-    except TypeError:
-        return sorted(different, key=lambda value: (type(value).__name__, str(value)))
-
-
-def _name(what: str, ids: Iterable[Any]) -> list[str]:
-    """Return names as text; raise if two names have the same text."""
-    named: dict[str, Any] = {}
-    for identifier in ids:
-        if str(identifier) in named:
-            raise ValueError(
-                f"scores must have distinct names, got the {what} {named[str(identifier)]!r} and "
-                f"{identifier!r}."
-            )
-        named[str(identifier)] = identifier
-    return list(named)
+    read = np.zeros(cells.shape, dtype=bool)
+    read[tuple(places)] = True
+    cells, read = (part.reshape(len(datasets), len(names), -1) for part in (cells, read))
+    sizes = read.sum(axis=2)
+    differs = ((sizes > 0) & (sizes < read.any(axis=1).sum(axis=1)[:, None])).any(axis=1)
+    if differs.any():
+        raise ValueError(
+            "scores must have the same splits for all classifiers, got different splits on "
+            f"{datasets[differs.argmax()]!r}."
+        )
+    with np.errstate(invalid="ignore"):  # data sets without a classifier
+        means = np.where(read, cells, 0.0).sum(axis=2) / sizes
+    return name_distinct("data sets", datasets), name_distinct("classifiers", names), means
 
 
 def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
@@ -547,24 +506,23 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
         return columns, groups
 
     # in long form, items are identified by their groups and name
-    for name in ("item", "system"):
-        _checks.check_complete(f"scores[{name!r}]", columns[name])
+    _checks.check_complete("scores['item']", columns["item"])
     own = columns["item"].tolist()
     parts = [own] if groups is None else [*groups.T.tolist(), own]
     items = [" / ".join(map(str, part)) for part in zip(*parts, strict=True)]
     with _checks.naming("scores"):
         values = columns["score"].astype(float)
-    listed, systems, table, counts = _pivot(items, columns["system"].tolist(), values)
-    if (counts != 1).any():
-        item, column = np.argwhere(counts != 1)[0]
+    keys = {"item": np.array(items, dtype=object), "system": columns["system"]}
+    (listed, systems), table, (place, _) = spread_rows(keys, values)
+    if len(items) < table.size:
+        item, system = np.argwhere(~np.isfinite(table))[0]
         raise ValueError(
-            f"scores must have one score of each item by {systems[column]!r}, got "
-            f"{counts[item, column]} of item {listed[item]}."
+            f"scores must have one score of each item by each system, got none of item "
+            f"{listed[item]} by {systems[system]!r}."
         )
     if groups is not None:
-        first = dict(zip(reversed(items), reversed(range(len(items))), strict=True))
-        groups = groups[[first[item] for item in listed]]
-    return dict(zip(_name("systems", systems), table.T, strict=True)), groups
+        groups = groups[np.unique(place, return_index=True)[1]]
+    return dict(zip(name_distinct("systems", systems), table.T, strict=True)), groups
 
 
 def check_items(columns: Mapping[str, np.ndarray]) -> None:

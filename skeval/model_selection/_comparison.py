@@ -6,7 +6,7 @@ then the comparison with its forms for splits, many systems, data sets and reade
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import combinations
@@ -14,6 +14,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from skeval._inference.designs import ReaderStudy
@@ -72,6 +73,60 @@ def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
         f"{argument} must be a dict or a list with at least two entries, got "
         f"{type(things).__name__}{shape}; the order of arguments is {ORDERS[argument]}."
     )
+
+
+def spread_rows(
+    columns: Mapping[str, Any], values: np.ndarray, advice: str = ""
+) -> tuple[list[list[Any]], np.ndarray, list[NDArray[np.intp]]]:
+    """Return the values of a long table by the names in its columns.
+
+    Returns
+    -------
+    names : list of list
+        Distinct names in each column, in order.
+    table : ndarray with an axis for each column
+        nan, or None for objects, where the table has no row.
+    places : list of ndarray of shape (n_rows,)
+        Place of the name of each row.
+    """
+    names: list[list[Any]] = []
+    places: list[NDArray[np.intp]] = []
+    for key, column in columns.items():
+        _checks.check_complete(f"scores[{key!r}]", np.asarray(column))
+        rows = np.asarray(column).tolist()
+        # names that cannot be compared are sorted by type and text
+        try:
+            distinct = sorted(set(rows))
+        except TypeError:
+            distinct = sorted(set(rows), key=lambda name: (type(name).__name__, str(name)))
+        number = {name: at for at, name in enumerate(distinct)}
+        places.append(np.array([number[name] for name in rows], dtype=np.intp))
+        names.append(distinct)
+    # one row in each cell
+    cells, counts = np.unique(places, axis=1, return_counts=True)
+    if counts.max() > 1:
+        cell = zip(columns, names, cells[:, counts.argmax()], strict=True)
+        raise ValueError(
+            f"scores must have one row for each {', '.join(columns)}{advice}; got {counts.max()} "
+            f"rows of {', '.join(f'{key} {named[at]!r}' for key, named, at in cell)}."
+        )
+    missing = None if values.dtype == object else np.nan
+    table = np.full([len(distinct) for distinct in names], missing, dtype=values.dtype)
+    table[tuple(places)] = values
+    return names, table, places
+
+
+def name_distinct(what: str, names: Iterable[Any]) -> list[str]:
+    """Return names as text; raise if two names have the same text."""
+    named: dict[str, Any] = {}
+    for name in names:
+        if str(name) in named:
+            raise ValueError(
+                f"scores must have distinct names, got the {what} {named[str(name)]!r} and "
+                f"{name!r}."
+            )
+        named[str(name)] = name
+    return list(named)
 
 
 def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) -> None:

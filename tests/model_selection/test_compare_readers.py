@@ -230,7 +230,7 @@ def test_bad_tables():
         compare_readers([0, 1], table)
     with pytest.raises(ValueError, match="scores must have the columns"):
         compare_readers(None, table.drop(columns="truth"))
-    with pytest.raises(ValueError, match="one reading of each case, got 2"):
+    with pytest.raises(ValueError, match="one row for each system, reader, case; got 2 rows"):
         compare_readers(None, pd.concat([table, table.iloc[:1]]))
     with pytest.raises(ValueError, match=r"scores\['reader'\] must not contain missing"):
         compare_readers(None, table.assign(reader=table.reader.where(table.reader > 0)))

@@ -153,11 +153,11 @@ def change(column, value, *rows):
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        (change("split", 1, 0), "several of 10 and 'tree'"),
+        (change("split", 1, 0), "2 rows of dataset 10, classifier 'tree', split 1"),
         (change("split", "a", 0), "different splits on 10"),
         (make_rows().drop(index=4), "different splits on 10"),
-        (change("split", np.nan, 0), "scores must have a split in each row, got nan"),
-        (change("dataset", None, 0), "scores must have a dataset in each row, got None"),
+        (change("split", np.nan, 0), r"scores\['split'\] must not contain missing values"),
+        (change("dataset", None, 0), r"scores\['dataset'\] must not contain missing values"),
         (change("dataset", "10", *range(9, 18)), "distinct names, got the data sets 10 and '10'"),
         ({1: {"a": 1, "b": 2}, "1": {"a": 2, "b": 3}}, "distinct names, got the data"),
         ({"x": {1: 1, "1": 2}}, "distinct names, got the classifiers 1 and '1'"),
@@ -253,7 +253,7 @@ def test_skillings_and_mack_has_its_size():
             pd.DataFrame({"dataset": [1, 1], "classifier": ["a", "a"], "score": [1.0, 2.0]}),
             {},
             ValueError,
-            "or a column 'split', got several",
+            "or a column 'split'; got 2 rows of dataset 1, classifier 'a'",
         ),
     ],
 )
