@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from skeval._inference import intervals
-from skeval._inference.intervals import Codes, Spread, Totals
+from skeval._inference.intervals import Codes, Spread
 
 Floats = NDArray[np.float64]
 
@@ -485,33 +485,11 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
     cuts = np.unique(np.quantile(score, np.linspace(0, 1, _CUTS), method="nearest"))[1:]
     if not len(cuts):
         return min(largest, float(n_groups))
-    place, n_places = np.searchsorted(cuts, score, side="right"), len(cuts) + 1
-    weight = weight / weight.sum()
-
-    def admit(counts: Floats) -> Floats:
-        """Return totals above each cutoff from totals between cutoffs, along the last axis."""
-        above: Floats = counts[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
-        return above
-
-    # rates above each cutoff, and their variances for independent samples
-    rate, above = (
-        admit(intervals.add_up(place, values, n_places)) for values in (weight, weight**2)
-    )
-    variances = rate * (1 - rate)
-    whole = float(np.sum(weight**2))
-    squares = (1 - 2 * rate) * above + rate**2 * whole
-    totals = Totals(np.array([squares.sum()]), np.array([variances.sum()]))
-
-    def measure(code: Codes) -> Spread:
-        n = int(code.max()) + 1
-        counts = intervals.add_up(code * n_places + place, weight, n * n_places)
-        counts = counts.reshape(n, n_places)
-        own = counts.sum(axis=1, keepdims=True)
-        sums = (admit(counts) - rate * own).T[:, :, None]
-        squared = intervals.add_up(code, weight**2, n)[:, None]
-        return intervals.measure_sums(sums, own, squared, totals, own)
-
-    # mean variance between groups, and of independent samples
-    between = float(np.trace(intervals.combine_ways(group, measure).covariance)) / len(cuts)
-    alone = float(np.mean(variances))
+    # mean variance of the rates above the cutoffs: between groups, and of independent samples
+    weight, alone, between = weight / weight.sum(), 0.0, 0.0
+    for cut in cuts:
+        above = score >= cut
+        rate = float(weight @ above)
+        alone += rate * (1 - rate)
+        between += intervals.spread_between(weight * (above - rate), group, weight).variance
     return float(np.clip(alone / between, 1.0, largest)) if between > 0 else largest
