@@ -466,9 +466,10 @@ def _read_long(table: Any) -> Table:
         {key: table[key] for key in keys}, values, advice
     )
     # mean over the splits, which all classifiers of a data set share
-    read = np.zeros(cells.shape, dtype=bool)
-    read[tuple(places)] = True
-    cells, read = (part.reshape(len(datasets), len(names), -1) for part in (cells, read))
+    present = np.zeros(cells.shape, dtype=bool)
+    present[tuple(places)] = True
+    shape = len(datasets), len(names), -1
+    cells, read = cells.reshape(shape), present.reshape(shape)
     sizes = read.sum(axis=2)
     differs = ((sizes > 0) & (sizes < read.any(axis=1).sum(axis=1)[:, None])).any(axis=1)
     if differs.any():
@@ -512,8 +513,8 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
     items = [" / ".join(map(str, part)) for part in zip(*parts, strict=True)]
     with _checks.naming("scores"):
         values = columns["score"].astype(float)
-    keys = {"item": np.array(items, dtype=object), "system": columns["system"]}
-    (listed, systems), table, (place, _) = spread_rows(keys, values)
+    rows = {"item": np.array(items, dtype=object), "system": columns["system"]}
+    (listed, systems), table, (place, _) = spread_rows(rows, values)
     if len(items) < table.size:
         item, system = np.argwhere(~np.isfinite(table))[0]
         raise ValueError(
