@@ -492,7 +492,7 @@ def drawing_units(
         first, *others = sorted(kinds, key=lambda units: units.n_units)
         return replace(first, crossed=tuple(others))
     if n_samples < 2:
-        raise ValueError(f"X must contain at least 2 samples for a bootstrap, got {n_samples}.")
+        raise ValueError(f"The data must contain at least 2 samples, got {n_samples}.")
     if codes is None:
         return DrawingUnits(np.arange(n_samples), (np.arange(n_samples),))
     # samples within their classes

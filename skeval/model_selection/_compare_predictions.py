@@ -248,11 +248,6 @@ def compare_predictions(
     _checks.check_option("method", method, ("auto", *OPTIONS))
     metric = find_metric(metric) if isinstance(metric, str) else metric
     # systems by name
-    if hasattr(predictions, "columns") and hasattr(predictions, "pivot"):  # a frame
-        columns = list(predictions.columns)
-        if len(set(map(str, columns))) < len(columns):
-            raise ValueError(f"predictions must have columns of different names, got {columns}.")
-        predictions = {str(name): predictions[name].to_numpy() for name in columns}
     named = name_listed("predictions", predictions, "prediction")
 
     # the test, and the options that it takes
@@ -284,7 +279,7 @@ def compare_predictions(
         )
 
     # validated arrays, or the metric in each unit
-    places = named if isinstance(predictions, Mapping) else range(len(named))
+    places = range(len(named)) if isinstance(predictions, list | tuple) else named
     source = ComparedPredictions(
         names=tuple(named),
         words=[f"predictions[{place!r}]" for place in places],
@@ -407,6 +402,8 @@ def read_vector(name: str, predicted: Any) -> np.ndarray:
     """Return predictions as an array of one or two dimensions, the samples first."""
     with _checks.naming(name):
         array = np.asarray(predicted)
+    if array.shape[1:] == (1,):
+        array = array[:, 0]
     if array.ndim not in (1, 2) or not array.size:
         raise ValueError(f"{name} must have one entry or row per sample, got shape {array.shape}.")
     _checks.check_complete(name, array)
@@ -492,7 +489,11 @@ class ComparedPredictions:
         right = []
         for word, vector in zip(self.words, self.vectors, strict=True):
             if vector.ndim > 1:
-                raise ValueError(f"{word} must have one label a sample if metric is None.")
+                raise ValueError(
+                    f"{word} must contain one label per sample if metric is None, got the shape "
+                    f"{vector.shape}; the labels of probabilities are "
+                    f"classes[{word}.argmax(axis=1)]."
+                )
             labels = _checks.check_y(word, vector)
             _checks.check_comparable(self.truth, word, labels)
             right.append(labels == self.truth)

@@ -28,7 +28,7 @@ from skeval.model_selection._metric_interval import find_metric, make_statistic,
 from skeval.model_selection._pair_tests import compare_study, correct
 from skeval.utils import _checks
 from skeval.utils._checks import Alternative, ReaderSampling
-from skeval.utils._compat import read_arrays
+from skeval.utils._compat import check_pairs, read_arrays
 
 Floats = NDArray[np.float64]
 COLUMNS = ("system", "reader", "case", "score", "truth")
@@ -55,7 +55,7 @@ def compare_readers(
     metric: Callable[..., float] | str = roc_auc_score,
     readers: ReaderSampling = "random",
     alternative: Alternative = "two-sided",
-    groups: ArrayLike | None = None,
+    groups: str | ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> Comparison:
     r"""Compare systems that several readers use on the same cases (MRMC studies).
@@ -86,9 +86,9 @@ def compare_readers(
         ones of interest.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative hypothesis for the first minus the second of two systems.
-    groups : array-like of shape (n_cases,), default=None
+    groups : array-like of shape (n_cases,) or str, default=None
         Patient of each case, if patients have several cases. Patients are then the sampling units.
-        Requires a dict of arrays.
+        Of a long table, the name of a column.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, of the intervals of all differences together, and of the
         interval of each system.
@@ -177,7 +177,10 @@ def compare_readers(
     # one score of each case by each reader with each system
     columns = getattr(scores, "columns", scores if isinstance(scores, Mapping) else ())
     is_long = {"system", "reader"} <= set(map(str, columns))
-    readings = _read_long(y_true, scores) if is_long else _read_arrays(y_true, scores)
+    if is_long:
+        readings, groups = _read_long(y_true, scores, groups)
+    else:
+        readings = _read_arrays(y_true, scores, groups)
     method = "obuchowski_rockette" if readers == "random" else "fixed_readers"
     check_method(method, alternative, len(readings.names))
     if len(readings.readers) < 2 and readers == "random":
@@ -250,7 +253,7 @@ def _estimate_system(
     )
 
 
-def _read_arrays(y_true: Any, scores: Any) -> Readings:
+def _read_arrays(y_true: Any, scores: Any, groups: Any) -> Readings:
     """Read a dict of arrays of shape (n_readers, n_cases)."""
     if not isinstance(scores, Mapping) or len(scores) < 2:
         raise TypeError(
@@ -260,6 +263,9 @@ def _read_arrays(y_true: Any, scores: Any) -> Readings:
         )
     if y_true is None:
         raise ValueError("y_true must contain the true value of each case, got None.")
+    # columns of frames may name the cases
+    cases = {name: array.T if hasattr(array, "T") else array for name, array in scores.items()}
+    check_pairs({"y_true": y_true, "scores": cases, "groups": groups})
     labels = _checks.check_y("y_true", y_true)
     with _checks.naming("scores"):
         arrays = {str(name): np.asarray(array) for name, array in scores.items()}
@@ -271,7 +277,7 @@ def _read_arrays(y_true: Any, scores: Any) -> Readings:
                 f"{len(labels)}) with the same n for all systems, got {array.shape}."
             )
     # readers are named by the rows of frames
-    frames = [array for array in scores.values() if hasattr(array, "columns")]
+    frames = [array for array in scores.values() if hasattr(array, "iloc")]
     readers = {tuple(map(str, frame.index)) for frame in frames}
     if len(readers) > 1:
         raise ValueError("scores must name the same readers in the same order in all systems.")
@@ -279,26 +285,38 @@ def _read_arrays(y_true: Any, scores: Any) -> Readings:
     return _check_readings(labels, tuple(arrays), [*readers, numbered][0], [*arrays.values()])
 
 
-def _read_long(y_true: Any, table: Any) -> Readings:
-    """Read a table with one row for each reading."""
+def _read_long(y_true: Any, table: Any, groups: Any) -> tuple[Readings, Any]:
+    """Read a table with one row for each reading, and the groups of its cases."""
     if y_true is not None:
         raise ValueError("y_true must be None for a long table, which has the column 'truth'.")
     columns = {str(key): np.asarray(table[key]) for key in getattr(table, "columns", table)}
     if not set(COLUMNS) <= set(columns):
         raise ValueError(f"scores must have the columns {COLUMNS}, got {tuple(columns)}.")
-    _checks.check_same_length(**{name: columns[name] for name in COLUMNS})
+    if groups is not None and (not isinstance(groups, str) or groups not in columns):
+        raise ValueError(
+            f"groups must name a column of scores if they are a long table, {tuple(columns)}, got "
+            f"{groups!r}."
+        )
+    _checks.check_same_length(**columns)
     # readings in a table; missing ones are nan or None
     score = columns["score"].astype(float if columns["score"].dtype.kind in "biuf" else object)
     keys = {name: columns[name] for name in COLUMNS[:3]}
     (systems, readers, cases), scores, (*_, place) = spread_rows(keys, score)
-    # one true value for each case
-    truth = columns["truth"][np.unique(place, return_index=True)[1]]
-    unequal = truth[place] != columns["truth"]
-    if unequal.any():
-        case = cases[place[unequal.argmax()]]
-        raise ValueError(f"scores['truth'] must be the same in all rows of a case, not in {case}.")
-    labels = _checks.check_y("scores['truth']", truth)
-    return _check_readings(labels, tuple(map(str, systems)), tuple(map(str, readers)), scores)
+    # one true value, and one group, for each case
+    of_cases: dict[str | None, Any] = {None: None}
+    first = np.unique(place, return_index=True)[1]
+    for name in ("truth",) if groups is None else ("truth", groups):
+        _checks.check_complete(f"scores[{name!r}]", columns[name])
+        of_cases[name] = columns[name][first]
+        unequal = of_cases[name][place] != columns[name]
+        if unequal.any():
+            raise ValueError(
+                f"scores[{name!r}] must be the same in all rows of a case, not in "
+                f"{cases[place[unequal.argmax()]]}."
+            )
+    labels = _checks.check_y("scores['truth']", of_cases["truth"])
+    names = tuple(map(str, systems)), tuple(map(str, readers))
+    return _check_readings(labels, *names, scores), of_cases[groups]
 
 
 def _check_readings(
@@ -470,7 +488,10 @@ def reader_study_size(
             f"comparison must be a result of compare_readers, got {type(comparison).__name__}."
         )
     # the difference, which a one-sided test must be able to detect
-    difference = comparison.difference.value if difference is None else difference
+    if difference is None:
+        if len(comparison.names) > 2:
+            raise ValueError("difference must be passed if more than two systems were compared.")
+        difference = comparison.difference.value
     if not isinstance(difference, Real) or not np.isfinite(difference) or difference == 0:
         raise ValueError(f"difference must be a number other than 0, got {difference!r}.")
     alternative = next(iter(comparison.differences.values())).alternative
@@ -484,7 +505,9 @@ def reader_study_size(
     if not isinstance(power, Real) or not level < power < 1:
         raise ValueError(f"power must satisfy {level:.3g} < power < 1, got {power!r}.")
     least = 2 if study.random_readers else 1
-    counts = sorted({_checks.check_count("n_readers", n, least) for n in np.atleast_1d(n_readers)})
+    counts = sorted(
+        {_checks.check_count("n_readers", n, least) for n in np.atleast_1d(n_readers).tolist()}
+    )
     # smallest number of cases for each number of readers, by bisection
     sizes = range(1, 1 + MAX_TIMES * study.n_cases)
     needed = []

@@ -28,7 +28,7 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._pair_tests import METHODS, correct, corrected_t
 from skeval.utils import _checks
 from skeval.utils._checks import Alternative, ComparisonTest, Missing, Over, RandomStateLike
-from skeval.utils._compat import validate_params
+from skeval.utils._compat import check_pairs, validate_params
 
 TESTS = {"splits": ("corrected_t",), "datasets": ("wilcoxon", "nemenyi"), "items": ("max_t",)}
 """Tests by what the scores are of."""
@@ -62,13 +62,13 @@ def compare_scores(
     scores : dict, list, dataframe or array-like
         For several splits of one data set: a dict or list with the scores of each classifier,
         either an array of shape (n_splits,), with the same splits in the same order, or a result of
-        `cross_validate`.
+        `cross_validate`; or a frame with a column for each classifier.
 
         For several data sets: the score of each classifier on each data set. Larger is better, so
         negate errors. One of:
 
         - a frame with a row for each data set and a column for each classifier;
-        - a frame in long form with the columns ``dataset``, ``classifier`` and ``score``, and
+        - a frame or dict of columns in long form: ``dataset``, ``classifier`` and ``score``, and
           ``split`` if there are scores of splits, which are paired by it; the order of the rows
           does not matter, and names are sorted;
         - a dict of data sets, each a dict of classifiers: a result of `cross_validate`, scores of
@@ -251,6 +251,8 @@ def compare_scores(
         raise ValueError(
             f"test_train_ratio must be None for over={over!r}, got {test_train_ratio}."
         )
+    if over != "datasets":
+        check_pairs({"scores": scores, "groups": groups})
     if over == "items":
         columns, groups = read_items(scores, groups)
         check_items(columns)
@@ -331,8 +333,8 @@ def read_splits(
             ratio = float(np.mean([len(test) / len(train) for test, train in pairs]))
     if ratio is None:
         raise ValueError(
-            "test_train_ratio must be given, 1 / 9 for ten folds, or scores be results of "
-            "cross_validate with return_indices=True; got None."
+            "test_train_ratio must be passed for over='splits', 1 / 9 for ten folds, or scores be "
+            "results of cross_validate with return_indices=True; got None."
         )
     if not isinstance(ratio, int | float | np.number) or not 0 < ratio < np.inf:
         raise ValueError(f"test_train_ratio must be a number > 0, got {ratio!r}.")
@@ -388,15 +390,16 @@ def read_score_table(
     scores: Any, missing: str
 ) -> tuple[tuple[str, ...], np.ndarray, tuple[str, ...], tuple[str, ...]]:
     """Return names, mean scores over splits, data sets, and those dropped for missing scores."""
-    if {"dataset", "classifier", "score"} <= set(map(str, getattr(scores, "columns", ()))):
+    columns = getattr(scores, "columns", scores if isinstance(scores, Mapping) else ())
+    if {"dataset", "classifier", "score"} <= set(map(str, columns)):
         datasets, names, means = _read_long(scores)
     elif isinstance(scores, Mapping):
         datasets, names, means = _read_nested(scores)
     else:
         names = datasets = []
         if hasattr(scores, "columns"):
-            names = name_distinct("classifiers", scores.columns)
-            datasets = name_distinct("data sets", getattr(scores, "index", range(len(scores))))
+            names = name_distinct("scores", scores.columns)
+            datasets = name_distinct("scores", getattr(scores, "index", range(len(scores))))
         try:
             means = _checks.check_data("scores", scores, dtype=float, ensure_all_finite=NAN)
         except ValueError as error:
@@ -451,7 +454,7 @@ def _read_nested(scores: Mapping[Any, Any]) -> Table:
             cells[dataset, name] = float(read_splits_scores("scores", result).mean())
     names = dict.fromkeys(name for _, name in cells)
     means = np.array([[cells.get((row, name), np.nan) for name in names] for row in scores])
-    return name_distinct("data sets", scores), name_distinct("classifiers", names), means
+    return name_distinct("scores", scores), name_distinct("scores", names), means
 
 
 def _read_long(table: Any) -> Table:
@@ -460,7 +463,7 @@ def _read_long(table: Any) -> Table:
         "scores", table["score"], ensure_2d=False, dtype=float, ensure_all_finite=NAN
     )
     keys, advice = ["dataset", "classifier"], ", or a column 'split'"
-    if "split" in table.columns:
+    if "split" in getattr(table, "columns", table):
         keys, advice = [*keys, "split"], ""
     (datasets, names, *_), cells, places = spread_rows(
         {key: table[key] for key in keys}, values, advice
@@ -479,16 +482,15 @@ def _read_long(table: Any) -> Table:
         )
     with np.errstate(invalid="ignore"):  # data sets without a classifier
         means = np.where(read, cells, 0.0).sum(axis=2) / sizes
-    return name_distinct("data sets", datasets), name_distinct("classifiers", names), means
+    return name_distinct("scores", datasets), name_distinct("scores", names), means
 
 
 def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
     """Return one column of scores for each system, and the groups of items."""
     if hasattr(scores, "columns") or isinstance(scores, Mapping):
         keys = list(scores if isinstance(scores, Mapping) else scores.columns)
-        columns = {str(key): np.asarray(scores[key]) for key in keys}
-        if len(columns) < len(keys):
-            raise ValueError(f"scores must have columns of different names, got {keys}.")
+        names = name_distinct("scores", keys)
+        columns = {name: np.asarray(scores[key]) for name, key in zip(names, keys, strict=True)}
     else:
         values = _checks.check_data("scores", scores, dtype=float, ensure_all_finite=NAN)
         columns = {f"system {number}": column for number, column in enumerate(values.T, 1)}
@@ -499,8 +501,10 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
     names = [groups] if isinstance(groups, str) else groups
     by_name = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
     if by_name and set(names) <= set(columns):
-        kinds = [np.array(list(map(str, columns.pop(name).tolist()))) for name in names]
-        groups = np.column_stack(kinds)
+        kinds = {name: columns.pop(name) for name in names}
+        for name, kind in kinds.items():
+            _checks.check_complete(f"scores[{name!r}]", kind)
+        groups = np.column_stack([kind.astype(str) for kind in kinds.values()])
     elif isinstance(groups, str) or (is_long and groups is not None):
         raise ValueError(f"groups must name columns of scores, {list(columns)}, got {groups!r}.")
     if not is_long:
@@ -523,7 +527,7 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
         )
     if groups is not None:
         groups = groups[np.unique(place, return_index=True)[1]]
-    return dict(zip(name_distinct("systems", systems), table.T, strict=True)), groups
+    return dict(zip(name_distinct("scores", systems), table.T, strict=True)), groups
 
 
 def check_items(columns: Mapping[str, np.ndarray]) -> None:

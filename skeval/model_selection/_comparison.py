@@ -59,7 +59,14 @@ def check_named(name: str, things: Any, minimum: int) -> None:
 
 
 def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
-    """Return two or more items by name; a list has names from a noun, or from its estimators."""
+    """Return two or more items by name; a list has names from a noun, or from its estimators.
+
+    The items of a data frame are its columns.
+    """
+    if hasattr(things, "columns"):
+        names = name_distinct(argument, things.columns)
+        columns = [np.asarray(things[column]) for column in things.columns]
+        things = dict(zip(names, columns, strict=True))
     if isinstance(things, list | tuple):
         if len(things) < 2:
             raise TypeError(f"{argument} must contain at least two, got {len(things)}.")
@@ -116,14 +123,13 @@ def spread_rows(
     return names, table, places
 
 
-def name_distinct(what: str, names: Iterable[Any]) -> list[str]:
+def name_distinct(argument: str, names: Iterable[Any]) -> list[str]:
     """Return names as text; raise if two names have the same text."""
     named: dict[str, Any] = {}
     for name in names:
         if str(name) in named:
             raise ValueError(
-                f"scores must have distinct names, got the {what} {named[str(name)]!r} and "
-                f"{name!r}."
+                f"{argument} must have different names, got {named[str(name)]!r} and {name!r}."
             )
         named[str(name)] = name
     return list(named)
@@ -173,7 +179,7 @@ def check_margin(margin: Any) -> float | None:
     """Return a margin; raise unless it is None or a number above 0."""
     if margin is None:
         return None
-    if not isinstance(margin, Real) or not 0 < float(margin) < np.inf:
+    if isinstance(margin, bool) or not isinstance(margin, Real) or not 0 < float(margin) < np.inf:
         raise ValueError(f"margin must be None or a finite number above 0, got {margin!r}.")
     return float(margin)
 
@@ -362,7 +368,7 @@ class Difference(ResultWithValue):
 
 
 class LazyDifferences(Mapping[tuple[str, str], Difference]):
-    """Differences of all pairs of names of a comparison, each made when it is read.
+    """Differences of all pairs of names of a comparison, each made when it is read, in any order.
 
     The 54,946 pairs of 332 systems take long to make, and text and ranks only need arrays.
     """
@@ -371,10 +377,11 @@ class LazyDifferences(Mapping[tuple[str, str], Difference]):
         self._comparison, self._names = comparison, comparison.names
 
     def __getitem__(self, pair: tuple[str, str]) -> Difference:
-        places = [self._names.index(name) for name in pair if name in self._names]
-        if len(places) != 2 or places[0] >= places[1]:
-            raise KeyError(pair)
-        return self._comparison._make_difference(*places)
+        if len(pair) != 2 or pair[0] == pair[1] or not set(pair) <= set(self._names):
+            raise KeyError(f"The key must be two different names of {self._names}, got {pair!r}.")
+        a, b = map(self._names.index, pair)
+        difference = self._comparison._make_difference(min(a, b), max(a, b))
+        return difference if a < b else difference._reverse()
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return combinations(self._names, 2)
@@ -494,11 +501,7 @@ class Comparison(Result):
         )
 
     def __getitem__(self, pair: tuple[str, str]) -> Difference:
-        a, b = pair
-        if a == b or not {a, b} <= set(self.names):
-            raise KeyError(f"The key must be two different names of {self.names}, got {pair!r}.")
-        known = self.names.index(a) < self.names.index(b)
-        return self.differences[a, b] if known else self.differences[b, a]._reverse()
+        return self.differences[pair]
 
     @property
     def difference(self) -> Difference:
@@ -660,6 +663,8 @@ class Comparison(Result):
             text += f" The difference from {untested} was not tested, because it does not vary."
         if not alone:
             text += " Equal scores are not evidence of equality, see the intervals."
+        if len(self.names) == 2:
+            text = f"{text} {self.difference._judge_margin()}".rstrip()
         return f"{text}{self._choice} {self.scope}".rstrip()
 
     def _describe_level(self) -> str:

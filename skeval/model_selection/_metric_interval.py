@@ -543,12 +543,6 @@ def check_columns(
     row = _table.find_row(_table.unwrap(metric)[0])
     if row is None or row.from_table is None:
         return
-    for word, column in (("y_true", true), (name, pred)):
-        if column.shape[1:] == (1,):
-            raise ValueError(
-                f"{word} must have the shape (n_samples,), got {column.shape}; pass its only "
-                f"column, as np.ravel({word})."
-            )
     if true.ndim == pred.ndim == 1:
         _checks.check_comparable(true, name, pred)
 
@@ -754,6 +748,8 @@ def make_plain(column: Any) -> Any:
     objects get their own dtype; half precision, whose squares overflow, becomes double. Everything
     else is returned unchanged.
     """
+    if np.shape(column)[1:] == (1,) and not isinstance(column, list | tuple):  # a single column
+        column = np.asarray(column)[:, 0]
     column = _checks.plain_text(column)
     if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
         column = column.to_numpy() if np.ndim(column) == 1 else column

@@ -588,7 +588,9 @@ def compare_study(study: ReaderStudy, alternative: str = "two-sided") -> PairTes
     """Apply the analysis of variance of readers and cases."""
     values, pairs = study.values.mean(axis=1), list_pairs(len(study.values))
     # Student's test with the variance of readers and cases
-    errors, degrees = zip(*(study.of_difference(a, b) for a, b in pairs.tolist()), strict=True)
+    spreads = [study.of_difference(a, b) for a, b in pairs.tolist()]
+    errors, degrees = np.array(spreads, dtype=float).T
+    errors[errors <= EQUAL * np.abs(study.values).max()] = 0.0  # of rounding
     omnibus = None
     if len(values) > 2 and study.random_readers:
         statistic, pvalue = study.test_equality()

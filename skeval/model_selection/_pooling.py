@@ -41,6 +41,7 @@ from skeval.utils._checks import (
     check_data,
     check_option,
 )
+from skeval.utils._compat import check_pairs
 from skeval.utils._text import mean_loss_name, write_ends
 
 Floats = NDArray[np.float64]
@@ -70,11 +71,11 @@ def pool_estimates(
 
     Parameters
     ----------
-    estimates : mapping or array-like of shape (n_sites,)
-        Estimate of each site. The sites must be independent of each other, for example
-        cross-validations within each site; for models trained on the other sites see
-        `new_site_error`. A mapping has an `Estimate` for each name.
-    standard_errors : array-like of shape (n_sites,), default=None
+    estimates : dict, list, Series or array-like of shape (n_sites,)
+        `Estimate` or number of each site; a dict or Series names the sites. The sites must be
+        independent of each other, for example cross-validations within each site; for models
+        trained on the other sites see `new_site_error`.
+    standard_errors : array-like of shape (n_sites,) or dict, default=None
         Standard errors, above 0, if `estimates` are numbers.
     scale : {"auto", "binomial", "identity", "log"}, default="auto"
         Scale on which sites are normal. "auto" is "binomial" for an `Estimate` between 0 and 1,
@@ -174,33 +175,33 @@ def pool_estimates(
 
 def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, Estimate]:
     """Return the estimate of each site by name."""
-    # sites by name, all of one quantity
-    if isinstance(estimates, Mapping):
-        if standard_errors is not None:
-            raise ValueError("standard_errors must be None where estimates have their own.")
-        sites = dict(estimates)
+    # sites by name: the keys of a dict, the index of a Series, or numbers
+    check_pairs({"estimates": estimates, "standard_errors": standard_errors})
+    named = isinstance(estimates, Mapping) or hasattr(estimates, "to_dict")
+    sites = dict(estimates) if named else {f"site {at}": one for at, one in enumerate(estimates, 1)}
+    if standard_errors is None:
+        # all of one quantity
         foreign = [site for site in sites.values() if not isinstance(site, Estimate)]
         if foreign or len({site.name for site in sites.values()}) > 1:
             raise ValueError(
-                "estimates must be Estimates of one quantity, by name; got "
+                "estimates must be Estimates of one quantity, or numbers with standard_errors; got "
                 f"{foreign[0] if foreign else sorted({site.name for site in sites.values()})}."
             )
         return sites
     # numbers with their standard errors
-    if standard_errors is None:
-        raise ValueError("standard_errors must be passed if estimates are numbers.")
-    values = check_data("estimates", estimates, ensure_2d=False, dtype=float)
+    if isinstance(standard_errors, Mapping):
+        standard_errors = [standard_errors.get(name) for name in sites]
+    if any(isinstance(site, Estimate) for site in sites.values()):
+        raise ValueError("standard_errors must be None if estimates have their own.")
+    values = check_data("estimates", list(sites.values()), ensure_2d=False, dtype=float)
     errors = check_data("standard_errors", standard_errors, ensure_2d=False, dtype=float)
-    if values.ndim != 1 or values.shape != errors.shape:
+    if values.ndim != 1 or values.shape != errors.shape or not (errors > 0).all():
         raise ValueError(
-            f"estimates and standard_errors must have the same length, got shapes {values.shape} "
-            f"and {errors.shape}."
+            "standard_errors must have a number above 0 for each of the estimates, got "
+            f"{errors.tolist()} for {values.tolist()}."
         )
-    pairs = zip(values.tolist(), errors.tolist(), strict=True)
-    return {
-        f"site {number}": describe_site("value", *pair, level)
-        for number, pair in enumerate(pairs, 1)
-    }
+    pairs = zip(sites, values.tolist(), errors.tolist(), strict=True)
+    return {name: describe_site("value", value, error, level) for name, value, error in pairs}
 
 
 def describe_site(

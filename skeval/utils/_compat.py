@@ -121,6 +121,8 @@ def to_numpy(value: Any) -> Any:
     """Return arrays of other libraries, in dicts and lists too, as NumPy arrays."""
     if is_foreign_array(value):
         return convert_to_numpy(value, array_namespace(value))
+    if hasattr(value, "column_names") and hasattr(value, "to_pandas"):  # a table of Arrow
+        return value.to_pandas()
     if is_foreign(value):
         return np.asarray(value)
     if isinstance(value, Mapping) and any(map(is_foreign, value.values())):

@@ -128,6 +128,13 @@ def test_groups_of_cases():
     expected = compare_readers(truth, scores)
     ratio = alone.study.covariance / expected.study.covariance
     assert_allclose(ratio, 40 / 39)
+    table = to_table(truth, scores)
+    patient = dict(zip(pd.unique(table.case), np.arange(40) // 2, strict=True))
+    long = compare_readers(None, table.assign(patient=table.case.map(patient)), groups="patient")
+    short = compare_readers(truth, scores, groups=[patient[case] for case in sorted(patient)])
+    assert_allclose(long.study.covariance, short.study.covariance)
+    with pytest.raises(ValueError, match="groups must name a column of scores"):
+        compare_readers(None, table, groups=np.arange(40) // 2)
     # each case counted twice says no more than once
     twice = {name: np.tile(array, 2) for name, array in scores.items()}
     groups = np.tile(np.arange(40), 2)
@@ -161,6 +168,10 @@ def test_perfect_readers_have_no_interval():
     with pytest.warns(UndefinedMetricWarning, match="do not vary"):
         comparison = compare_readers(truth, {"a": perfect, "b": perfect})
     assert "without any variance" in comparison.conclusion
+    _, scores = draw_scores()
+    with pytest.warns(UndefinedMetricWarning, match="do not vary"):
+        same = compare_readers(truth, dict.fromkeys("ab", scores["system 0"]))
+    assert np.isnan([*same.difference.interval]).all()
 
 
 def test_study_size():

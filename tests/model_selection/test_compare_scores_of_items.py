@@ -119,7 +119,7 @@ def test_bad_tables_are_named():
         compare_items(frame)
     with pytest.raises(TypeError, match="at least 2 names"):
         compare_items(np.ones((5, 1)))
-    with pytest.raises(ValueError, match="columns of different names"):
+    with pytest.raises(ValueError, match="must have different names, got 1 and '1'"):
         compare_items({1: np.ones(5), "1": np.zeros(5)})
     with pytest.raises(ValueError, match="scores"):
         compare_items("scores.csv")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from helpers.published_scores import demsar_areas
 from numpy.testing import assert_allclose
@@ -86,7 +87,9 @@ def test_the_test_is_chosen_aloud():
     assert few.tied == [tuple(few.names[place] for place in few.order)]
 
 
-@pytest.mark.parametrize("form", ["wide", "long", "dicts", "cross_validate", "array"])
+@pytest.mark.parametrize(
+    "form", ["wide", "long", "columns", "arrow", "dicts", "cross_validate", "array"]
+)
 def test_forms_of_scores(form):
     means = SPLITS.mean(axis=2)
     names = [f"classifier {j}" for j in (1, 2, 3)]
@@ -101,6 +104,8 @@ def test_forms_of_scores(form):
     forms = {
         "wide": pd.DataFrame(means, index=datasets, columns=names),
         "long": pd.DataFrame(rows),
+        "columns": pd.DataFrame(rows).to_dict("list"),
+        "arrow": pyarrow.Table.from_pylist(rows),
         "dicts": nested,
         "cross_validate": {
             d: {n: {"fit_time": 0, "test_score": s} for n, s in row.items()}
@@ -158,13 +163,10 @@ def change(column, value, *rows):
         (make_rows().drop(index=4), "different splits on 10"),
         (change("split", np.nan, 0), r"scores\['split'\] must not contain missing values"),
         (change("dataset", None, 0), r"scores\['dataset'\] must not contain missing values"),
-        (change("dataset", "10", *range(9, 18)), "distinct names, got the data sets 10 and '10'"),
-        ({1: {"a": 1, "b": 2}, "1": {"a": 2, "b": 3}}, "distinct names, got the data"),
-        ({"x": {1: 1, "1": 2}}, "distinct names, got the classifiers 1 and '1'"),
-        (
-            {"x": {1: 1, "b": 2}, "y": {"1": 1, "b": 2}},
-            "distinct names, got the classifiers 1 and '1'",
-        ),
+        (change("dataset", "10", *range(9, 18)), "different names, got 10 and '10'"),
+        ({1: {"a": 1, "b": 2}, "1": {"a": 2, "b": 3}}, "different names, got 1 and '1'"),
+        ({"x": {1: 1, "1": 2}}, "different names, got 1 and '1'"),
+        ({"x": {1: 1, "b": 2}, "y": {"1": 1, "b": 2}}, "different names, got 1 and '1'"),
     ],
 )
 def test_rows_that_cannot_be_paired_are_refused(scores, message):
@@ -243,8 +245,8 @@ def test_skillings_and_mack_has_its_size():
     [
         (FRAME.iloc[:, :1], {}, ValueError, "at least two classifiers, got 1"),
         (FRAME[:1], {}, ValueError, "two data sets with the scores of each pair, got 1"),
-        (FRAME.iloc[:, [0, 0]], {}, ValueError, "got the classifiers 'C4.5' and 'C4.5'"),
-        (FRAME.iloc[[0, 0, 1]], {}, ValueError, "distinct names, got the data sets"),
+        (FRAME.iloc[:, [0, 0]], {}, ValueError, "different names, got 'C4.5' and 'C4.5'"),
+        (FRAME.iloc[[0, 0, 1]], {}, ValueError, "different names, got"),
         (np.zeros((2, 2, 2)), {}, ValueError, "accepted are a table"),
         ({"one": [1, 2], "two": [2, 3]}, {}, TypeError, "scores must have a dict of classifiers"),
         ({"x": {"a": {"test_f1": [1]}, "b": 1}}, {}, ValueError, "must have 'test_score'"),

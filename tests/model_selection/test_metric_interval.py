@@ -4,6 +4,7 @@ import pickle
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
@@ -46,7 +47,7 @@ from skeval.metrics import (
     weighted_fbeta_score,
 )
 from skeval.metrics.cluster import mask_rand_score
-from skeval.model_selection import ConfidenceInterval
+from skeval.model_selection import ConfidenceInterval, compare_predictions
 from skeval.model_selection._metric_interval import metric_interval, name_metric
 
 
@@ -452,14 +453,24 @@ SCORES = TRUTH + np.sin(np.arange(40.0))
 WITH_INFINITY = np.where(np.arange(40) == 3, np.inf, SCORES)
 
 
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame])
+def test_a_single_column_is_a_vector(form):
+    expected = metric_interval(accuracy_score, TRUTH, ANSWERS)
+    for pair in ((form(TRUTH[:, None]), ANSWERS), (TRUTH, form(ANSWERS[:, None]))):
+        found = metric_interval(accuracy_score, *pair)
+        assert (found.value, found.interval) == (expected.value, expected.interval)
+    systems = {"a": ANSWERS, "b": TRUTH}
+    columns = {name: form(one[:, None]) for name, one in systems.items()}
+    one, other = (compare_predictions(TRUTH, each, random_state=0) for each in (systems, columns))
+    assert one.difference.pvalue == other.difference.pvalue
+
+
 @pytest.mark.parametrize(
     ("metric", "y_true", "y_pred", "message"),
     [
         (roc_auc_score, TRUTH, WITH_INFINITY, "contains infinity"),
         (roc_auc_score, TRUTH, np.c_[-SCORES, SCORES], r"the positive class, y_pred\[:, 1\]"),
         (roc_auc_score, SCORES, TRUTH, "y_true and y_pred look swapped"),
-        (accuracy_score, TRUTH[:, None], ANSWERS, r"shape \(n_samples,\), got \(40, 1\)"),
-        (accuracy_score, TRUTH, ANSWERS[:, None], r"y_pred must .* np.ravel\(y_pred\)"),
         (accuracy_score, TRUTH, None, "y_pred must have one entry per sample, got None"),
         (confusion_matrix, TRUTH, ANSWERS, r"return one number, got an array of shape \(2, 2\)"),
         (log_loss, np.ones(40), SCORES, "log_loss of y_true and y_pred: "),

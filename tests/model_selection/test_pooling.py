@@ -1,6 +1,7 @@
 """Pooled estimates of sites, against R's metafor and statsmodels."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.exceptions import FitFailedWarning
@@ -188,15 +189,31 @@ def test_one_imprecise_site_does_not_widen_the_prediction():
         assert tuple(one) == pytest.approx((ends[0].low, ends[0].high), abs=1e-3)
 
 
+RATE = metric_interval("accuracy", Y, Y)
+
+
+def test_sites_have_the_names_that_they_are_given():
+    values, errors = {"a": 0.1, "b": 0.3, "c": 0.2}, {"c": 0.03, "a": 0.01, "b": 0.02}
+    expected = pool_estimates([0.1, 0.3, 0.2], [0.01, 0.02, 0.03])
+    series = pd.Series(values), pd.Series(errors)[list(values)]
+    for form in ((values, errors), (values, [0.01, 0.02, 0.03]), series):
+        found = pool_estimates(*form)
+        assert list(found.details["sites"]) == ["a", "b", "c", "another site"]
+        assert (found.value, found.interval) == (expected.value, expected.interval)
+    assert pool_estimates([RATE, RATE]).value == pool_estimates({"u": RATE, "v": RATE}).value
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pool_estimates([0.1, 0.2]), "standard_errors must be passed"),
+        (lambda: pool_estimates([0.1, 0.2]), "or numbers with standard_errors"),
         (lambda: pool_estimates([0.1], [0.2]), "two sites"),
-        (lambda: pool_estimates({}, [0.1, 0.1]), "standard_errors must be None"),
+        (lambda: pool_estimates([RATE, RATE], [0.1, 0.1]), "standard_errors must be None"),
         (lambda: pool_estimates([0.1, 0.2], [0.1, 0.0]), "above 0"),
+        (lambda: pool_estimates([0.1, 0.2], [0.1, -0.1]), "above 0"),
+        (lambda: pool_estimates({"a": 0.1, "b": 0.2}, {"a": 0.1, "c": 0.2}), "NaN"),
         (lambda: pool_estimates([0.1, -0.2], [0.1, 0.1], scale="log"), "scale='log'"),
-        (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1, 0.1]), "same length"),
+        (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1, 0.1]), "for each of the estimates"),
         (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1], scale="probit"), "scale must"),
         (lambda: pool_estimates({"a": 1, "b": 2}), "Estimates of one quantity"),
         (lambda: new_site_error(LogisticRegression(), X, Y, None), "name the site"),
@@ -212,8 +229,6 @@ def test_sites_without_a_rate_or_a_weight_are_errors_and_equal_sites_do_not_diff
     options = {"scale": "binomial"}
     with pytest.raises(ValueError, match=r"must lie in \[0, 1\] for scale=.binomial., got 1.2"):
         pool_estimates([1.2, 0.3], [0.1, 0.1], **options)
-    with pytest.raises(ValueError, match=r"'site 1' has 0\.0 at 0\.2"):
-        pool_estimates([0.2, 0.3], [0.0, 0.1], **options)
     equal = pool_estimates([1.0, 1.0, 1.0], [0.1, 0.2, 0.3], scale="identity")
     assert equal.value == 1.0
     assert equal.interval.low < 1 < equal.interval.high

@@ -126,9 +126,7 @@ def test_too_few_to_bootstrap():
     for labels in (y, y.astype(object)):
         with pytest.raises(ValueError, match=r"two samples of each class, got one of class 'rare'"):
             bootstrap_error(GaussianNB(), X, labels)
-    with pytest.raises(
-        ValueError, match="X must contain at least 2 samples for a bootstrap, got 1"
-    ):
+    with pytest.raises(ValueError, match="The data must contain at least 2 samples, got 1"):
         bootstrap_error(Ridge(), X[:1], Y[:1])
     # one group holds a whole class: no resample of two groups leaves one out and has two classes
     with pytest.raises(ValueError, match="100 tries: class 0 has 15 of 30 samples"):

@@ -123,6 +123,37 @@ def test_masked_values_are_refused(name):
             call(name, arguments | {key: masked})
 
 
+def read_three_times(score):
+    """Return scores of three readers: cases are columns of a frame, or of an array."""
+    rows = [score, score**2, score * np.arange(N)]
+    return pd.DataFrame(rows) if isinstance(score, pd.Series) else np.ma.stack(rows)
+
+
+UNPAIRED = {
+    "splits": lambda a, b: model_selection.compare_scores({"a": a, "b": b}, test_train_ratio=0.1),
+    "items": lambda a, b: model_selection.compare_scores({"a": a, "b": b}, over="items"),
+    "groups": lambda a, b: model_selection.compare_scores(
+        pd.DataFrame({"a": a, "b": a**2}), over="items", groups=b.round(1)
+    ),
+    "sites": model_selection.pool_estimates,
+    "readers": lambda a, b: model_selection.compare_readers(
+        Y, {"a": read_three_times(a), "b": read_three_times(b)}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNPAIRED)
+def test_scores_in_another_order_or_masked_are_refused(name):
+    a, b = label(SCORE), label(np.roll(SCORE, 7))
+    expected = UNPAIRED[name](SCORE, b.to_numpy())
+    assert_same_numbers(UNPAIRED[name](a, b), expected)
+    with pytest.raises(ValueError, match=r"must have the index of .*, in the same order"):
+        UNPAIRED[name](a, b.iloc[::-1])
+    masked = np.ma.masked_array(b.to_numpy(), b.to_numpy() > 0.9)
+    with pytest.raises(ValueError, match="must have no masked values"):
+        UNPAIRED[name](SCORE, masked)
+
+
 def test_the_order_of_an_index_is_not_ignored_beside_an_estimator():
     X = pd.DataFrame(SCORE[:, None], index=IDS)
     moved = label(Y).sort_index()
