@@ -6,12 +6,11 @@ their scores for each test, and areas under ROC curves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
-from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -47,15 +46,7 @@ from skeval.model_selection._metric_interval import (
     read_probabilities,
     score_within,
 )
-from skeval.model_selection._pair_tests import (
-    METHODS,
-    Joint,
-    PairTests,
-    correct,
-    describe_each,
-    list_pairs,
-    max_t,
-)
+from skeval.model_selection._pair_tests import METHODS, Joint, correct, describe_each, list_pairs
 from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
 from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike
@@ -245,7 +236,7 @@ def compare_predictions(
     """
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
-    _checks.check_option("method", method, ("auto", *OPTIONS))
+    _checks.check_option("method", method, ("auto", *SOURCES))
     metric = find_metric(metric) if isinstance(metric, str) else metric
     # systems by name
     named = name_listed("predictions", predictions, "prediction")
@@ -267,16 +258,12 @@ def compare_predictions(
         "sample_weight": sample_weight,
     }
     for name, value in options.items():
-        if value is not None and name not in OPTIONS[method]:
+        if value is not None and name not in SOURCES[method].options:
             raise ValueError(f"{name} must be None for method={method!r}, got {value!r}.")
     if horizon is not None:
         _checks.check_count("horizon", horizon)
-    if y_true is None:
-        scoring = "score"
-    else:
-        scoring = METHODS[method].scoring or (
-            "accuracy" if metric is None else name_scoring(metric)
-        )
+    own = "accuracy" if metric is None else name_scoring(metric)
+    scoring = "score" if y_true is None else METHODS[method].scoring or own
 
     # validated arrays, or the metric in each unit
     places = range(len(named)) if isinstance(predictions, list | tuple) else named
@@ -297,16 +284,13 @@ def compare_predictions(
     source = read_predictions(source) if within is None else average_units(source, method, within)
 
     # scores of the systems, and the tests of their differences
+    values, arguments = SOURCES[method].read(source)
+    tests = METHODS[method].test(*arguments, alternative)
     kind: type[Comparison] = Comparison
     fields: dict[str, Any] = {}
     if method == "max_t":
-        joint = source.join()
-        values, tests = joint.values, max_t(joint, source.root, alternative)
-        kind = JointComparison
-        ends = describe_each(joint, confidence_level, source.root)
+        kind, ends = JointComparison, describe_each(arguments[0], confidence_level, source.root)
         fields = dict(zip(("standard_errors", "lows", "highs"), ends, strict=True))
-    else:
-        values, tests = source.test(method, alternative)
     # the comparison; the test may correct for all pairs by itself
     row = None if metric is None else find_row(unwrap(metric)[0])
     return kind(
@@ -322,20 +306,6 @@ def compare_predictions(
         margin=margin,
         **fields,
     )
-
-
-RESAMPLING = {"metric", "groups", "sample_weight"}
-OPTIONS = {
-    "permutation": RESAMPLING,
-    "bootstrap": RESAMPLING,
-    "max_t": RESAMPLING,
-    "mcnemar": {"groups"},
-    "cochran_q": {"groups"},
-    "delong": {"groups"},
-    "time_blocks": {"metric", "horizon"},
-    "diebold_mariano": {"metric", "horizon"},
-}
-"""Options of each test."""
 
 
 def average_units(source: ComparedPredictions, method: str, within: Any) -> ComparedPredictions:
@@ -456,33 +426,47 @@ class ComparedPredictions:
         """Group number of each sample; a column for each kind of crossed groups."""
         return _checks.number_groups(self.groups, self.n_samples)
 
-    def test(self, method: str, alternative: str) -> tuple[np.ndarray, PairTests]:
-        """Return the scores of the systems for a test, and the tests of their differences."""
-        test = METHODS[method].test
-        if method in ("mcnemar", "cochran_q"):
-            right = self.find_right()
-            return right.mean(axis=1), test(right, self.group, alternative)
-        if method == "delong":
-            values, spread = self.find_areas()
-            return values, test(values, spread, alternative)
-        if method == "bootstrap":
-            values, resampled = self.draw()
-            return values, test(values, resampled, alternative)
-        if method == "permutation":
-            values, resampled, exchanged = self.exchange()
-            return values, test(values, resampled, exchanged, alternative)
-        scores = self.score_in_time()
-        steps = () if method == "time_blocks" else (self.horizon,)
-        return scores.mean(axis=0), test(scores, alternative, *steps)
+    def find_areas(self) -> tuple[np.ndarray, tuple[np.ndarray, Spread]]:
+        """Return areas under ROC curves, again with their covariance.
 
-    def find_areas(self) -> tuple[np.ndarray, Spread]:
-        """Return areas under ROC curves and their covariance."""
-        check_class_sizes("y_true", self.truth)
-        vectors = self.vectors
-        if len(np.unique(self.truth)) == 2:
-            vectors = [as_scores(*pair) for pair in zip(self.words, self.vectors, strict=True)]
-        arguments = {} if self.metric is None else unwrap(self.metric)[1]
-        return find_areas(self.truth, vectors, self.group, arguments)
+        The second of two classes is positive.
+        """
+        classes, codes = np.unique(self.truth, return_inverse=True)
+        counts, of_two = np.bincount(codes), len(classes) == 2
+        if len(classes) < 2 or counts.min() < 2:
+            raise ValueError(
+                "y_true must have at least two classes of at least two samples each for "
+                f"method='delong', got {len(classes)} classes of {counts.min()} or more."
+            )
+        # the row of the area has its influence function
+        row, arguments = find_row(roc_auc_score), unwrap(self.metric)[1] if self.metric else {}
+        assert row is not None
+        assert row.influence is not None
+        # area of each system, and the influence of each sample on it
+        values, influence = [], []
+        for word, vector in zip(self.words, self.vectors, strict=True):
+            score = as_scores(word, vector) if of_two else vector
+            sample = Sample(self.truth, score, np.nan, None, self.group)
+            ranking = row.influence(arguments, sample)
+            if ranking is None:
+                raise ValueError(
+                    "y_true must contain two classes for method='delong', or metric must be "
+                    "'roc_auc_ovr' or 'roc_auc_ovo' and each prediction have a column of "
+                    f"probabilities per class; got {len(classes)} classes."
+                )
+            values.append(ranking.value)
+            influence.append(ranking.influence)
+        areas, moved = np.array(values), np.column_stack(influence)
+        # without groups, samples are independent within the classes
+        spread = Spread(moved.T @ moved)
+        if self.group is not None:
+            spread = spread_between(moved, self.group, stratum=codes if of_two else None)
+        return areas, (areas, spread)
+
+    def count_right(self) -> tuple[np.ndarray, tuple[np.ndarray, Codes | None]]:
+        """Return the accuracies, and which samples each system predicts correctly."""
+        right = self.find_right()
+        return right.mean(axis=1), (right, self.group)
 
     def find_right(self) -> np.ndarray:
         """Return whether each system predicts each sample correctly."""
@@ -516,8 +500,8 @@ class ComparedPredictions:
         weight = {} if self.weight is None else {"sample_weight": self.weight[rows]}
         return float(metric(self.truth[rows], vector[rows], **weight))
 
-    def draw(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of all systems, and on the same resamples."""
+    def draw(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        """Return the scores of all systems, again with those on the same resamples."""
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
         plan = units, self.n_resamples, self.root, self.n_jobs
         of_samples = self._score_samples()
@@ -536,13 +520,10 @@ class ComparedPredictions:
                 resampled = values_of_draws(means, *plan)
         if not np.isfinite(values).all():
             raise ValueError(f"metric must be finite on all samples, got {values.tolist()}.")
-        return values, resampled
+        return values, (values, resampled)
 
-    def exchange(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the scores of all systems, on resamples, and differences of exchanged pairs.
-
-        The last have the shape (n_pairs, n_resamples).
-        """
+    def exchange(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """Return `draw` with the differences of exchanged pairs, (n_pairs, n_resamples)."""
         # predictions of two systems are exchanged for whole units
         shapes = {vector.shape for vector in self.vectors}
         if len(shapes) > 1:
@@ -574,11 +555,17 @@ class ComparedPredictions:
             return values_or_nan([score_exchanged], *plan)[0]
 
         # the interval comes from resamples, the P-value from exchanges
+        values, drawn = self.draw()
         pairs = list_pairs(len(self.names)).tolist()
-        return *self.draw(), np.array([exchange_pair(*pair) for pair in pairs])
+        return values, (*drawn, np.array([exchange_pair(*pair) for pair in pairs]))
 
-    def score_in_time(self) -> np.ndarray:
-        """Return the loss or the correctness (0 or 1) of each sample, (n_samples, n_names)."""
+    def score_horizon(self) -> tuple[np.ndarray, tuple[np.ndarray, int]]:
+        """Return `score_in_time` with the horizon."""
+        values, (scores,) = self.score_in_time()
+        return values, (scores, self.horizon)
+
+    def score_in_time(self) -> tuple[np.ndarray, tuple[np.ndarray]]:
+        """Return the means of the loss or correctness of each sample, and these by sample."""
         n = self.n_samples
         if 2 * self.horizon >= n:
             raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
@@ -593,20 +580,24 @@ class ComparedPredictions:
                 f"metric must be None or a mean of losses of samples, in time, that is {means}; "
                 f"got {self.scoring}."
             )
-        return scores.T
+        return scores.mean(axis=1), (scores.T,)
 
-    def join(self) -> Joint:
-        """Return the scores of all systems, and their covariance."""
+    def join(self) -> tuple[np.ndarray, tuple[Joint, SeedSequence]]:
+        """Return the scores of all systems, again with their covariance."""
+        joint = self._join()
+        return joint.values, (joint, self.root)
+
+    def _join(self) -> Joint:
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
         scores = self._score_samples()
         if scores is not None:
             return self._join_means(scores, units)
         if is_area(self.metric) and self.weight is None and self.truth.ndim == 1:
-            values, spread = self.find_areas()
+            values, (_, spread) = self.find_areas()
             degrees = spread.degrees_of_freedom
             return Joint(values, spread.covariance, degrees, None, units.n_groups, spread.groups)
         # any other metric: the covariance of its resamples
-        values, resampled = self.draw()
+        values, (_, resampled) = self.draw()
         warn_of_undefined(resampled.sum(axis=0))
         drawn = resampled[:, np.isfinite(resampled).all(axis=0)]
         if drawn.shape[1] < 2:
@@ -639,43 +630,22 @@ def is_area(metric: Any) -> bool:
     return function is roc_auc_score and averaged and set(arguments) <= {"multi_class", "average"}
 
 
-def find_areas(
-    y: np.ndarray,
-    scores: Sequence[np.ndarray],
-    group: Codes | None,
-    arguments: Mapping[str, Any] = MappingProxyType({}),
-) -> tuple[np.ndarray, Spread]:
-    """Return areas under the ROC curve and their covariance.
+class Source(NamedTuple):
+    """Options of a test, and the method that returns scores and the arguments of the test."""
 
-    The second of two classes is positive.
-    """
-    # the row of the area has its influence function
-    classes, codes = np.unique(y, return_inverse=True)
-    row = find_row(roc_auc_score)
-    assert row is not None
-    assert row.influence is not None
-    # area of each system, and the influence of each sample on it
-    values, influence = np.empty(len(scores)), np.empty((len(y), len(scores)))
-    for at, score in enumerate(scores):
-        ranking = row.influence(arguments, Sample(y, score, np.nan, None, group))
-        if ranking is None:
-            raise ValueError(
-                "y_true must contain two classes for method='delong', or metric must be "
-                "'roc_auc_ovr' or 'roc_auc_ovo' and each prediction have a column of "
-                f"probabilities per class; got {len(classes)} classes."
-            )
-        values[at], influence[:, at] = ranking.value, ranking.influence
-    if group is None:
-        # samples are independent within the classes
-        return values, Spread(influence.T @ influence)
-    return values, spread_between(influence, group, stratum=codes if len(classes) == 2 else None)
+    options: set[str]
+    read: Callable[[ComparedPredictions], tuple[np.ndarray, tuple[Any, ...]]]
 
 
-def check_class_sizes(name: str, y: np.ndarray) -> None:
-    """Raise unless there are at least two classes of at least two samples."""
-    classes, counts = np.unique(y, return_counts=True)
-    if len(classes) < 2 or counts.min() < 2:
-        raise ValueError(
-            f"{name} must have at least two classes of at least two samples each for "
-            f"method='delong', got {len(classes)} classes of {counts.min()} or more."
-        )
+RESAMPLING = {"metric", "groups", "sample_weight"}
+SOURCES = {
+    "permutation": Source(RESAMPLING, ComparedPredictions.exchange),
+    "bootstrap": Source(RESAMPLING, ComparedPredictions.draw),
+    "max_t": Source(RESAMPLING, ComparedPredictions.join),
+    "mcnemar": Source({"groups"}, ComparedPredictions.count_right),
+    "cochran_q": Source({"groups"}, ComparedPredictions.count_right),
+    "delong": Source({"groups"}, ComparedPredictions.find_areas),
+    "time_blocks": Source({"metric"}, ComparedPredictions.score_in_time),
+    "diebold_mariano": Source({"metric", "horizon"}, ComparedPredictions.score_horizon),
+}
+"""Tests by the name of the method."""

@@ -498,7 +498,7 @@ def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:
     return tests
 
 
-def diebold_mariano(scores: Floats, alternative: str = "two-sided", horizon: int = 1) -> PairTests:
+def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-sided") -> PairTests:
     r"""Apply the test of Diebold and Mariano (1995) to scores of forecasts some steps ahead.
 
     The correction is by Harvey, Leybourne and Newbold (1997). Errors of forecasts `h` steps

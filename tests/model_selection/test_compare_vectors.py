@@ -312,7 +312,7 @@ def test_what_weighs_nothing_is_not_compared():
             lambda: compare_predictions(Y, [A, np.where(B, np.inf, 0)], method="delong"),
             r"predictions\[1\] must contain finite scores",
         ),
-        (lambda: compare_scores([[1, 2], [1, 2]]), "test_train_ratio must be given"),
+        (lambda: compare_scores([[1, 2], [1, 2]]), "test_train_ratio must be passed"),
         (
             lambda: compare_scores([[1, 2], [1, 2]], test_train_ratio=0),
             "test_train_ratio must be a",
