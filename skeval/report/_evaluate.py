@@ -32,8 +32,13 @@ from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.model_selection._subgroups import compare_subgroups
 from skeval.report import _arguments, _findings, _report, _sections, _sentences, _warnings
 from skeval.report._comparison import compare_reports, join_reports
-from skeval.report._data_checks import name_columns, warn_of_perfection, write_data_warnings
-from skeval.report._data_checks.time_order import check_split_order, warn_of_order
+from skeval.report._data_checks import (
+    check_split_order,
+    name_columns,
+    warn_of_order,
+    warn_of_perfection,
+    write_data_warnings,
+)
 from skeval.report._outputs import evaluate_outputs
 from skeval.report._page import Caution, Figure, Section, Table, list_grave
 from skeval.report._parts import (

@@ -19,13 +19,8 @@ from skeval.report._data_checks.duplicates import (
 )
 from skeval.report._data_checks.leakage import (
     are_codes,
-    check_class_imputation,
-    check_constants,
-    check_decimals_by_class,
-    check_missing_by_class,
-    check_row_numbers,
+    check_boundaries,
     check_target_copies,
-    check_target_encodings,
     check_target_formula,
     list_sufficient_features,
 )
@@ -38,7 +33,19 @@ from skeval.report._data_checks.table import (
     is_table,
     list_features,
 )
-from skeval.report._data_checks.time_order import check_series, check_split_order, warn_of_order
+from skeval.report._data_checks.time_order import (
+    check_row_numbers,
+    check_series,
+    check_split_order,
+    warn_of_order,
+)
+from skeval.report._data_checks.traces import (
+    check_class_imputation,
+    check_constants,
+    check_decimals_by_class,
+    check_missing_by_class,
+    check_target_encodings,
+)
 from skeval.report._page import Caution
 
 __all__ = [
@@ -51,21 +58,23 @@ __all__ = [
 ]
 
 Check = Callable[[TableDescription], Iterator[Finding]]
-CHECKS: dict[Check, bool] = {
-    check_copies: False,
-    check_near_duplicates: True,
-    check_synthetic_samples: True,
-    check_target_copies: True,
-    check_target_formula: True,
-    check_target_encodings: True,
-    check_class_imputation: True,
-    check_missing_by_class: True,
-    check_decimals_by_class: True,
-    check_identifiers: True,
-    check_row_numbers: False,
-    check_constants: False,
+ANY, TARGET, ONE, CLASSES, NUMBERS = "any", "target", "one target", "classes", "numbers"
+CHECKS: dict[Check, str] = {
+    check_copies: ANY,
+    check_near_duplicates: TARGET,
+    check_synthetic_samples: CLASSES,
+    check_target_copies: ONE,
+    check_target_formula: NUMBERS,
+    check_boundaries: CLASSES,
+    check_target_encodings: ONE,
+    check_class_imputation: CLASSES,
+    check_missing_by_class: CLASSES,
+    check_decimals_by_class: CLASSES,
+    check_identifiers: TARGET,
+    check_row_numbers: ANY,
+    check_constants: ANY,
 }
-"""Checks in the order of their warnings, and whether each needs the target."""
+"""Checks in the order of their warnings, and the target that each needs."""
 
 
 def write_data_warnings(
@@ -79,10 +88,12 @@ def write_data_warnings(
 
     The last warning lists what was not checked, with the reasons.
     """
-    # run all checks
+    # run the checks for this kind of target
     table = describe_table(X, target, groups, feature_names, left_out)
-    with np.errstate(all="ignore"):  # infinite and missing values
-        findings = [finding for check in CHECKS for finding in check(table)]
+    kinds = {ANY, TARGET}
+    if target.classes is not None or target.y.ndim == 1:
+        kinds |= {ONE, NUMBERS if target.classes is None else CLASSES}
+    findings = list(_run(table, kinds))
     unchecked = [*table.unchecked, *(f.evidence for f in findings if f.code == UNCHECKED)]
     findings = [finding for finding in findings if finding.code != UNCHECKED]
     if any(finding.code == "copies" for finding in findings):
@@ -96,16 +107,22 @@ def write_data_warnings(
     return [finding.to_caution() for finding in findings]
 
 
+def _run(table: TableDescription, kinds: set[str]) -> Iterator[Finding]:
+    """Yield the findings of the checks that need a target of these kinds."""
+    with np.errstate(all="ignore"):  # infinite and missing values
+        for check, kind in CHECKS.items():
+            if kind in kinds:
+                yield from check(table)
+
+
 def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[Caution]:
     """Return the warnings about a table without a target, and about rows in time order."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     names = None if feature_names is None else [str(name) for name in feature_names]
     table = describe_table(X, Target(np.zeros(n), None, np.zeros(n)), None, names, {})
-    with np.errstate(all="ignore"):  # infinite and missing values
-        checks = [check for check, needs_target in CHECKS.items() if not needs_target]
-        findings = [finding for check in checks for finding in check(table)]
     columns = dict(zip(table.names, table.columns.T, strict=False))
-    return [one.to_caution() for one in [*findings, *(check_series(columns) if columns else ())]]
+    findings = [*_run(table, {ANY}), *(check_series(columns) if columns else ())]
+    return [finding.to_caution() for finding in findings]
 
 
 def warn_of_perfection(

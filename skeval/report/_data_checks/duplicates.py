@@ -12,21 +12,20 @@ from scipy.stats import rankdata
 from sklearn.neighbors import NearestNeighbors
 
 from skeval._resampling.sampling_units import Target
-from skeval.report._data_checks.leakage import (
-    VALUE_TOLERANCE,
-    get_rounding_error,
-    list_rounded_by_class,
-)
 from skeval.report._data_checks.table import (
     MIN_VALUES,
     TIME,
     UNCHECKED,
+    VALUE_TOLERANCE,
     Finding,
-    Runs,
     TableDescription,
+    Values,
     encode_column,
-    find_runs,
+    find_values,
+    get_rounding_error,
+    standardize,
 )
+from skeval.report._data_checks.traces import list_rounded_by_class
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
 """Minimum share of samples that equal another one, and minimum number of copies."""
@@ -59,7 +58,7 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
     """
     if table.keys is None:
         return
-    n = table.n_samples
+    n = len(table.all_target)
     # samples of the same group are one object
     units = np.arange(n)
     if table.all_groups is not None:
@@ -167,9 +166,9 @@ def _stand_together(table: TableDescription, repeated: list[list[int]], units: n
     # pairs of consecutive equal rows, observed and expected
     together = sum(
         table.keys[sample] == table.keys[sample + 1] and units[sample] != units[sample + 1]
-        for sample in range(table.n_samples - 1)
+        for sample in range(len(units) - 1)
     )
-    by_chance = sum(len(same) * (len(same) - 1) for same in repeated) / table.n_samples
+    by_chance = sum(len(same) * (len(same) - 1) for same in repeated) / len(units)
     largest = sum(len(same) - 1 for same in repeated)
     return together > MIN_TOGETHER * largest and together > by_chance + 5 * (1 + by_chance**0.5)
 
@@ -313,14 +312,11 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     """
     if table.groups is not None:
         return
-    # distinct rows in continuous columns
-    points, rows = _find_distinct(table.columns[:, _vary(table)])
-    if points.shape[1] < MIN_COLUMNS:
+    points, rows, reason = _list_points(table, "near-duplicates", rounded=True)
+    if reason:
+        yield Finding(UNCHECKED, "", reason, "")
+    if not len(points):
         return
-    if not MIN_SAMPLES <= len(points) <= MAX_SAMPLES:
-        yield _report_size("near-duplicates", len(points))
-        return
-    points = _standardize(points)
     # distances to the nearest neighbors
     queries = np.arange(len(points))
     if len(points) > MAX_QUERIES:
@@ -359,30 +355,30 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     )
 
 
-def _report_size(what: str, n_points: int) -> Finding:
-    """Report a check that is not run because of the number of distinct rows."""
-    limit = f"fewer than {MIN_SAMPLES}" if n_points < MIN_SAMPLES else f"more than {MAX_SAMPLES}"
-    return Finding(UNCHECKED, "", f"{what} ({limit} distinct rows)", "")
+def _list_points(
+    table: TableDescription, check: str, *, rounded: bool
+) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return the distinct rows of standardized continuous columns, and the row of each.
 
-
-def _vary(table: TableDescription) -> np.ndarray:
-    """Return which columns have enough values that distances between neighbors are meaningful."""
-    enough = table.runs.n_values > len(table.columns) / 2
-    return np.asarray(table.is_number & table.is_complete & enough)
-
-
-def _find_distinct(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows and the first row of each."""
+    There are none, and a reason if a check is not run, if their number is too small or too large.
+    """
+    # columns with enough values that distances between neighbors are meaningful
+    enough = table.values.n_values > len(table.columns) / 2
+    kept = np.flatnonzero(table.is_number & table.is_complete & enough).tolist()
+    if not rounded:
+        columns = kept[:MAX_LINE_COLUMNS]
+        kept = [position for position in columns if not _is_on_grid(table.columns[:, position])]
     first: dict[bytes, int] = {}
-    for row, values in enumerate(np.ascontiguousarray(columns + 0.0)):
+    for row, values in enumerate(table.columns[:, kept] + 0.0):
         first.setdefault(values.tobytes(), row)
     rows = np.array(list(first.values()), dtype=np.intp)
-    return columns[rows], rows
-
-
-def _standardize(points: np.ndarray) -> np.ndarray:
-    points = points / np.abs(points).max(axis=0)  # squares of tiny numbers are 0
-    return (points - points.mean(axis=0)) / points.std(axis=0)
+    n, reason = len(rows), ""
+    if len(kept) >= MIN_COLUMNS and not MIN_SAMPLES <= n <= MAX_SAMPLES:
+        limit = f"fewer than {MIN_SAMPLES}" if n < MIN_SAMPLES else f"more than {MAX_SAMPLES}"
+        reason = f"{check} ({limit} distinct rows)"
+    if len(kept) < MIN_COLUMNS or reason:
+        return np.empty((0, 0)), rows, reason
+    return standardize(table.columns[rows][:, kept]), rows, ""
 
 
 def _are_classes(
@@ -415,19 +411,10 @@ def check_synthetic_samples(table: TableDescription) -> Iterator[Finding]:
     Only continuous columns are used: rounded values lie on lines by chance. Lines through samples
     of other classes are counted as well: data that lie on lines by nature have both.
     """
-    if table.target.classes is None:
-        return
-    # distinct rows in columns that are not rounded
-    varying = np.flatnonzero(_vary(table))[:MAX_LINE_COLUMNS].tolist()
-    kept = [position for position in varying if not _is_on_grid(table.columns[:, position])]
-    points, rows = _find_distinct(table.columns[:, kept])
-    if points.shape[1] < MIN_COLUMNS:
-        return
-    if not MIN_SAMPLES <= len(points) <= MAX_SAMPLES:
-        yield _report_size("synthetic samples", len(points))
-        return
-    points = _standardize(points)
-    if np.linalg.matrix_rank(points, tol=1e-6 * len(points)) < MIN_COLUMNS:
+    points, rows, reason = _list_points(table, "synthetic samples", rounded=False)
+    if reason:
+        yield Finding(UNCHECKED, "", reason, "")
+    if not len(points) or np.linalg.matrix_rank(points, tol=1e-6 * len(points)) < MIN_COLUMNS:
         return
     codes = table.target.codes[rows]
     rng = np.random.default_rng(0)
@@ -441,11 +428,11 @@ def check_synthetic_samples(table: TableDescription) -> Iterator[Finding]:
         if on_line >= max(MIN_SHARE_ON_LINES, MIN_ON_LINES / len(queries)) and (
             _share_on_lines(points, queries, other) < MAX_MIXED * on_line
         ):
-            assert table.target.classes is not None
+            name = np.asarray(table.target.classes)[code]
             yield Finding(
                 "synthetic",
                 "Synthetic samples",
-                f"{100 * on_line:.0f} % of the samples of class {table.target.classes[code]!s} lie "
+                f"{100 * on_line:.0f} % of the samples of class {name} lie "
                 "on a line with two others of their class, as SMOTE creates them",
                 "Errors are too low if synthetic samples are tested: oversample within the "
                 "training folds only (a pipeline of imbalanced-learn).",
@@ -542,21 +529,20 @@ def check_identifiers(table: TableDescription) -> Iterator[Finding]:
         return
     classes = table.target.classes is not None
     # columns outside X, and features that nearly determine the target
-    features = _list_candidates(table, distinct, targets)
     columns = [(name, *encode_column(np.asarray(c)), True) for name, c in table.left_out.items()]
     columns += [
         (str(table.names[p]), table.columns[:, p], bool(table.is_number[p]), False)
-        for p in features
+        for p in _list_candidates(table, distinct, targets)
     ]
     partitions = set[bytes]()  # two columns may identify the same objects
     for name, column, is_number, outside in columns:
         used = rows if outside else distinct
         used = used[~np.isnan(column[used])]
-        repeats = _find_repeats(name, column[used], targets[used], classes, is_number, outside)
         first, place = np.unique(column, return_index=True, return_inverse=True)[1:]
         partition = first[place.reshape(-1)].tobytes()
         if partition in partitions:
             continue
+        repeats = _find_repeats(name, column[used], targets[used], classes, is_number, outside)
         if repeats is not None:
             partitions.add(partition)
             yield _describe_repeats(name, repeats, outside, classes)
@@ -597,21 +583,19 @@ def _list_candidates(table: TableDescription, rows: np.ndarray, targets: np.ndar
     If one class is rounded, its values repeat more often, but do not identify objects.
     """
     every = len(rows) == len(table.columns)
+    values = table.values if every else find_values(table.columns[rows])
     # values that repeat, none of them too frequent
-    runs = table.runs if every else find_runs(table.columns[rows])
-    largest = np.zeros(table.columns.shape[1], dtype=np.intp)
-    np.maximum.at(largest, runs.column, runs.size)
-    several = np.bincount(runs.column[runs.size > 1], minlength=len(largest))
-    kept = (runs.n_values >= MIN_VALUES) & (several >= MIN_REPEATED)
-    kept &= largest <= MAX_SHARE_OF_VALUE * len(rows)
+    frequent = values.sum_by_column(values.size > MAX_SHARE_OF_VALUE * len(rows)) > 0
+    several = values.sum_by_column(values.size > 1) >= MIN_REPEATED
+    kept = several & ~frequent & (values.n_values >= MIN_VALUES)
     kept[list_rounded_by_class(table)] = False
     # values that nearly determine the target
     candidates = np.flatnonzero(kept)
-    if not every or len(candidates) < len(kept):
-        runs = find_runs(table.columns[rows][:, candidates])
-    codes = None if table.target.classes is None else table.target.codes[rows]
-    agreement = _measure_agreements(runs, targets[rows], codes)
-    kept = (agreement > NEARLY_CONSTANT) | ~table.is_number[candidates]
+    if len(candidates) < len(kept):
+        values = find_values(table.columns[np.ix_(rows, candidates)])
+    kept = (_measure_agreement(values, targets[rows])[0] > NEARLY_CONSTANT) | ~table.is_number[
+        candidates
+    ]
     return [
         position
         for position, likely in zip(candidates.tolist(), kept, strict=True)
@@ -619,24 +603,19 @@ def _list_candidates(table: TableDescription, rows: np.ndarray, targets: np.ndar
     ]
 
 
-def _measure_agreements(runs: Runs, targets: np.ndarray, codes: np.ndarray | None) -> np.ndarray:
-    """Return for each column one minus the variance within values over the total variance.
-
-    The targets of classes are indicators of the `codes`.
-    """
-    # sums of squares within values and in total
-    n = runs.sum_by_column(runs.size)
-    within, total = np.zeros(len(n)), np.zeros(len(n))
-    if codes is not None and (n == len(codes)).all():
-        within, total = n - runs.sum_squared_shares(codes), n - np.sum(np.bincount(codes) ** 2) / n
-        targets = targets[:, :0]
-    for target in (targets - targets.mean(axis=0)).T:
-        sums, squares = runs.sum_values(target), runs.sum_by_column(runs.sum_values(target**2))
-        within += squares - runs.sum_by_column(sums**2 / runs.size)
-        total += squares - runs.sum_by_column(sums) ** 2 / n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        agreement = 1 - within / (n - runs.n_values) / (total / (n - 1))
-    return np.where(np.isfinite(agreement), agreement, 0.0)
+def _measure_agreement(values: Values, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each column one minus the variance within values over the total variance, and
+    the sum of the squares of the sums of the targets of each value."""
+    n = values.sum_by_column(values.size)
+    squares, within, total = np.zeros(len(n)), np.zeros(len(n)), np.zeros(len(n))
+    for target in targets.T:
+        sums = values.sum_rows(target)
+        square = values.sum_by_column(values.sum_rows(target**2))
+        squares += values.sum_by_column(sums**2)
+        within += square - values.sum_by_column(sums**2 / values.size)
+        total += square - values.sum_by_column(sums) ** 2 / n
+    agreement = 1 - within / (n - values.n_values) / (total / (n - 1))
+    return np.where(np.isfinite(agreement), agreement, 0.0), squares
 
 
 def _find_repeats(
@@ -649,76 +628,57 @@ def _find_repeats(
 ) -> Repeats | None:
     """Return how values repeat in a column that looks like an identifier, else None."""
     # enough repeated values
-    values, codes, sizes = np.unique(column, return_inverse=True, return_counts=True)
-    codes = codes.reshape(-1)
-    n, m = len(codes), len(sizes)
+    values = find_values(column[:, None])
+    sizes, n, m = values.size, len(column), len(values.size)
     n_repeated = int(sizes[sizes > 1].sum())
     few = n_repeated < MIN_SHARE_REPEATED * n or np.sum(sizes > 1) < MIN_REPEATED
     if few or not max(MIN_VALUES, targets.shape[1] + 1) <= m < n:
         return None
     if not outside and sizes.max() > MAX_SHARE_OF_VALUE * n:
         return None
-    # how targets agree within values
-    agreement = _measure_agreement(codes, sizes, targets)
-    differing = np.nan
-    if classes:  # pairs of samples with the same value
-        same = np.sum(_sum_by_value(codes, sizes, targets) ** 2) - n
-        differing = 1 - float(same / np.sum(sizes * (sizes - 1.0)))
+    # how targets agree within values; of classes, pairs of samples with the same value
+    agreement, squares = (float(one[0]) for one in _measure_agreement(values, targets))
+    differing = 1 - (squares - n) / float(np.sum(sizes * (sizes - 1.0))) if classes else np.nan
+    n_shuffles, max_p = N_SHUFFLES, MAX_P
     if agreement > 0:
         # a number is a measurement if neighboring values have similar targets
-        measured = is_number and not _numbers_objects(name, values, sizes, classes)
-        measured = measured and _are_neighbors_similar(codes, sizes, targets)
+        measured = is_number and not _numbers_objects(name, values, classes)
+        measured = measured and _are_neighbors_similar(values, targets)
         grave = not measured and agreement >= (MOSTLY_CONSTANT if outside else NEARLY_CONSTANT)
-        n_shuffles, max_p = N_SHUFFLES, MAX_P
     else:
         # time points, doses and arms of a balanced design have every class several times
         paired = classes and sizes.max() <= targets.shape[1]
         grave = paired and not is_number and differing >= NEARLY_CONSTANT
-        n_shuffles, max_p = (
-            (N_SHUFFLES, MAX_P) if outside else (N_SHUFFLES_OPPOSITE, MAX_P_OPPOSITE)
-        )
+        if not outside:
+            n_shuffles, max_p = N_SHUFFLES_OPPOSITE, MAX_P_OPPOSITE
     if not outside and not grave:
         return None
     # the same measure for shuffled targets
     rng, sign, n_as_extreme = np.random.default_rng(0), np.sign(agreement), 0
     for _ in range(n_shuffles):
-        by_chance = _measure_agreement(codes, sizes, rng.permutation(targets))
+        by_chance = float(_measure_agreement(values, rng.permutation(targets))[0][0])
         n_as_extreme += sign * by_chance >= sign * agreement - 1e-9
         if (1 + n_as_extreme) / (1 + n_shuffles) > max_p:
             return None
     return Repeats(n, n_repeated, agreement, differing, bool(grave))
 
 
-def _numbers_objects(name: str, values: np.ndarray, sizes: np.ndarray, classes: bool) -> bool:
+def _numbers_objects(name: str, values: Values, classes: bool) -> bool:
     """Whether numbers seem to name objects: by their name, or as 1 to m with equally many rows."""
     name = re.sub(r"[_.\-]+", " ", name)
     if OBJECT.fullmatch(name):
-        return bool(np.all(values == np.floor(values)))
-    consecutive = len(values) >= MIN_NUMBERED and bool(np.all(np.diff(values) == 1))
-    equal = consecutive and sizes.min() == sizes.max()
+        return bool(np.all(values.number == np.floor(values.number)))
+    consecutive = len(values.size) >= MIN_NUMBERED and bool(np.all(np.diff(values.number) == 1))
+    equal = consecutive and values.size.min() == values.size.max()
     return bool(equal and classes and not TIME.fullmatch(name))
 
 
-def _measure_agreement(codes: np.ndarray, sizes: np.ndarray, targets: np.ndarray) -> float:
-    """Return one minus the variance within values over the total variance."""
-    sums = _sum_by_value(codes, sizes, targets)
-    within = np.sum(targets**2) - np.sum(sums**2 / sizes[:, None])
-    total = np.sum((targets - targets.mean(axis=0)) ** 2)
-    if not total > 0:
-        return 0.0
-    return float(1 - within / (len(codes) - len(sizes)) / (total / (len(codes) - 1)))
-
-
-def _sum_by_value(codes: np.ndarray, sizes: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    return np.column_stack([np.bincount(codes, column, len(sizes)) for column in targets.T])
-
-
-def _are_neighbors_similar(codes: np.ndarray, sizes: np.ndarray, targets: np.ndarray) -> bool:
+def _are_neighbors_similar(values: Values, targets: np.ndarray) -> bool:
     """Whether mean targets of neighboring values are similar, by lag-1 autocorrelation."""
-    means = _sum_by_value(codes, sizes, targets) / sizes[:, None]
-    means -= means.mean(axis=0)
-    minimum = min(MAX_NEIGHBOR_CORRELATION, 3 / np.sqrt(len(means)))
-    return bool(np.sum(means[1:] * means[:-1]) > minimum * np.sum(means**2))
+    means = np.array([values.sum_rows(target) / values.size for target in targets.T])
+    means -= means.mean(axis=1, keepdims=True)
+    minimum = min(MAX_NEIGHBOR_CORRELATION, 3 / np.sqrt(len(values.size)))
+    return bool(np.sum(means[:, 1:] * means[:, :-1]) > minimum * np.sum(means**2))
 
 
 def _advise_groups(name: str) -> str:
@@ -727,36 +687,33 @@ def _advise_groups(name: str) -> str:
 
 def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool) -> Finding:
     """Describe how targets agree, or differ, within the values of a column."""
-    # shared values, of objects perhaps
     label = "class" if classes else "target"
     shared = f"{repeats.n_repeated} of {repeats.n_samples} samples share a value of {name!r}"
-    pass_groups = _advise_groups(name)
-    opposite = repeats.agreement < 0
+    opposite, advice = repeats.agreement < 0, _advise_groups(name)
+    # shared values, of objects perhaps
     if not repeats.grave:
-        relation = "different classes" if classes else "different targets"
-        relation = relation if opposite else f"the same {label}" if classes else "similar targets"
+        relation = f"the same {label}" if classes else "similar targets"
+        if opposite:
+            relation = "different classes" if classes else "different targets"
         return Finding(
             "identifier",
             "Shared values",
             f"{shared}, and samples with the same value have {relation} more often than chance "
             "explains",
             "The samples are not independent. If the column identifies objects that were measured "
-            f"more than once, {pass_groups[0].lower()}{pass_groups[1:]}.",
+            f"more than once, {advice[0].lower()}{advice[1:]}.",
         )
     # identifiers
     strength = repeats.differing if opposite else repeats.agreement
     how = "nearly always" if strength >= NEARLY_CONSTANT else "mostly"
     how = "always" if strength > 1 - 1e-9 else how
     relation = f"{how} have {'different classes' if opposite else f'the same {label}'}"
-    effect = (
-        "If they are repeated measurements of an object, errors are too "
-        f"{'high' if opposite else 'low'}. "
-    )
     feature = "" if outside else " and remove it from the features"
     return Finding(
         "identifier",
         "Identifier",
         f"{shared}, and samples with the same value {relation}",
-        f"{effect}{pass_groups}{feature}.",
+        "If they are repeated measurements of an object, errors are too "
+        f"{'high' if opposite else 'low'}. {advice}{feature}.",
         grave=True,
     )

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 
 from skeval._resampling.sampling_units import Target
 from skeval.report._page import Caution
@@ -27,6 +27,8 @@ MIN_SAMPLED_ROWS = 100
 MAX_LISTED = 3
 MIN_VALUES = 8
 """Minimum number of values of an identifier: a "site" with 3 values is none."""
+MAX_DIGITS, VALUE_TOLERANCE = 6, 1e-9
+"""Most decimals of a rounded column, and the relative difference of equal values in a table."""
 MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 """Texts of missing values, in lower case."""
 
@@ -49,87 +51,62 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Runs:
-    """Runs of equal values in the sorted columns of a table, one column after the other.
+class Values:
+    """Distinct values of the columns of a table, counted from 0 over all columns.
 
     Attributes
     ----------
-    order : array of shape (n_columns, n_rows)
-        Rows in the order of the values of each column, missing values last.
-    start, size, column : arrays of shape (n_runs,)
-        First position, length and column of each run; the runs of missing values are left out.
+    of_cell : array of shape (n_columns, n_rows)
+        Value of each cell, ascending within a column; missing values have the last number.
+    number, size, column : arrays of shape (n_values,)
+        The value itself, how often it occurs, and its column.
     n_values : array of shape (n_columns,)
         Number of distinct values of each column.
     """
 
-    order: np.ndarray
-    start: np.ndarray
+    of_cell: np.ndarray
+    number: np.ndarray
     size: np.ndarray
     column: np.ndarray
     n_values: np.ndarray
 
-    def of_column(self, column: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows of a complete column in the order of its values, and their counts."""
-        first, end = np.searchsorted(self.column, (column, column + 1))
-        return self.order[column], self.size[first:end]
-
-    def are_pure(self, codes: np.ndarray) -> np.ndarray:
-        """Return whether all rows of each run have the same code."""
-        lowest, highest = (self._reduce(one, codes) for one in (np.minimum, np.maximum))
-        return np.asarray(lowest == highest)
-
-    def sum_values(self, values: np.ndarray) -> np.ndarray:
-        """Return the sum of the values of the rows of each run."""
-        return self._reduce(np.add, values)
+    def of_column(self, position: int) -> slice:
+        """Return the range of the values of a column."""
+        first, end = np.searchsorted(self.column, (position, position + 1))
+        return slice(int(first), int(end))
 
     def sum_by_column(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the sum of a number of each run, by column."""
+        """Return the sum of a number of each value, by column."""
         return np.bincount(self.column, numbers, minlength=len(self.n_values))
 
-    def sum_squared_shares(self, codes: np.ndarray) -> np.ndarray:
-        """Return by column the sum over runs of their squared counts of each code, over the size.
+    def sum_rows(self, outcome: np.ndarray) -> np.ndarray:
+        """Return the sum of a number of each row, by value."""
+        weights = np.broadcast_to(outcome, self.of_cell.shape).reshape(-1)
+        return np.bincount(self.of_cell.reshape(-1), weights, len(self.size) + 1)[:-1]
 
-        A run whose rows all have the same code adds its size.
-        """
-        # the run of each position, -1 for missing values
-        n_codes, run = int(codes.max()) + 1, np.full(self.order.size, -1)
-        known = np.zeros(self.order.size + 1, dtype=np.intp)  # 1 where a run starts, -1 behind it
-        np.add.at(known, self.start, 1)
-        np.add.at(known, self.start + self.size, -1)
-        run[np.cumsum(known)[:-1] > 0] = np.repeat(np.arange(len(self.size)), self.size)
-        # equal pairs of run and code stand next to each other
-        keys = (run * n_codes + codes[self.order].reshape(-1)).reshape(self.order.shape)
-        keys = np.sort(keys, axis=1).reshape(-1)
-        # counts of each code in each run
-        first = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
-        counts, run = np.diff(np.append(first, len(keys))), keys[first] // n_codes
-        counts, run = counts[keys[first] >= 0], run[keys[first] >= 0]
-        return np.bincount(self.column[run], counts**2 / self.size[run], len(self.n_values))
-
-    def _reduce(self, operation: np.ufunc, values: np.ndarray) -> np.ndarray:
-        """Return the reduction of the values of the rows of each run."""
-        if not len(self.start):
-            return np.empty(0, dtype=values.dtype)
-        # runs of missing values between the others belong to none
-        bounds = np.column_stack([self.start, self.start + self.size]).reshape(-1)
-        in_order = np.append(values[self.order].reshape(-1), values[:1])
-        return np.asarray(operation.reduceat(in_order, bounds)[::2])
+    def count_classes(self, codes: np.ndarray) -> csr_matrix:
+        """Return how often each value occurs in each class."""
+        rows = np.broadcast_to(codes, self.of_cell.shape).reshape(-1)
+        cells = np.ones(rows.size), (self.of_cell.reshape(-1), rows)
+        return csr_matrix(cells, (len(self.size) + 1, int(codes.max()) + 1))[:-1]
 
 
-def find_runs(columns: np.ndarray) -> Runs:
-    """Sort the columns of a table and find the runs of equal values."""
-    # sort all columns at once
+def find_values(columns: np.ndarray) -> Values:
+    """Sort the columns of a table, and number their distinct values."""
+    # the first cell of each value, in the order of each column
     order = np.argsort(columns.T, axis=1, kind="stable")
     in_order = np.take_along_axis(columns.T, order, axis=1)
-    is_first = np.ones(in_order.shape, dtype=bool)
-    is_first[:, 1:] = in_order[:, 1:] != in_order[:, :-1]
-    is_first[:, 1:] &= ~np.isnan(in_order[:, :-1])  # one run of missing values
-    start = np.flatnonzero(is_first)
-    size = np.diff(np.append(start, in_order.size))
-    known = ~np.isnan(in_order.reshape(-1)[start])
-    column = start[known] // max(1, in_order.shape[1])
-    n_values = np.bincount(column, minlength=len(order))
-    return Runs(order, start[known], size[known], column, n_values)
+    known = ~np.isnan(in_order)
+    is_first = known.copy()
+    is_first[:, 1:] &= in_order[:, 1:] != in_order[:, :-1]
+    n_values = is_first.sum(axis=1)
+    # numbers in the order of the rows
+    numbers = np.where(known, np.cumsum(is_first).reshape(is_first.shape) - 1, n_values.sum())
+    of_cell = np.empty_like(numbers)
+    np.put_along_axis(of_cell, order, numbers, axis=1)
+    size = np.bincount(of_cell.reshape(-1), minlength=n_values.sum() + 1)[:-1]
+    column = np.repeat(np.arange(len(n_values)), n_values)
+    return Values(of_cell, in_order[is_first], size, column, n_values)
 
 
 @dataclass(frozen=True)
@@ -153,9 +130,7 @@ class TableDescription:
         Characters of a text, or stored entries of a sparse row; None for a dense table.
     all_target, all_groups
         Target and groups of the full table, which `keys` refers to.
-    n_samples : int
-        Samples of the full table.
-    unchecked : tuple of str
+    unchecked : list of str
         Parts that are not checked, with reasons.
     """
 
@@ -169,18 +144,17 @@ class TableDescription:
     key_size: np.ndarray | None
     all_target: Target
     all_groups: Any
-    n_samples: int
-    unchecked: tuple[str, ...]
+    unchecked: list[str]
 
     @cached_property
-    def runs(self) -> Runs:
-        """Runs of equal values in the sorted columns."""
-        return find_runs(self.columns)
+    def values(self) -> Values:
+        """Distinct values of the columns."""
+        return find_values(self.columns)
 
     @cached_property
-    def pure(self) -> np.ndarray:
-        """Whether all rows of each run have the same class."""
-        return self.runs.are_pure(self.target.codes)
+    def counts(self) -> csr_matrix:
+        """How often each value occurs in each class."""
+        return self.values.count_classes(self.target.codes)
 
     @cached_property
     def is_complete(self) -> np.ndarray:
@@ -196,52 +170,51 @@ def describe_table(
     left_out: Mapping[str, Any],
 ) -> TableDescription:
     """Describe dense and sparse tables and lists of texts; of other samples only the target."""
-    X = convert_rows(X)
-    n = len(target)
+    X, n = convert_rows(X), len(target)
+    rows: Any = slice(None)
     unchecked: list[str] = []
-    rows = np.arange(n)
     keys: list[bytes] | None = None
     key_size = None
-    columns, values, is_number = np.empty((n, 0)), np.empty((n, 0)), np.empty(0, dtype=bool)
+    columns, is_number = np.empty((n, 0)), np.empty(0, dtype=bool)
     if issparse(X) or is_table(X):
         n_kept = max(MIN_SAMPLED_ROWS, MAX_CELLS // X.shape[1])
         if n_kept < n:
             rows = np.sort(np.random.default_rng(0).choice(n, n_kept, replace=False))
             unchecked.append(
-                f"{n - len(rows)} of {n} rows were only searched for exact copies, because the "
+                f"{n - n_kept} of {n} rows were only searched for exact copies, because the "
                 "table is large"
             )
         # encoded values of the rows that are checked
         values = X.tocsr()[rows].toarray() if issparse(X) else np.asarray(X)[rows]
-        columns, is_number = _encode_columns(values)
-        if len(rows) == n:
-            keys = [row.tobytes() for row in np.ascontiguousarray(columns + 0.0)]  # -0.0 is 0.0
+        encoded = [encode_column(column) for column in values.T]
+        columns = np.column_stack([column for column, _ in encoded])
+        is_number = np.array([of_numbers for _, of_numbers in encoded])
+        if n_kept >= n:
+            keys = [row.tobytes() for row in columns + 0.0]  # -0.0 is 0.0
         elif issparse(X):
             keys, key_size = _key_sparse_rows(X)
+        elif values.dtype.kind in "biuf":
+            keys = [(row + 0).tobytes() for row in np.asarray(X)]
         else:
-            keys = _key_dense_rows(X)
+            keys = ["\x1f".join(map(str, row)).encode() for row in np.asarray(X)]
     elif (texts := _read_texts(X)) is not None:
         keys = [text.encode() for text in texts]
         key_size = np.array([len(text) for text in texts])
         unchecked.append("features, because the samples are texts (exact copies were checked)")
     else:
         unchecked.append("copies and features, because the samples are not rows of a table")
-    n_columns = columns.shape[1]
-    names = feature_names or [f"x{position}" for position in range(n_columns)]
-    part = slice(None) if len(rows) == n else rows
     return TableDescription(
         columns,
-        names,
+        feature_names or [f"x{position}" for position in range(columns.shape[1])],
         is_number,
-        target if len(rows) == n else Target(target.y[rows], target.classes, target.codes[rows]),
-        None if groups is None else np.asarray(groups)[part],
-        {name: np.asarray(column)[part] for name, column in left_out.items()},
+        Target(target.y[rows], target.classes, target.codes[rows]),
+        None if groups is None else np.asarray(groups)[rows],
+        {name: np.asarray(column)[rows] for name, column in left_out.items()},
         keys,
         key_size,
         target,
         groups,
-        n,
-        tuple(unchecked),
+        unchecked,
     )
 
 
@@ -262,10 +235,7 @@ def is_table(X: Any) -> bool:
         return False
     if shape[1] == 1 and _read_texts(X) is not None:
         return False
-    if shape[0] != shape[1]:
-        return True
-    table = np.asarray(X)
-    return not np.array_equal(table, table.T)
+    return shape[0] != shape[1] or not np.array_equal(table := np.asarray(X), table.T)
 
 
 def list_features(positions: Sequence[int], names: Sequence[str]) -> str:
@@ -273,15 +243,6 @@ def list_features(positions: Sequence[int], names: Sequence[str]) -> str:
     listed = ", ".join(repr(str(names[position])) for position in positions[:MAX_LISTED])
     more = f" (and {len(positions) - MAX_LISTED} more)" if len(positions) > MAX_LISTED else ""
     return f"feature {listed}" if len(positions) == 1 else f"each of the features {listed}{more}"
-
-
-def _encode_columns(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a table as floats, with integers for categories, and which columns are numbers."""
-    if values.dtype.kind in "biuf":
-        return values.astype(float), np.ones(values.shape[1], dtype=bool)
-    encoded = [encode_column(column) for column in values.T]
-    columns = np.column_stack([column for column, _ in encoded])
-    return columns, np.array([is_number for _, is_number in encoded])
 
 
 def encode_column(column: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -314,14 +275,25 @@ def encode_column(column: np.ndarray) -> tuple[np.ndarray, bool]:
     return numbers, True
 
 
-def _key_dense_rows(X: Any) -> list[bytes]:
-    table = np.asarray(X)
-    if table.dtype.kind in "biuf":
-        return [(row + 0).tobytes() for row in table]
-    return ["\x1f".join(map(str, row)).encode() for row in table]
+def standardize(columns: np.ndarray) -> np.ndarray:
+    """Return columns with mean 0 and standard deviation 1; constant ones become 0."""
+    largest = np.abs(columns).max(axis=0)  # squares of tiny numbers are 0
+    columns = columns / np.where(largest > 0, largest, 1.0)
+    spread = columns.std(axis=0)
+    standardized: np.ndarray = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return standardized
+
+
+def get_rounding_error(column: np.ndarray) -> float:
+    """Return half a unit of the last decimal of numbers, or that of floating point."""
+    for decimals in range(MAX_DIGITS + 1):
+        if np.array_equal(column, np.round(column, decimals)):
+            return 0.5 * 10.0**-decimals * (1 + VALUE_TOLERANCE)
+    return VALUE_TOLERANCE * float(np.abs(column).max())
 
 
 def _key_sparse_rows(X: Any) -> tuple[list[bytes], np.ndarray]:
+    """Return a key of the entries of each sparse row, and their number."""
     rows = X.tocsr().copy()
     rows.sum_duplicates()  # also sorts the column numbers
     rows.eliminate_zeros()

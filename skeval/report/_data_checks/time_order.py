@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from skeval._resampling.predictions import Predictions
-from skeval.report._data_checks.table import TIME, Finding
+from skeval.report._data_checks.table import TIME, Finding, TableDescription, list_features
 from skeval.report._page import Caution
 from skeval.utils._text import read_times
 
@@ -36,6 +36,11 @@ CALENDAR_TIME = re.compile(r"year|epoch|date|time|date ?time|time ?stamp", re.IG
 """Full names of columns of numbers that are times in any order; months and days repeat."""
 BIRTH = re.compile(r"birth|born|dob", re.IGNORECASE)
 """Names of dates other than the date of the record."""
+MIN_NUMBERED, MIN_KNOWN = 8, 0.9
+"""Minimum number of row numbers, and share of rows that have one."""
+MIN_GAPPED, MAX_SPAN, MAX_SPAN_IN_ORDER = 40, 1.25, 3.0
+"""Minimum number of rows for row numbers with gaps, and their maximum range per row, in any order
+and in file order. Other whole numbers usually have ties, or are not in order."""
 EVIDENCE = {
     "runs": "neighboring rows have similar targets more often than chance explains",
     "autocorrelation": "the losses of neighboring rows are correlated",
@@ -176,6 +181,54 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[Finding]:
             "use a method for changes in a series.",
             grave=True,
         )
+
+
+def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
+    """Report features that number the rows: whole numbers without ties and with few gaps.
+
+    Gaps remain where rows were removed; more of them are allowed in file order, which may also have
+    constant steps, and a few cells may be empty. Several columns of numbers in different orders are
+    ranks. Serious if neighboring numbers have similar targets, so that the model learns the order
+    of the file.
+    """
+    columns, target = table.columns, table.target
+    n_known = np.isfinite(columns).sum(axis=0)
+    candidates = table.is_number & (table.values.n_values == n_known) & (n_known >= MIN_NUMBERED)
+    candidates &= n_known >= MIN_KNOWN * len(columns)
+    y = rankdata(target.y) if target.classes is None else target.codes
+    # columns in file order or in any order, and the rows in the order of each
+    in_order, dense = [], []
+    for position in np.flatnonzero(candidates).tolist():
+        rows = np.flatnonzero(np.isfinite(columns[:, position]))
+        numbers, n = columns[rows, position], len(rows)
+        if np.any(numbers != np.floor(numbers)):
+            continue
+        # few gaps, or constant steps
+        order, steps = rows[np.argsort(numbers)], np.diff(numbers) / np.diff(rows)
+        span = (np.ptp(numbers) + 1) / n
+        few_gaps = span <= (MAX_SPAN_IN_ORDER if n >= MIN_GAPPED else len(columns) / n)
+        if np.all(steps > 0) and (few_gaps or np.all(steps == steps[0])):
+            in_order.append((position, order))
+        elif span <= (MAX_SPAN if n >= MIN_GAPPED else len(columns) / n):
+            dense.append((position, order))
+    found = sorted(in_order + dense)
+    if len({order.tobytes() for _, order in found}) > 1:
+        found = in_order
+    if not found:
+        return
+    # whether neighboring numbers have similar targets
+    predictive = [position for position, order in found if are_alike(y[order])]
+    numbers = [position for position, _ in found]
+    evidence = f"{list_features(predictive or numbers, table.names)} counts the samples"
+    if predictive:
+        evidence += ", and samples with neighboring numbers have similar targets"
+    yield Finding(
+        "row-number",
+        "Row number",
+        evidence,
+        "Remove it, unless it is a measurement: new samples have other numbers.",
+        grave=bool(predictive),
+    )
 
 
 def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
