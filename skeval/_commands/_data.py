@@ -14,8 +14,9 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from difflib import get_close_matches
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -47,19 +48,20 @@ MAX_EXACT = 2**53
 """Up to here different whole numbers are different floats."""
 WRITTEN_NUMBER = re.compile(
     r"(?:[<>≤≥~]=?)?\s?(?P<before>[$€£¥₹]|[A-Z]{3}(?=[\s\d]))?\s?[+\-\u2212]?"
-    r"\d{1,15}(?:[.,'’\s]\d{3}){0,6}(?:[.,]\d{1,15})?"
+    r"\d{1,20}(?:[.,'’\s]\d{3}){0,6}(?:[.,]\d{1,20})?"
     r"\s?(?P<after>[^\d\s.,][^\d\s]{0,11})?"
 )
 """A number with a limit, a sign of a currency, separators of thousands, or a unit."""
 MAX_WRITTEN, MIN_NUMBERS, N_SHOWN = 60, 3, 3
-"""Maximum length of such a text; minimum number of distinct numbers in a nearly numeric column;
+"""Maximum length of such a text; minimum number of distinct numbers in a column to be noticed;
 values shown."""
 NA = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NULL", "null", "None"]
 """Texts of missing values in CSV and Excel files."""
-SENTINELS = (-9, -99, -999, -9999, 999, 9999)
+SENTINELS = (-9, -8, -99, -999, -9999, 99, 999, 9999)
+"""Numbers that often mark missing values."""
 MIN_ROWS = 5
 """Minimum number of rows to look for totals in the last one."""
-TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "mean", "average"}
+TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "mean", "average", "gesamt", "summe"}
 
 
 class Table(NamedTuple):
@@ -77,6 +79,8 @@ class Table(NamedTuple):
     groups : ndarray of shape (n_samples,), or None
     notes : list of str
         The role of each column, and notes on columns and rows.
+    hints : list of str
+        Notes that may explain an error.
     left_out : dict of str to ndarray of shape (n_samples,)
         Columns that are not features, as numbers or texts.
     """
@@ -88,6 +92,7 @@ class Table(NamedTuple):
     missing: list[int]
     groups: np.ndarray | None
     notes: list[str]
+    hints: list[str]
     left_out: dict[str, np.ndarray]
 
 
@@ -96,38 +101,38 @@ def read_table(
 ) -> Table:
     """Return the table that the options name; raise if the role of a column is in doubt.
 
-    If there are existing predictions, `only` has their columns and those of their labels, with
-    the options that name them; other columns are not features.
+    If there are existing predictions, `only` has their columns and those of subgroups, with the
+    options that name them; other columns are not features.
     """
-    # the columns with a role of their own
-    source, bundled = Path(options.data).name, options.data in BUNDLED
+    # columns with their roles, without empty rows
     roles_of = ((role, getattr(options, role, None)) for role in ("groups", "time", "id"))
     special: dict[str, str] = {role: name for role, name in roles_of if name is not None}
-    excluded = {*options.drop, *({options.id} - {None})}
-    columns, target, notes = _read_named(options, special, only, needs_target=needs_target)
-    n_rows = len(next(iter(columns.values())))
-    if n_rows < 2:
-        raise ValueError(f"{source} must contain at least two rows of data, got {n_rows}.")
-    notes += [] if bundled else _note_values(columns, excluded)
+    columns, target, notes = _read_named(options, special, only, needs_target)
+    excluded, source = {*options.drop, *({options.id} - {None})}, Path(options.data).name
+    hints = [] if options.data in BUNDLED else _note_values(options, columns, excluded, notes)
     # rows and labels of the target
     y = None
     if target is not None:
         if target in excluded:
             raise ValueError(f"the target {target!r} must not be dropped.")
-        _check_numbers(target, columns[target], options, is_target=True)
-        if options.drop_missing_target:
-            columns = _drop_unlabeled(columns, target, notes)
-        y = _read_labels(source, target, columns[target], notes)
+        with explain_errors(hints):
+            _check_numbers(target, columns[target], options, notes)
+            missing = find_missing(columns[target])
+            if missing.any() and options.drop_missing_target:
+                dropped = _describe_rows(missing)
+                notes.append(f"rows without a value of {target!r} are left out ({dropped}).")
+                columns = {name: column[~missing] for name, column in columns.items()}
+            y = _read_labels(source, target, columns[target], options)
     # the features, and the reasons for columns that are none
     used = {*special.values(), *excluded, target}
     others = {name: column for name, column in columns.items() if name not in used}
-    features, reasons = _read_features(source, others, options, notes)
+    features, left_out = _read_features(source, others, options, notes, only)
     if not features:
         raise ValueError(f"{source} has no feature left. {' '.join(notes)}".rstrip())
-    if not bundled:
+    if options.data not in BUNDLED:
         roles = {} if target is None else {"target": [target]}
         roles |= {role: [name] for role, name in special.items()}
-        notes.insert(0, _list_roles(roles, features, [*options.drop, *reasons], only))
+        notes.insert(0, _list_roles(roles, features, [*options.drop, *left_out], only))
     groups = None
     if "groups" in special:
         groups = _read_groups(source, special["groups"], columns[special["groups"]])
@@ -135,7 +140,6 @@ def read_table(
     X, names = np.column_stack(list(features.values())), list(features)
     texts = [k for k, name in enumerate(names) if features[name].dtype == object]
     numbers = [k for k in range(len(names)) if k not in texts]
-    missing = [k for k in numbers if np.isnan(features[names[k]]).any()]
     # the rows in the order of the file, or of time
     rows: Any = slice(None)
     if "time" in special:
@@ -145,10 +149,11 @@ def read_table(
         y=None if y is None else y[rows],
         feature_names=names,
         texts=texts,
-        missing=missing,
+        missing=[k for k in numbers if np.isnan(features[names[k]]).any()],
         groups=None if groups is None else groups[rows],
         notes=notes,
-        left_out={name: columns[name][rows] for name in columns if name in {*excluded, *reasons}},
+        hints=hints,
+        left_out={name: columns[name][rows] for name in columns if name in {*excluded, *left_out}},
     )
 
 
@@ -156,29 +161,49 @@ def _read_named(
     options: argparse.Namespace,
     special: Mapping[str, str],
     only: Mapping[str, str] | None,
-    *,
     needs_target: bool,
 ) -> tuple[dict[str, np.ndarray], str | None, list[str]]:
     """Return the columns, the name of the target if there is one, and notes.
 
-    The names of all options are checked at once.
+    The names of all options are checked at once. There are no empty rows, and no nameless columns
+    that are empty or, as the first one, count the rows.
     """
-    source = Path(options.data).name
-    target = "y" if source.lower().endswith(".npz") else "target"
-    target = target if options.target is None else options.target
+    source, notes = Path(options.data).name, list[str]()
+    columns = read_columns(options, [special[role] for role in ("groups", "id") if role in special])
+    # the columns that options name
     named = dict.fromkeys(options.drop, "--drop") | dict.fromkeys(options.text, "--text")
     named |= {name: f"--{role}" for role, name in special.items()} | dict(only or {})
-    as_text = [special[role] for role in ("groups", "id") if role in special]
-    columns = read_columns(options, None if only is None else [*{target: 0, **named}], as_text)
+    default = "y" if source.lower().endswith(".npz") else "target"
+    target = default if options.target is None else options.target
     has_target = needs_target or options.target is not None or target in columns
     if has_target:
         named[target] = "--target (the default)" if options.target is None else "--target"
     _check_names(named, columns, source)
-    # columns of predictions, and no first column that counts the rows
     if only is not None:
         columns = {name: columns[name] for name in columns if name in named}
-    notes: list[str] = []
-    _leave_out_row_numbers(columns, source, named, notes)
+    # empty rows, and nameless columns without data
+    missing = np.array([find_missing(column) for column in columns.values()])
+    empty: np.ndarray = missing.all(axis=0)
+    if empty.any():
+        notes.append(f"rows without any value are left out ({_describe_rows(empty)}).")
+    for place, (name, column) in enumerate([*columns.items()]):
+        columns[name] = column[~empty] if empty.any() else column
+        if name in named or not UNNAMED.fullmatch(name):
+            continue
+        numbers = np.arange(len(column))
+        counts = any(np.array_equal(column, numbers + start) for start in (0, 1))
+        if not missing[place].all() and (place or not counts):
+            raise ValueError(
+                f"{source}: column {place + 1} has no name; name it, or pass "
+                f"{_write_option('--drop', name)} to leave it out (--id if it names the rows). "
+                "Skip lines above the names with --skiprows N."
+            )
+        del columns[name]
+        if counts:
+            notes.append("the first column has no name, counts the rows and is left out.")
+    n_rows = int((~empty).sum())
+    if n_rows < 2:
+        raise ValueError(f"{source} must contain at least two rows of data, got {n_rows}.")
     return columns, target if has_target else None, notes
 
 
@@ -210,39 +235,25 @@ def _read_groups(source: str, name: str, column: np.ndarray) -> np.ndarray:
     return np.array([str(value).strip() for value in column.tolist()])
 
 
-def _read_features(
-    source: str, columns: Mapping[str, np.ndarray], options: argparse.Namespace, notes: list[str]
-) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the features, and the names of other columns; the notes have the reasons."""
-    features: dict[str, np.ndarray] = {}
-    left_out = []
-    for name, column in columns.items():
-        values, reason = _read_feature(source, name, column, options)
-        # dates become numbers on demand
-        dates = read_times(column) if reason and options.date_features else []
-        if len(dates) == 1:
-            parts = _split_dates(name, dates[0])
-            if taken := [part for part in parts if part in columns]:
-                raise ValueError(
-                    f"--date-features makes a column {taken[0]!r} of {name!r}, but {source} has "
-                    "a column of this name; rename or drop it."
-                )
-            features |= parts
-        elif reason:
-            left_out.append(name)
-            notes.append(f"column {name!r} {reason}.")
-        else:
-            features[name] = values
-    return features, left_out
+@contextmanager
+def explain_errors(hints: Sequence[str]) -> Iterator[None]:
+    """Append hints to an error of the data."""
+    try:
+        yield
+    except ValueError as error:
+        if not hints:
+            raise
+        texts = (f"{text[:1].upper()}{text[1:]}" for text in hints)
+        raise ValueError(" ".join([f"{str(error).rstrip('.')}.", *texts])) from error
 
 
-def read_columns(
-    options: argparse.Namespace, only: Sequence[str] | None, as_text: Sequence[str]
-) -> dict[str, np.ndarray]:
+# --- readers of files
+
+
+def read_columns(options: argparse.Namespace, as_text: Sequence[str]) -> dict[str, np.ndarray]:
     """Return the named columns of a bundled data set or a file.
 
-    Columns in `as_text` keep leading zeros in CSV and Excel files. Of Parquet and Feather files,
-    columns that are not in `only` are not read.
+    Columns in `as_text` keep leading zeros in CSV and Excel files.
     """
     path, ending = Path(options.data), Path(options.data).suffix.lower()
     bundled = options.data in BUNDLED
@@ -265,42 +276,16 @@ def read_columns(
     # all other files are read by pandas
     packages = ["pandas", *([PACKAGES[ending]] if ending in PACKAGES else [])]
     try:
-        frame = _read_frame(path, ending, options, only, as_text)
+        frame = _read_frame(path, ending, options, as_text)
     except ImportError as error:
         raise ValueError(
             f"{path.name} needs {' and '.join(packages)}: pip install {' '.join(packages)}"
         ) from error
-    if not len(frame.columns):
-        raise ValueError(f"{path.name} has no columns.")
     return {name: _read_column(frame[name], path.name) for name in frame.columns}
 
 
-def _leave_out_row_numbers(
-    columns: dict[str, np.ndarray], source: str, named: Mapping[str, str], notes: list[str]
-) -> None:
-    """Delete a first column without a name that counts the rows; others need a name.
-
-    Columns that an option names (`named`) are kept.
-    """
-    for place, name in enumerate([*columns]):
-        if name in named or not UNNAMED.fullmatch(name):
-            continue
-        numbers = np.arange(len(columns[name]))
-        if place or not any(np.array_equal(columns[name], numbers + start) for start in (0, 1)):
-            raise ValueError(
-                f"{source}: column {place + 1} has no name; name it, or delete it if it is a row "
-                "number or a label. Skip lines above the names with --skiprows N."
-            )
-        notes.append("the first column has no name, counts the rows and is left out.")
-        del columns[name]
-
-
 def _read_frame(
-    path: Path,
-    ending: str,
-    options: argparse.Namespace,
-    only: Sequence[str] | None,
-    as_text: Sequence[str],
+    path: Path, ending: str, options: argparse.Namespace, as_text: Sequence[str]
 ) -> Any:
     """Return a file, read by pandas, as a data frame with distinct names."""
     import pandas
@@ -309,10 +294,7 @@ def _read_frame(
     if ending not in TEXT_FILES + EXCEL_FILES:
         read_stored = pandas.read_feather if ending == ".feather" else pandas.read_parquet
         with _name_file(path):
-            try:
-                frame = read_stored(path, columns=only)
-            except (KeyError, ValueError):  # an error on a missing column lists all columns
-                frame = read_stored(path)
+            frame = read_stored(path)
         frame = frame if frame.index.names == [None] else frame.reset_index()
         frame.columns = _check_header([str(name) for name in frame.columns], options)
         return frame
@@ -360,16 +342,20 @@ def _name_file(path: Path) -> Iterator[None]:
             yield
     except (ImportError, MemoryError):
         raise
-    except FileNotFoundError as error:
-        raise ValueError(f"there is no file {str(path)!r}.") from error
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path.name} is not {error.encoding} text (byte 0x{error.object[error.start]:02x}); "
-            "name its encoding, such as --encoding cp1252 or utf-16, or save it as UTF-8."
+            "name its encoding, such as --encoding cp1252 or utf-16, or save it as UTF-8; an Excel "
+            "file must end in .xlsx or .xls."
         ) from error
     except Exception as error:  # readers raise many kinds of errors for files of other formats
-        text = str(error).rstrip(".")
-        if path.suffix.lower() in TEXT_FILES:
+        text = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
+        text = text.rstrip(" .")
+        if isinstance(error, pandas.errors.ParserWarning):
+            text = "the first row has more values than there are names"
+        if path.suffix.lower() not in TEXT_FILES:
+            text += ". The ending of its name must fit its format"
+        elif not isinstance(error, LookupError):  # an unknown encoding
             text += ". Check --sep; skip lines above the names with --skiprows N"
         raise ValueError(f"{path.name} cannot be read: {text}.") from error
 
@@ -377,6 +363,11 @@ def _name_file(path: Path) -> Iterator[None]:
 def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str]:
     """Return the names of columns as pandas writes them; raise if they are not distinct names."""
     source = Path(options.data).name
+    if not names:
+        remedy = (
+            "; skip empty lines above them with --skiprows N" if "xls" in source.lower() else ""
+        )
+        raise ValueError(f"{source} has no columns{remedy}.")
     # a first line of values, or names that occur twice
     numbers = [name for name in names if _parse(name) is not None]
     is_text = source.lower().endswith(TEXT_FILES)
@@ -393,18 +384,23 @@ def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str
 
 def _read_column(column: Any, source: str) -> np.ndarray:
     """Return a column of a data frame as numbers, Booleans or strings."""
-    # numbers and Booleans keep their type
+    # numbers, durations in seconds and Booleans
     if str(column.dtype) == "category":
         column = column.astype(column.cat.categories.dtype)
-    missing = column.isna().to_numpy()
-    if getattr(column.dtype, "kind", "O") in "biuf":
+    missing, kind = column.isna().to_numpy(), getattr(column.dtype, "kind", "O")
+    if kind == "m":
+        return np.asarray(column.dt.total_seconds(), dtype=float)
+    if kind in "biuf":
         exact = getattr(column.dtype, "numpy_dtype", None)
         return column.to_numpy(float, na_value=np.nan) if missing.any() else column.to_numpy(exact)
-    # all other values become texts
+    # decimal numbers, and all other values as texts
     values = column.tolist()
+    if not missing.all() and all(isinstance(value, Decimal) for value in column[~missing]):
+        return column.astype(float).to_numpy()
     if any(isinstance(value, list | dict | tuple | set | np.ndarray) for value in values):
         raise ValueError(
-            f"{source}: column {column.name!r} must contain numbers or strings, got {column.dtype}."
+            f"{source}: column {column.name!r} must contain numbers or strings, got lists; leave "
+            "it out of the file, or make a column of each of its elements."
         )
     texts = ["" if gone else str(value) for value, gone in zip(values, missing, strict=True)]
     return np.array(texts, dtype=object)
@@ -416,23 +412,21 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
         with ZipFile(path), np.load(path, allow_pickle=False) as arrays:
             if "X" not in arrays.files:
                 raise ValueError(f"it must contain the array X, got {arrays.files}")
-            X, y = arrays["X"], arrays["y"] if "y" in arrays.files else None
+            X = np.asarray(arrays["X"])
+            y = np.asarray(arrays["y"]) if "y" in arrays.files else None
     except (OSError, EOFError, BadZipFile, ValueError) as error:
         raise ValueError(f"{path.name} cannot be read: {error}.") from error
     # a matrix X and a vector y
-    for name, array, ndim, kinds in (("X", X, 2, "fiub"), ("y", y, 1, "biufUS")):
-        if array is None:
-            continue
-        if getattr(array, "ndim", None) != ndim or array.dtype.kind not in kinds or not array.size:
-            what = f"{getattr(array, 'dtype', type(array))} of shape {np.shape(array)}"
-            needs = "a matrix of numbers" if name == "X" else "a vector of labels"
-            raise ValueError(f"{path.name}: {name} must be {needs}, got {what}.")
+    if X.ndim != 2 or X.dtype.kind not in "fiub" or not X.size:
+        raise ValueError(
+            f"{path.name}: X must be a matrix of numbers, got {X.dtype} of shape {X.shape}."
+        )
     columns: dict[str, np.ndarray] = {f"x{k}": column for k, column in enumerate(X.T)}
     if y is None:
         return columns
-    if len(X) != len(y):
+    if y.shape != (len(X),) or y.dtype.kind not in "biufUS":
         raise ValueError(
-            f"{path.name}: X and y must have the same length, got {len(X)} and {len(y)}."
+            f"{path.name}: y must be a vector of {len(X)} labels, got {y.dtype} of shape {y.shape}."
         )
     y = np.char.decode(y, "utf-8") if y.dtype.kind == "S" else y
     return columns | {"y": y.astype(object) if y.dtype.kind == "U" else y}
@@ -451,8 +445,15 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
             hint = f" (did you mean {hint}?)" if hint else ""
             missing.append(f"no column {name!r} for {option}{hint}")
     if missing:
-        listed = _shorten(columns)
-        raise ValueError(f"{source} has {' and '.join(missing)}; its columns are {listed}.")
+        is_excel = source.lower().endswith(EXCEL_FILES)
+        columns_of = "the columns of its first sheet" if is_excel else "its columns"
+        text = f"{source} has {' and '.join(missing)}; {columns_of} are {_shorten(columns)}."
+        if len(columns) == 1 and source.lower().endswith(TEXT_FILES):
+            text += " Pass --sep if another mark separates the columns, such as --sep ' '."
+        raise ValueError(text)
+
+
+# --- texts of messages
 
 
 def _shorten(names: Sequence[str] | Mapping[str, Any], limit: int = MAX_LISTED) -> str:
@@ -470,111 +471,12 @@ def _describe_rows(rows: np.ndarray) -> str:
     return f"{len(numbers)} rows: {', '.join(map(str, numbers[:MAX_ROWS_LISTED]))}{more}"
 
 
-def _parse(text: str, options: argparse.Namespace | None = None) -> float | None:
-    """Return the number in a text, None if there is none; "1_000" is none."""
-    if options is not None:
-        decimal = options.decimal or "."
-        text = text.replace(options.thousands or "\0", "")
-        text = text.translate({ord("."): decimal, ord(decimal): "."})
-    try:
-        return float(text) if text.isascii() and "_" not in text else None
-    except ValueError:
-        return None
-
-
-def _check_numbers(
-    name: str, column: np.ndarray, options: argparse.Namespace, *, is_target: bool = False
-) -> None:
-    """Raise if a column of strings is nearly numeric, with three values and the remedies."""
-    if column.dtype != object or name in options.text or read_times(column):
-        return
-    # texts that are not numbers
-    counts = Counter(text for text in column.tolist() if text.strip())
-    odd = [text for text, _ in counts.most_common() if _parse(text, options) is None]
-    # numbers with a limit, separators of thousands, or the most common unit
-    matches = {
-        text: match
-        for text in odd
-        if len(text) <= MAX_WRITTEN and (match := WRITTEN_NUMBER.fullmatch(text.strip()))
-    }
-    unit_of = {text: match["after"] or match["before"] or "" for text, match in matches.items()}
-    (unit, _), *_ = [*Counter(filter(None, unit_of.values())).most_common(1), ("", 0)]
-    written = [text for text, mark in unit_of.items() if mark in ("", unit)]
-    numeric = [text for text in counts if text not in odd] + written
-    n_numeric = sum(counts[text] for text in numeric)
-    if len(numeric) < MIN_NUMBERS or 2 * n_numeric <= counts.total() or (is_target and not odd):
-        return
-    # three values, and what to do
-    path, what, remedy = Path(options.data), "numbers stored as text", "store them as numbers"
-    if odd:
-        n_odd = sum(counts[text] for text in odd)
-        what = f"{n_odd} of {counts.total()} values are not numbers"
-        remedy = "write plain numbers, without units, in the file"
-        if path.suffix.lower() in TEXT_FILES + EXCEL_FILES:
-            missing = _write_option("--na", odd[0])
-            remedy += f"; pass --decimal or --thousands, or {missing} if it marks a missing value"
-    shown = ", ".join(map(repr, (odd or numeric)[:N_SHOWN]))
-    raise ValueError(
-        f"{path.name}: column {name!r} is nearly numeric: {shown} ({what}). Remedies: {remedy}; or "
-        f"pass {_write_option('--text', name)} for categories."
-    )
-
-
 def _write_option(option: str, value: str) -> str:
     """Return an option and its value as they are typed in a shell."""
     return f"{option}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}"
 
 
-def _note_values(columns: Mapping[str, np.ndarray], excluded: set[str]) -> list[str]:
-    """Return notes on a row of totals at the end, and on numbers that may mark missing values."""
-    notes = []
-    numbers = {
-        name: column.astype(float)
-        for name, column in columns.items()
-        if name not in excluded and column.dtype.kind in "iuf"
-    }
-    n_rows = len(next(iter(columns.values())))
-    words = [str(column[-1]) for column in columns.values() if column.dtype == object]
-    word = next((word for word in words if word.strip(" :.").casefold() in TOTALS), "")
-    # a last row of totals, by its name or its sums
-    if n_rows >= MIN_ROWS:
-        sums = [
-            name
-            for name, column in numbers.items()
-            if column[-1] > np.nanmax(column[:-1], initial=0)
-            and np.isclose(column[-1], np.nansum(column[:-1]), rtol=1e-9)
-        ]
-        if word or sums:
-            reason = f"it has {word!r}" if word else f"{sums[0]!r} is the sum of all other rows"
-            notes.append(f"the last row may be a total ({reason}); if so, delete it in the file.")
-    # numbers that may mark missing values
-    for name, column in numbers.items():
-        for mark in SENTINELS:
-            others = column[~np.isnan(column) & (column != mark)]
-            n_marked = int(np.sum(column == mark))
-            # far from all other values, and on the side where they have none
-            far = others.size and (others.min() >= 0 if mark < 0 else 2 * others.max() < mark)
-            if n_marked and far:
-                notes.append(
-                    f"column {name!r} has {mark} in {n_marked} of {n_rows} rows, far from all "
-                    f"other values; {_write_option('--na', str(mark))} treats it as missing."
-                )
-    return notes
-
-
-def _drop_unlabeled(
-    columns: dict[str, np.ndarray], target: str, notes: list[str]
-) -> dict[str, np.ndarray]:
-    """Return the columns without the rows that have no label."""
-    missing = find_missing(columns[target])
-    if not missing.any():
-        return columns
-    notes.append(f"{_describe_rows(missing)} without a value of {target!r} are left out.")
-    kept = {name: column[~missing] for name, column in columns.items()}
-    y = kept[target]
-    if y.dtype.kind == "f" and (y % 1 == 0).all():  # whole numbers are floats beside nan
-        kept[target] = y.astype(int)
-    return kept
+# --- values that need a decision
 
 
 def find_missing(column: np.ndarray) -> np.ndarray:
@@ -584,95 +486,254 @@ def find_missing(column: np.ndarray) -> np.ndarray:
     return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
 
 
-def _read_labels(source: str, target: str, y: np.ndarray, notes: list[str]) -> np.ndarray:
-    """Return the labels, with a note on spellings that differ by case or spaces."""
-    start, advice = f"{source}: the target column {target!r}", ""
-    if y.dtype == object:
-        # spellings of a label, the most common first
-        folded: dict[str, list[str]] = {}
-        for text, _ in Counter(y.tolist()).most_common():
-            folded.setdefault(" ".join(text.split()).casefold(), []).append(text)
-        several = [
-            text
-            for word, spellings in folded.items()
-            if word and len(spellings) > 1
-            for text in spellings
-        ]
-        if several:
-            advice = f"{_shorten(several)} of the target differ by case or spaces."
-            notes.append(advice)
+def _note_values(
+    options: argparse.Namespace,
+    columns: Mapping[str, np.ndarray],
+    excluded: set[str],
+    notes: list[str],
+) -> list[str]:
+    """Add notes on numbers that may mark missing values; return one on a row of totals at the end.
+
+    Such a row has the word, or the sum of all other rows.
+    """
+    numbers = {
+        name: column.astype(float)
+        for name, column in columns.items()
+        if name not in excluded and column.dtype.kind in "iuf"
+    }
+    # numbers that may mark missing values
+    n_rows = len(next(iter(columns.values())))
+    is_file = Path(options.data).suffix.lower() in TEXT_FILES + EXCEL_FILES
+    for name, column in numbers.items():
+        others = column[~np.isnan(column) & ~np.isin(column, SENTINELS)]
+        for mark in SENTINELS if others.size else ():
+            n_marked, gap = int(np.sum(column == mark)), np.abs(others - mark).min()
+            # far from all other values, or negative beside none
+            if n_marked and (gap > np.ptp(others) or (mark < 0 <= others.min())):
+                remedy = f"{_write_option('--na', str(mark))} treats it as missing"
+                remedy = remedy if is_file else "store missing values as nan if it marks them"
+                notes.append(
+                    f"column {name!r} has {mark} in {n_marked} of {n_rows} rows, far from all "
+                    f"other values; {remedy}."
+                )
+    # a last row of totals
+    words = [str(column[-1]) for column in columns.values() if column.dtype == object]
+    word = next((word for word in words if word.strip(" :.").casefold() in TOTALS), "")
+    sums = [
+        name
+        for name, column in numbers.items()
+        if column[-1] > np.nanmax(column[:-1], initial=0)
+        and np.isclose(column[-1], np.nansum(column[:-1]), rtol=1e-9)
+    ]
+    if n_rows < MIN_ROWS or not (word or sums):
+        return []
+    reason = f"it has {word!r}" if word else f"{sums[0]!r} is the sum of all other rows"
+    return [f"the last row may be a total ({reason}); if so, delete it in the file."]
+
+
+def _parse(text: str, decimal: str | None = None, thousands: str | None = None) -> float | None:
+    """Return the number in a text, None if there is none; "1_000" is none."""
+    text, decimal = text.replace(thousands or "\0", ""), decimal or "."
+    text = text.translate({ord("."): decimal, ord(decimal): "."})
+    try:
+        return float(text) if text.isascii() and "_" not in text else None
+    except ValueError:
+        return None
+
+
+def _check_numbers(
+    name: str, column: np.ndarray, options: argparse.Namespace, notes: list[str]
+) -> None:
+    """Raise if most strings of a column are nearly numbers, and add a note if some are."""
+    if column.dtype != object or name in options.text or read_times(column):
+        return
+    # texts that are not numbers
+    marks = options.decimal, options.thousands
+    counts = Counter(text.strip() for text in column.tolist() if text.strip())
+    odd = [text for text, _ in counts.most_common() if _parse(text, *marks) is None]
+    # numbers with a limit, separators of thousands, or the most common unit
+    matches = {
+        text: match
+        for text in odd
+        if len(text) <= MAX_WRITTEN and (match := WRITTEN_NUMBER.fullmatch(text))
+    }
+    unit_of = {text: match["after"] or match["before"] or "" for text, match in matches.items()}
+    (unit, _), *_ = [*Counter(filter(None, unit_of.values())).most_common(1), ("", 0)]
+    written = [text for text, mark in unit_of.items() if mark in ("", unit)]
+    numeric = [text for text in counts if text not in odd] + written
+    n_numeric = sum(counts[text] for text in numeric)
+    if len(numeric) < MIN_NUMBERS:
+        return
+    # three values, and what to do
+    path, remedies = (
+        Path(options.data),
+        [f"{_write_option('--text', name)} treats all as categories"],
+    )
+    words = [text for text in odd if text not in matches]
+    if path.suffix.lower() not in TEXT_FILES + EXCEL_FILES:
+        remedies.insert(0, "store numbers as numbers")
+    elif odd:
+        if words:
+            missing = " ".join(_write_option("--na", word) for word in words[:N_SHOWN])
+            remedies.insert(0, f"pass {missing} if that marks missing values")
+        if written:
+            ways = _find_marks(numeric, written)
+            remedies.insert(0, ways or "write plain numbers, without units, in the file")
+        if column[0].strip() in odd and sum(counts[text] for text in odd) == 1:
+            remedies.insert(0, "delete row 1 if it has units")
+    shown = ", ".join(map(repr, (odd or numeric)[:N_SHOWN]))
+    remedy = "; or ".join(remedies)
+    if 2 * n_numeric > counts.total():
+        n_odd = sum(counts[text] for text in odd)
+        what = f"{n_odd} of {counts.total()} values are not numbers" if odd else "stored as text"
+        raise ValueError(
+            f"{path.name}: column {name!r} is nearly numeric: {shown} ({what}). Remedies: {remedy}."
+        )
+    if len({unit for unit in unit_of.values() if unit}) > 1:
+        return  # such as the codes 12a and 7b
+    notes.append(
+        f"column {name!r} has numbers in {n_numeric} of {len(column)} rows, beside {shown}, and is "
+        f"treated as text. Remedies: {remedy}."
+    )
+
+
+def _find_marks(numeric: Sequence[str], written: Sequence[str]) -> str:
+    """Return the options by which all texts are numbers, with three digits after each separator."""
+    ways, joined = [], "".join(written)
+    for decimal, thousands in product((".", ","), ("", ",", ".", "'", " ")):
+        if decimal == thousands or (decimal == "," and "," not in joined):
+            continue
+        number = (
+            rf"[+-]?(\d+|[1-9]\d{{0,2}}({re.escape(thousands)}\d{{3}})+)({re.escape(decimal)}\d+)?"
+        )
+        if not (thousands in joined and all(re.fullmatch(number, text) for text in written)):
+            continue
+        if all(_parse(text, decimal, thousands) is not None for text in numeric):
+            marks = {"--decimal": "," * (decimal == ","), "--thousands": thousands}
+            ways.append(" ".join(_write_option(*item) for item in marks.items() if item[1]))
+    return f"pass {' or '.join(ways)}" if ways else ""
+
+
+def _read_labels(
+    source: str, target: str, y: np.ndarray, options: argparse.Namespace
+) -> np.ndarray:
+    """Return the labels; raise if one is missing, or has spellings that differ by case or spaces.
+
+    With --text, all spellings are classes.
+    """
+    start = f"{source}: the target column {target!r}"
+    keep = f"{_write_option('--text', target)} keeps "
     # missing labels
     missing = find_missing(y)
     if missing.any():
-        keep = f", {_write_option('--text', target)} keeps strings such as None as classes"
-        keep = keep if y.dtype == object and source.lower().endswith(TEXT_FILES) else ""
-        keep += "; delete row 1 if it has units" if missing[0] else ""
+        more = f", {keep}strings such as None as classes"
+        more = more if y.dtype == object and source.lower().endswith(TEXT_FILES) else ""
+        more += "; delete row 1 if it has units" if missing[0] else ""
         raise ValueError(
             f"{start} has no value in {_describe_rows(missing)}; --drop-missing-target leaves such "
-            f"rows out{keep}. {advice}".rstrip()
+            f"rows out{more}."
         )
     if y.dtype == object:
-        if any("\0" in text for text in y):  # arrays drop NUL characters at the end
-            raise ValueError(f"{start} has a label with a NUL character.")
-        return y.astype(str)
+        if target in options.text:
+            return y.astype(str)
+        if read_times(y):
+            raise ValueError(f"{start} must contain classes or numbers, got the date {y[0]!r}.")
+        # spellings of a label
+        folded: dict[str, set[str]] = {}
+        for text in dict.fromkeys(y.tolist()):
+            folded.setdefault(" ".join(text.split()).casefold(), set()).add(text)
+        several = [sorted(spellings) for spellings in folded.values() if len(spellings) > 1]
+        if several:
+            raise ValueError(
+                f"{start} has classes that differ only by case or spaces, {_shorten(several[0])}; "
+                f"write each in one way, or {keep}all of them."
+            )
+        return np.array([text.strip() for text in y.tolist()])
     if y.dtype.kind == "f" and np.isinf(y).any():
         raise ValueError(f"{start} must be finite, {_describe_rows(np.isinf(y))} is not.")
     if y.dtype.kind in "iu" and ((y > MAX_EXACT) | (y < -MAX_EXACT)).any():
         return y.astype(str)  # as floats, labels that differ in the last digits would be equal
-    return y
+    whole = y.dtype.kind == "f" and (y % 1 == 0).all() and np.abs(y).max() < MAX_EXACT
+    return y.astype(np.int64) if whole else y
 
 
-def _read_feature(
-    source: str, name: str, column: np.ndarray, options: argparse.Namespace
-) -> tuple[np.ndarray, str]:
-    """Return a column of numbers or text objects, and the reason if it is not a feature."""
-    # numbers
-    if find_missing(column).all():
-        return column, "has no value and is left out"
-    if column.dtype != object and name not in options.text:
-        numbers = column.astype(float)
-        if np.isinf(numbers).any():
+def _read_features(
+    source: str,
+    columns: Mapping[str, np.ndarray],
+    options: argparse.Namespace,
+    notes: list[str],
+    only: Mapping[str, str] | None,
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return the features, and the names of other columns; the notes have the reasons.
+
+    Columns of predictions are in `only`, with the options that name them.
+    """
+    features: dict[str, np.ndarray] = {}
+    left_out = []
+    for name, column in columns.items():
+        start, missing = f"{source}: column {name!r}", find_missing(column)
+        if missing.any() and (only or {}).get(name, "").startswith("--prediction"):
             raise ValueError(
-                f"{source}: column {name!r} must be finite, {_describe_rows(np.isinf(numbers))} "
-                "is not; correct the value or leave it empty."
+                f"{start} of predictions has no value in {_describe_rows(missing)}; complete or "
+                f"delete these rows ({_write_option('--text', name)} keeps strings such as None)."
             )
-        return numbers, ""
-    # texts
-    texts = np.array([str(value).strip() or "missing" for value in column.tolist()], dtype=object)
-    different = {*texts.tolist()} - {"missing"}
-    many = f"different strings in {len(texts)} rows"
-    if read_times(column):
-        return texts, (
-            f"contains dates or times ({len(different)} {many}) and is left out; "
-            f"{_write_option('--time', name)} predicts later rows from earlier ones, "
-            "--date-features converts dates to numbers"
-        )
-    _check_numbers(name, column, options)
-    if len(different) <= max(MAX_TEXTS, len(texts) / 2):
-        return texts, ""
-    ways = f"{_write_option('--id', name)} names the rows by it"
-    return texts, f"contains {len(different)} {many} and is left out; {ways}"
+        if missing.all():
+            left_out.append(name)
+            notes.append(f"column {name!r} has no value and is left out.")
+            continue
+        # numbers
+        if column.dtype != object and name not in options.text:
+            features[name] = numbers = column.astype(float)
+            if np.isinf(numbers).any():
+                raise ValueError(
+                    f"{start} must be finite, {_describe_rows(np.isinf(numbers))} is not; correct "
+                    "the value or leave it empty."
+                )
+            continue
+        # dates
+        different = {str(value).strip() for value in column[~missing].tolist()}
+        many = f"{len(different)} different strings in {len(column)} rows"
+        readings = read_times(column)
+        if len(readings) == 1 and options.date_features:
+            parts = _split_dates(name, readings[0])
+            if taken := [part for part in parts if part in columns]:
+                raise ValueError(
+                    f"--date-features makes a column {taken[0]!r} of {name!r}, but {source} has "
+                    "a column of this name; rename or drop it."
+                )
+            features |= parts
+        elif readings:
+            left_out.append(name)
+            notes.append(
+                f"column {name!r} contains dates or times ({many}) and is left out; "
+                f"{_write_option('--time', name)} predicts later rows from earlier ones, "
+                "--date-features converts dates to numbers."
+            )
+            continue
+        else:
+            # other texts
+            _check_numbers(name, column, options, notes)
+            if only is None and len(different) > max(MAX_TEXTS, len(column) / 2):
+                left_out.append(name)
+                ways = f"{_write_option('--id', name)} names the rows by it"
+                notes.append(f"column {name!r} contains {many} and is left out; {ways}.")
+                continue
+            texts = [str(value).strip() or "missing" for value in column.tolist()]
+            features[name] = np.array(texts, dtype=object)
+    return features, left_out
 
 
 def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
     """Return the varying parts of dates as numbers by name, nan for missing dates."""
-    # the parts of each date, whatever its time zone
-    is_date = ~np.isnan(seconds)
-    moments = np.where(is_date, seconds, 0).astype(np.int64).astype("datetime64[s]")
-    days, months = moments.astype("datetime64[D]"), moments.astype("datetime64[M]")
-    parts = {
-        "days since 1970": seconds / 86400,
-        "year": moments.astype("datetime64[Y]").astype(int) + 1970,
-        "month": months.astype(int) % 12 + 1,
-        "day": (days - months).astype(int) + 1,
-        "weekday": (days.astype(int) + 3) % 7,
-        "hour": (moments - days).astype(int) // 3600,
-    }
-    parts = {f"{name}: {part}": np.where(is_date, values, np.nan) for part, values in parts.items()}
-    # parts that are the same for all rows are left out
-    first, *others = parts
-    varying = [part for part in others if len(np.unique(parts[part][is_date])) > 1]
-    return {part: parts[part] for part in (first, *varying)}
+    import pandas
+
+    moments = pandas.to_datetime(seconds, unit="s")
+    parts = {f"{name}: days since 1970": seconds / 86400}
+    for part in ("year", "month", "day", "weekday", "hour"):
+        values = np.asarray(getattr(moments, part.replace("weekday", "day_of_week")), dtype=float)
+        if len(np.unique(values[~np.isnan(values)])) > 1:
+            parts[f"{name}: {part}"] = values
+    return parts
 
 
 def _find_order(source: str, name: str, column: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ Missing values and texts are handled by steps before the estimator, within every
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import warnings
@@ -23,8 +24,16 @@ if TYPE_CHECKING:
 
 MAX_WORKERS = 10**6
 PAGE_ENDINGS = {".html", ".htm", ""}
-LARGE_FILE = 5e6
-"""File size in bytes above which a message announces that the file is being read."""
+
+
+class Once(argparse.Action):
+    """Store the value of an option; a second one is an error, since it would replace the first."""
+
+    def __call__(self, parser: Any, options: Any, value: Any, name: Any = None) -> None:
+        """Store the value."""
+        if getattr(options, self.dest) != self.default:
+            raise argparse.ArgumentError(self, "may be passed once only")
+        setattr(options, self.dest, value)
 
 
 class Options:
@@ -35,7 +44,7 @@ class Options:
 
     def column(self, name: str, text: str, **options: Any) -> None:
         """Add the name of a column, or with ``nargs="+"`` of several."""
-        self.add(name, metavar="COLUMN", help=text, **options)
+        self.add(name, metavar="COLUMN", help=text, action=Once, **options)
 
     def several(self, name: str, metavar: str, text: str, default: Any = ()) -> None:
         """Add an option that may be repeated."""
@@ -61,24 +70,7 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
     options.column("--target", target)
     options.several("--drop", "COLUMN", "column to exclude from the features")
     options.column("--id", "column that names the rows in the report; not a feature")
-    options.several("--text", "COLUMN", "column of categories, even if they are numbers or NA")
-    # how a file is read
-    most = "of , ; tab and |, the one that makes the most columns"
-    add("--sep", metavar="MARK", help=f"separator of a CSV file (default: {most})")
-    add("--decimal", metavar="MARK", help="decimal sign of a CSV or Excel file (default: .)")
-    add("--thousands", metavar="MARK", help="separator of thousands (default: none)")
-    add("--encoding", metavar="NAME", help="encoding of a CSV file (default: UTF-8)")
-    others = "empty cells, NA, N/A, NaN, NULL and None"
-    missing = f"text or number of a missing value, in addition to {others}"
-    options.several("--na", "TEXT", missing)
-    options.number("--skiprows", 0, "lines to skip above the column names (default: 0)")
-    add(
-        "--header",
-        action=argparse.BooleanOptionalAction,
-        help="whether the first line of a CSV file has the column names; without names they are "
-        "x0, x1, ... (default: names; if one of them looks like a value, it is an error)",
-    )
-    options.flag("--drop-missing-target", "drop rows without a target")
+    add_reading(options)
     parts = "days since 1970, and year, month, day, weekday, hour"
     options.flag("--date-features", f"convert dates to numbers: {parts}")
     # the run and its output
@@ -92,6 +84,29 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
     return options
 
 
+def add_reading(options: Options) -> None:
+    """Add the options for reading a file."""
+    options.several("--text", "COLUMN", "column of categories, even if they are numbers or NA")
+    most = "of , ; tab and |, the one that makes the most columns"
+    options.add("--sep", metavar="MARK", help=f"separator of a CSV file (default: {most})")
+    options.add(
+        "--decimal", metavar="MARK", help="decimal sign of a CSV or Excel file (default: .)"
+    )
+    options.add("--thousands", metavar="MARK", help="separator of thousands (default: none)")
+    options.add("--encoding", metavar="NAME", help="encoding of a CSV file (default: UTF-8)")
+    others = "empty cells, NA, N/A, NaN, NULL and None"
+    missing = f"text or number of a missing value, in addition to {others}"
+    options.several("--na", "TEXT", missing)
+    options.number("--skiprows", 0, "lines to skip above the column names (default: 0)")
+    options.add(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="whether the first line of a CSV file has the column names; without names they are "
+        "x0, x1, ... (default: names; if one of them looks like a value, it is an error)",
+    )
+    options.flag("--drop-missing-target", "drop rows without a target")
+
+
 def read_columns(
     options: argparse.Namespace, *, needs_target: bool, only: Mapping[str, str] | None = None
 ) -> Table:
@@ -102,10 +117,6 @@ def read_columns(
     # before slow imports
     check_source(options.data)
     check_outputs(options)
-    path = Path(options.data)
-    if path.is_file() and path.stat().st_size > LARGE_FILE:
-        size = path.stat().st_size / 1e6
-        options.progress.say(f"reading {_printable_name(options.data)}, {size:.0f} MB")
     from skeval._commands._data import read_table
 
     return read_table(options, needs_target=needs_target, only=only)
@@ -142,7 +153,9 @@ def check_outputs(options: argparse.Namespace) -> None:
         path = Path(getattr(options, name))
         if not path.absolute().parent.is_dir():
             raise ValueError(f"--{name}: there is no folder {str(path.parent)!r}.")
-        _check_writable(name, path)
+        place = path if path.exists() else path.absolute().parent
+        if path.is_dir() or not os.access(place, os.W_OK):
+            raise ValueError(f"--{name}: {str(path)!r} cannot be written.")
         if path.resolve() in taken:
             raise ValueError(f"--{name}: {str(path)!r} is {taken[path.resolve()]}, too.")
         taken[path.resolve()] = f"--{name}"
@@ -155,20 +168,6 @@ def check_outputs(options: argparse.Namespace) -> None:
         from skeval.report._page import check_extra
 
         check_extra()
-
-
-def _check_writable(name: str, path: Path) -> None:
-    """Raise if a file cannot be written; an existing file is not changed."""
-    try:
-        exists = path.exists()
-        if exists and not path.is_file() and not path.is_dir():
-            return  # opening and closing a pipe would end it
-        with path.open("a"):
-            pass
-    except OSError as error:
-        raise ValueError(f"--{name}: {str(path)!r} cannot be written: {error.strerror}.") from error
-    if not exists:
-        path.resolve().unlink()
 
 
 def deliver(
@@ -190,7 +189,7 @@ def deliver(
     options.progress.close()
     # the report as text: all of it, or a summary
     report, unnamed = _name_samples(report, table, options)
-    notes = [*notes, *unnamed]
+    notes = [f"note: {note}" for note in (*table.notes, *table.hints, *notes, *unnamed)]
     headline = _write_headline(options.data, table, numbers, column)
     start = [headline, procedure, ""]
     if options.full or not summary:
@@ -251,7 +250,7 @@ def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> tup
         ids = table.left_out[options.id].astype(str)[hard.sample].tolist()
         named = report.results | {"hard_samples": replace(hard, name=ids)}
         return replace(report, results=named), []
-    note = "note: samples are numbered from 0, the first row below the header; --id names them."
+    note = "samples are numbered from 0, the first row below the header; --id names them."
     listed = options.full or options.html is not None
     return report, [note] if listed and options.data not in BUNDLED else []
 
@@ -350,13 +349,16 @@ def _write_headline(source: str, table: Table, numbers: bool, column: str) -> st
     return f"{size}, {count(len(classes), 'class')} ({counts})"
 
 
-def collect_notes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
-    """Call a function; return its result and its warnings, one line each."""
-    with warnings.catch_warnings(record=True) as caught:
+def collect_notes(
+    table: Table, function: Callable[..., Any], *args: Any, **kwargs: Any
+) -> tuple[Any, list[str]]:
+    """Call a function; return its result and its warnings; the hints of a table explain errors."""
+    from skeval._commands._data import explain_errors
+
+    with explain_errors(table.hints), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         result = function(*args, **kwargs)
-    texts = {" ".join(str(item.message).split()) for item in caught}
-    return result, sorted(f"note: {text}" for text in texts)
+    return result, sorted({" ".join(str(item.message).split()) for item in caught})
 
 
 MAX_LISTED, MAX_CLASSES = 4, 6
@@ -404,9 +406,3 @@ def _list_names(table: Table, columns: Sequence[int]) -> str:
     """Return the names of the first columns."""
     names = ", ".join(table.feature_names[column] for column in columns[:MAX_LISTED])
     return names + (f" and {len(columns) - MAX_LISTED} more" if len(columns) > MAX_LISTED else "")
-
-
-def count_columns(table: Table) -> int:
-    """Return the number of columns after one-hot encoding."""
-    n_texts = sum(len(set(table.X[:, column])) for column in table.texts)
-    return table.X.shape[1] - len(table.texts) + n_texts

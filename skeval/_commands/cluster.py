@@ -11,7 +11,6 @@ from skeval._commands import _shared
 
 ALGORITHMS = ("kmeans", "ward", "gmm")
 REPEATS, QUICK_REPEATS = 10, 3
-MAX_CLUSTERS = 10**6
 EXAMPLES = """\
 examples:
   two to eight clusters by k-means:
@@ -98,6 +97,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
     options.progress.headline = f"{data}; {options.algorithm}"
     steps = _shared.make_preparation(table, scale=options.scale)
     report, notes = _shared.collect_notes(
+        table,
         evaluate_clusterer,
         make_clusterer(options.algorithm),
         make_pipeline(*steps).fit_transform(table.X) if steps else table.X,
@@ -116,8 +116,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
     table_warnings = warn_of_points(table.X, table.feature_names)
     others = [text for text in report.warnings if not hasattr(text, "code")]
     report = replace(report, warnings=(*table_warnings, *others))
-    table_notes = [f"note: {note}" for note in table.notes]
-    _shared.deliver(report, options, table, procedure, [*table_notes, *notes], summary=False)
+    _shared.deliver(report, options, table, procedure, notes, summary=False)
 
 
 def parse_range(text: str) -> range:
@@ -125,10 +124,7 @@ def parse_range(text: str) -> range:
     match = re.fullmatch(r"(\d+)(?::(\d+))?", text)
     if match is None:
         raise ValueError(f"--k must be a range such as 2:8, or one number, got {text!r}.")
-    first = int(match[1])
-    last = int(match[2] or first)
+    first, last = int(match[1]), int(match[2] or match[1])
     if not 2 <= first <= last:
         raise ValueError(f"--k must start at 2 or more and end no lower, got {text!r}.")
-    if last > MAX_CLUSTERS:
-        raise ValueError(f"--k must end at {MAX_CLUSTERS} or lower, got {text!r}.")
     return range(first, last + 1)

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from skeval._commands import _shared, check_source
+
 EXAMPLES = """\
 examples:
   two files with the columns target and prediction, in the same order of rows:
@@ -28,55 +30,69 @@ def add_compare(commands: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    # options of reading that other commands have
-    parser.set_defaults(run=_run_compare, memory=None, text=[], sep=None, decimal=None)
-    parser.set_defaults(thousands=None, encoding=None, na=[], skiprows=None, header=None)
-    add = parser.add_argument
+    # options of tables that have no meaning here
+    parser.set_defaults(run=_run_compare, memory=None, id=None, drop=[], date_features=False)
+    options, add = _shared.Options(parser), parser.add_argument
     add("first", metavar="A", help="file with the predictions in use")
     add("second", metavar="B", help="file with the new predictions")
-    add("--target", default="target", help="column of true values (default: target)")
-    add("--prediction", default="prediction", help="column of predictions (default: prediction)")
-    add("--metric", help="name of a metric, such as balanced_accuracy or f1 (default: accuracy)")
+    options.column("--target", "column of true values (default: target)")
+    options.column(
+        "--prediction", "column of predictions (default: prediction)", default="prediction"
+    )
+    metrics = "balanced_accuracy, f1, r2 or mean_absolute_error"
+    add("--metric", help=f"name of a metric, such as {metrics} (default: accuracy)")
     add("--margin", type=float, help="largest difference that does not matter, such as 0.01")
-    add("--seed", type=int, default=0, help="random seed (default: 0)")
+    _shared.add_reading(options)
+    options.number("--seed", 0, "random seed (default: 0)", default=0)
     add("--json", metavar="FILE", help="also write all numbers to this file")
-    add("--debug", action="store_true", help="print the traceback of an error")
+    options.flag("--debug", "print the traceback of an error")
 
 
 def _run_compare(options: argparse.Namespace) -> int:
     """Compare two files, print the result, and return the exit status."""
-    from skeval._commands._data import read_columns
+    for path in (options.first, options.second):
+        check_source(path)
+    import sklearn.metrics
+
+    from skeval._commands._data import read_table
     from skeval.model_selection import compare_predictions
 
+    # the true values and predictions of both files, in the same rows
+    only = {options.prediction: "--prediction"}
+    old, new = (
+        read_table(argparse.Namespace(**vars(options), data=path), needs_target=True, only=only)
+        for path in (options.first, options.second)
+    )
+    if old.y.tolist() != new.y.tolist():
+        target = options.target or "target"
+        raise ValueError(
+            f"both files must have the same true values in {target!r}, in the same order, got "
+            f"{len(old.y)} and {len(new.y)} rows."
+        )
+    # the metric; scorers have the sign of losses changed
+    metric: Any = options.metric
+    if metric is None and old.y.dtype.kind == "f":
+        raise ValueError("--metric must name a metric of numbers, such as mean_absolute_error.")
+    if metric is not None:
+        metric = getattr(sklearn.metrics, metric.removeprefix("neg_"), metric)
+    # the new predictions against the old ones
     names = [Path(path).name for path in (options.first, options.second)]
     names = names if names[0] != names[1] else ["A", "B"]
-    # the true values and predictions of both files, in the same rows
-    columns, wanted = [], [options.target, options.prediction]
-    for path in (options.first, options.second):
-        table = read_columns(argparse.Namespace(**vars(options), data=path), wanted, [])
-        if missing := [name for name in wanted if name not in table]:
-            raise ValueError(f"{path} has no column {missing[0]!r}; it has {', '.join(table)}.")
-        columns.append([table[name] for name in wanted])
-    (truth, first), (other, second) = columns
-    if truth.tolist() != other.tolist():
-        raise ValueError(
-            f"both files must have the same true values in {options.target!r}, in the same order."
-        )
-    # the new predictions against the old ones
-    predictions = dict(zip(names, (first, second), strict=True))
-    options_of_test: dict[str, Any] = {"metric": options.metric, "margin": options.margin}
+    predictions = dict(zip(names, (old.X[:, 0], new.X[:, 0]), strict=True))
     comparison = compare_predictions(
-        truth, predictions, random_state=options.seed, **options_of_test
+        old.y, predictions, random_state=options.seed, metric=metric, margin=options.margin
     )
-    new = comparison[names[1], names[0]]
-    worse = new.value < 0 if new.greater_is_better else new.value > 0
-    is_worse = worse and new.pvalue <= new.level
-    identical = first.tolist() == second.tolist()
+    difference = comparison[names[1], names[0]]
+    worse = difference.value < 0 if difference.greater_is_better else difference.value > 0
+    is_worse = worse and difference.pvalue <= difference.level
+    identical = old.X.tolist() == new.X.tolist()
     if options.margin is not None:
-        is_worse = not (identical or new.pvalue_noninferior <= new.level)
+        is_worse = not (identical or difference.pvalue_noninferior <= difference.level)
     # the result
     if options.json is not None:
-        numbers = {"is_worse": bool(is_worse), **new.to_dict()}
+        numbers = {"is_worse": bool(is_worse), **difference.to_dict()}
         Path(options.json).write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
-    print("Both files have the same predictions." if identical else new)
+    print("Both files have the same predictions." if identical else difference)
+    for note in dict.fromkeys([*old.notes[1:], *new.notes[1:], *old.hints, *new.hints]):
+        print(f"note: {note}")
     return int(is_worse)

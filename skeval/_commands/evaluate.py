@@ -9,8 +9,7 @@ import argparse
 import importlib
 import math
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -172,16 +171,10 @@ def _run(options: argparse.Namespace) -> None:
         return
     if options.time is not None and options.groups is not None:
         raise ValueError("--time does not keep groups together: leave out --groups, or --time.")
+    if options.threshold is not None:
+        raise ValueError("--threshold is for --predictions.")
     # the data, its preparation and the estimator
-    table = _shared.read_columns(options, needs_target=True)
-    numbers, notes = _choose_task(table, options)
-    if numbers:
-        table = table._replace(y=table.y.astype(float))
-    n_features = _shared.count_columns(table)
-    if options.select is not None and options.select > n_features:
-        raise ValueError(
-            f"--select must lie between 1 and the {n_features} features, got {options.select}."
-        )
+    table, numbers = _choose_task(_shared.read_columns(options, needs_target=True), options)
     subgroups = _find_subgroups(table, options)
     estimator, procedure = _make_estimator(table, options, numbers)
     options.progress.headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
@@ -205,27 +198,26 @@ def _run(options: argparse.Namespace) -> None:
         confidence_level=options.confidence_level,
         feature_names=table.feature_names,
         left_out=table.left_out or None,
-        pos_label=_find_positive(table, options),
+        pos_label=_find_positive(table, options, numbers),
         random_state=options.seed,
         n_jobs=options.jobs,
         memory=options.memory,
     )
     deliver = partial(_shared.deliver, options=options, table=table, procedure=procedure)
     try:
-        with _suggest_numbers(notes):
-            report, run_notes = _shared.collect_notes(run)
+        report, notes = _shared.collect_notes(table, run)
     except KeyboardInterrupt as stop:
         if hasattr(stop, "report"):
-            deliver(stop.report, notes=notes, numbers=numbers)
+            deliver(stop.report, notes=[], numbers=numbers)
         raise
-    deliver(report, notes=[*notes, *run_notes], numbers=numbers)
+    deliver(report, notes=notes, numbers=numbers)
 
 
 def _run_predictions(options: argparse.Namespace) -> None:
     """Evaluate the predictions in a file and print the report."""
     # options that have no meaning without fits
-    for name in ("estimator", "select", "time", "cv", "budget"):
-        if getattr(options, name) is not None:
+    for name in ("estimator", "select", "time", "cv", "budget", "include"):
+        if getattr(options, name) not in (None, "auto"):
             raise ValueError(f"--{name} cannot be used with --predictions, which fits nothing.")
     if options.target in options.predictions:
         raise ValueError(
@@ -236,39 +228,42 @@ def _run_predictions(options: argparse.Namespace) -> None:
     only = dict.fromkeys(options.predictions, "--predictions")
     only |= {} if options.by is None else {options.by: "--by"}
     table = _shared.read_columns(options, needs_target=True, only=only)
+    table, numbers = _choose_task(table, options)
     # a column of each class, of each system, or a single one
-    columns: Any = _find_columns(table, options.predictions)
-    n_columns, classes = columns.shape[1], _name_classes(table)
-    numbers, notes = _choose_task(table, options)
+    unknown = [name for name in options.predictions if name not in table.feature_names]
+    if unknown:
+        raise ValueError(f"--predictions: {unknown[0]!r} has another role, or no value.")
+    places = [table.feature_names.index(name) for name in options.predictions]
+    columns: Any = table.X[:, places]
+    classes = _name_classes(table)
     labels: Any = [classes.get(name, name) for name in options.predictions]
-    if n_columns == 1:
+    if len(places) == 1:
         columns, labels = columns[:, 0], None
     elif not {*classes} <= {*options.predictions}:
         columns, labels = dict(zip(options.predictions, columns.T, strict=True)), None
-    subgroups = _find_subgroups(table, options)
     from skeval.report import evaluate_predictions
 
-    with _suggest_numbers(notes):
-        report, run_notes = _shared.collect_notes(
-            evaluate_predictions,
-            table.y,
-            columns,
-            kind="numbers" if numbers else "auto",
-            threshold=options.threshold,
-            scoring=options.scoring,
-            groups=table.groups,
-            by=subgroups,
-            pos_label=_find_positive(table, options),
-            labels=labels,
-            confidence_level=options.confidence_level,
-            random_state=options.seed,
-        )
+    report, notes = _shared.collect_notes(
+        table,
+        evaluate_predictions,
+        table.y,
+        columns,
+        kind="numbers" if numbers else "auto",
+        threshold=options.threshold,
+        scoring=options.scoring,
+        groups=table.groups,
+        by=_find_subgroups(table, options),
+        pos_label=_find_positive(table, options, numbers),
+        labels=labels,
+        confidence_level=options.confidence_level,
+        random_state=options.seed,
+    )
     _shared.deliver(
         report,
         options,
-        table._replace(X=table.X[:, :n_columns]),
+        table._replace(X=table.X[:, : len(places)]),
         f"predictions in {', '.join(options.predictions)}",
-        [*notes, *run_notes],
+        notes,
         numbers=numbers,
         column="prediction",
     )
@@ -279,10 +274,12 @@ def _name_classes(table: Table) -> dict[str, Any]:
     return {str(label): label for label in sorted(set(table.y.tolist()), key=str)}
 
 
-def _find_positive(table: Table, options: argparse.Namespace) -> Any:
+def _find_positive(table: Table, options: argparse.Namespace, numbers: bool) -> Any:
     """Return the class of --pos-label; None without this option."""
     if options.pos_label is None:
         return None
+    if numbers:
+        raise ValueError("--pos-label is for a target of classes; --task classes makes it one.")
     classes = _name_classes(table)
     if options.pos_label not in classes:
         raise ValueError(
@@ -290,15 +287,6 @@ def _find_positive(table: Table, options: argparse.Namespace) -> Any:
             f"{options.pos_label!r}."
         )
     return classes[options.pos_label]
-
-
-def _find_columns(table: Table, wanted: list[str]) -> Any:
-    """Return the columns of these names."""
-    names = list(table.feature_names)
-    unknown = [name for name in wanted if name not in names]
-    if unknown:
-        raise ValueError(f"--predictions: there is no column {unknown[0]!r} among {names}.")
-    return table.X[:, [names.index(name) for name in wanted]]
 
 
 def _make_folds(table: Table, options: argparse.Namespace, numbers: bool) -> Any:
@@ -337,48 +325,36 @@ def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | No
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 
-def _choose_task(table: Table, options: argparse.Namespace) -> tuple[bool, list[str]]:
-    """Return whether the target is numeric, with a note."""
+def _choose_task(table: Table, options: argparse.Namespace) -> tuple[Table, bool]:
+    """Return the table with numbers or classes as its target, and whether they are numbers."""
     import numpy as np
 
     y, task = table.y, options.task
-    notes = [f"note: {note}" for note in table.notes]
-    # the type that was requested
-    if task == "classes":
-        if y.dtype.kind == "f" and (y % 1 != 0).any():
-            raise ValueError(
-                "--task classes needs a target of classes, it has "
-                f"{len(np.unique(y))} distinct fractional numbers."
-            )
-        return False, notes
+    fractions = y.dtype.kind == "f" and (y % 1 != 0).any()
+    if task == "classes" and fractions:
+        raise ValueError(
+            "--task classes needs a target of classes, it has "
+            f"{len(np.unique(y))} distinct fractional numbers."
+        )
     if y.dtype.kind not in "iuf":
         if task == "numbers":
             raise ValueError(f"--task numbers needs a target of numbers, it has {str(y[0])!r}.")
-        return False, notes
-    if task == "numbers" or (y % 1 != 0).any():
-        return True, notes
-    # whole numbers may be both, so a note says how they are treated
+        return table, False
+    # whole numbers may be both, so a hint says how they are treated
     n_distinct = len(np.unique(y))
-    numbers = n_distinct > MAX_CLASSES
-    if numbers or (n_distinct > 2 and options.data not in BUNDLED):
+    numbers = task == "numbers" or (task is None and (fractions or n_distinct > MAX_CLASSES))
+    if (
+        task is None
+        and not fractions
+        and (numbers or (n_distinct > 2 and options.data not in BUNDLED))
+    ):
         kind, other = ("numeric", "classes") if numbers else ("classes", "numbers")
-        notes.append(
-            f"note: the target has {n_distinct} distinct whole numbers and is treated as {kind}; "
+        hint = (
+            f"the target has {n_distinct} distinct whole numbers and is treated as {kind}; "
             f"use --task {other} to treat them as {other}."
         )
-    return numbers, notes
-
-
-@contextmanager
-def _suggest_numbers(notes: list[str]) -> Iterator[None]:
-    """Name --task numbers in an error if whole numbers are treated as classes, as `notes` say."""
-    try:
-        yield
-    except ValueError as error:
-        if not any("--task numbers" in note for note in notes):
-            raise
-        text = f"{str(error).rstrip('.')}. If the target is a number, pass --task numbers."
-        raise ValueError(text) from error
+        table.hints.append(hint)
+    return (table._replace(y=y.astype(float)) if numbers else table), numbers
 
 
 def _make_estimator(table: Table, options: argparse.Namespace, numbers: bool) -> tuple[Any, str]:

@@ -148,7 +148,7 @@ def assert_one_line(arguments, message, capsys):
     ("arrays", "message"),
     [
         ({"X": np.where(np.eye(30) > 0, np.inf, 1.0)}, "column 'x0' must be finite, row 1 is not"),
-        ({"X": np.eye(30), "y": np.zeros(29, int)}, "must have the same length, got 30 and 29"),
+        ({"X": np.eye(30), "y": np.zeros(29, int)}, "y must be a vector of 30 labels, got int64"),
         ({"X": np.ones((30, 2))}, "partitions['k = 2']: labels must contain at least 2 clusters"),
         ({"X": np.eye(3)}, "Found array with 3 sample(s) (shape=(3, 3)) while a minimum of 4"),
         ({"data": np.eye(30)}, "it must contain the array X, got ['data']"),

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skeval.__main__ import main
@@ -49,7 +50,7 @@ def test_files_that_differ_in_their_samples_are_refused(files, tmp_path, capsys)
     assert main(["compare", files["old"], str(other)]) == 2
     assert "the same true values in 'target'" in capsys.readouterr().err
     assert main(["compare", files["old"], files["bad"], "--prediction", "p"]) == 2
-    assert "has no column 'p'; it has target, prediction" in capsys.readouterr().err
+    assert "no column 'p' for --prediction (did you mean" in capsys.readouterr().err
 
 
 def test_equal_predictions_are_not_worse_by_any_margin(files, capsys):
@@ -59,4 +60,28 @@ def test_equal_predictions_are_not_worse_by_any_margin(files, capsys):
 
 def test_a_missing_file_is_an_error(files, capsys):
     assert main(["compare", files["old"], "missing.csv"]) == 2
-    assert "there is no file 'missing.csv'" in capsys.readouterr().err
+    assert "no file 'missing.csv'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("column", ["target", "prediction"])
+def test_missing_values_are_refused(column, files, tmp_path, capsys):
+    frame = pd.read_csv(files["old"])
+    frame.loc[3, column] = None
+    frame.to_csv(tmp_path / "gap.csv", index=False)
+    assert main(["compare", str(tmp_path / "gap.csv"), str(tmp_path / "gap.csv")]) == 2
+    assert "has no value in row 4" in capsys.readouterr().err
+
+
+def test_numbers_are_read_with_their_marks_and_compared_by_a_loss(tmp_path, capsys):
+    rng, paths = np.random.default_rng(0), []
+    truth = rng.normal(size=200)
+    for name, spread in {"old": 0.1, "new": 0.5}.items():
+        frame = pd.DataFrame({"target": truth, "prediction": truth + spread * rng.normal(size=200)})
+        paths.append(str(tmp_path / f"{name}.csv"))
+        frame.to_csv(paths[-1], sep=";", decimal=",", index=False, encoding="utf-16")
+    words = ["compare", *paths, "--encoding", "utf-16", "--decimal", ","]
+    assert main(words) == 2
+    assert "--metric must name a metric of numbers" in capsys.readouterr().err
+    for metric in ("mean_absolute_error", "neg_mean_absolute_error"):
+        assert main([*words, "--metric", metric]) == 1
+        assert "mean_absolute_error: new.csv - old.csv" in capsys.readouterr().out

@@ -1,10 +1,15 @@
 """Files as people have them: what each column becomes, and errors with a remedy."""
 
+import re
+import shlex
+from decimal import Decimal
 from time import process_time
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet as pq
 
 from skeval.__main__ import main, make_parser
 from skeval._commands import BUNDLED, check_source
@@ -21,10 +26,15 @@ def load(path, *words, needs_target=True):
     return read_table(options, needs_target=needs_target)
 
 
+def write_table(path, **columns):
+    """Write a CSV file of the columns."""
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
 def write(path, **columns):
     """Write a CSV file of the columns, a feature and a target of two classes."""
-    pd.DataFrame(BASE | columns).to_csv(path, index=False)
-    return path
+    return write_table(path, **BASE | columns)
 
 
 def test_a_german_file_is_read_with_its_options(tmp_path):
@@ -33,7 +43,7 @@ def test_a_german_file_is_read_with_its_options(tmp_path):
     frame.to_csv(path, sep=";", decimal=",", encoding="latin-1", index=False)
     with pytest.raises(ValueError, match=r"not utf-8 text \(byte 0xf6\); name its encoding"):
         load(path)
-    with pytest.raises(ValueError, match=r"'Größe' is nearly numeric: '.*--decimal or"):
+    with pytest.raises(ValueError, match=r"'Größe' is nearly numeric: '.*pass --decimal ,;"):
         load(path, "--encoding", "latin-1")
     table = load(path, "--encoding", "latin-1", "--decimal", ",")
     assert table.feature_names == ["x", "Größe", "Ort"]
@@ -52,36 +62,48 @@ def test_separators(tmp_path, mark, words):
     assert table.feature_names == ["x", "a,; b"]
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        "{:,}".format,
-        "${:,}.50".format,
-        "{} %".format,
-        "USD {}".format,
-        lambda value: f"{value:,}".replace(",", " "),
-        lambda value: "<0.1" if value % 4 else value,
-        lambda value: value if value % 4 else "lost",
-        lambda value: value if value % 4 else "-",
-        lambda value: f"{value} {'lb' if value % 3 else 'kg'}",
-    ],
-)
+WRITTEN = {
+    "--thousands ,": "{:,}".format,
+    "--decimal ,": lambda value: f"{value / 8}".replace(".", ","),
+    "--decimal , --thousands .": lambda value: f"{value:_}".replace("_", ".") + ",25",
+    "--thousands ' '": lambda value: f"{value:_}".replace("_", " "),
+    "--na lost": lambda value: value if value % 4 else "lost",
+    "--na '?' --na=-": lambda value: value if value % 4 else "-" if value % 8 else "?",
+    "delete row 1": lambda value: "[kg]" if value == AMOUNTS[0] else value,
+    "plain numbers": "${:,}.50".format,
+    "without units": "{} %".format,
+    "in the file": lambda value: "<0.1" if value % 4 else value,
+}
+"""Numbers as people write them, with the remedy."""
+
+
+@pytest.mark.parametrize("remedy", WRITTEN)
 @pytest.mark.parametrize("column", ["a", "target"])
-def test_nearly_numeric_columns_are_refused_with_a_remedy(tmp_path, written, column):
-    values = [str(written(value)) for value in AMOUNTS.tolist()]
+def test_nearly_numeric_columns_are_refused_and_the_remedy_mends_them(tmp_path, remedy, column):
+    values = [str(WRITTEN[remedy](value)) for value in AMOUNTS.tolist()]
     path = write(tmp_path / "a.csv", **{column: values})
-    message = rf"{column!r} is nearly numeric: .*--decimal or --thousands, or --na.*--text {column}"
-    with pytest.raises(ValueError, match=message):
+    start = f"{column!r} is nearly numeric: "
+    with pytest.raises(ValueError, match=rf"{start}.*{re.escape(remedy)}.*--text {column}"):
         load(path)
     table = load(path, "--text", column)
     assert column == "target" or "a" in [*table.feature_names, *table.left_out]
+    if remedy.startswith("--"):
+        table = load(path, *shlex.split(remedy), "--drop-missing-target")
+        read = table.X[:, 1] if column == "a" else table.y
+        assert read.dtype.kind in "if"
+        assert np.isnan(read).any() == (column == "a" and "--na" in remedy)
 
 
-@pytest.mark.parametrize("mark", ["lost", "-"])
-def test_marks_of_missing_values_are_read_on_demand(tmp_path, mark):
-    values = np.where(AMOUNTS % 4, AMOUNTS.astype(str), mark)
-    table = load(write(tmp_path / "a.csv", a=values), f"--na={mark}")
-    np.testing.assert_array_equal(np.isnan(table.X[:, 1]), values == mark)
+@pytest.mark.parametrize("remedy", ["--thousands ,", "without units"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_numbers_among_other_strings_are_noted(tmp_path, remedy, ending):
+    values = [str(WRITTEN[remedy](value)) for value in AMOUNTS.tolist()]
+    frame = pd.DataFrame(BASE | {"a": np.where(np.arange(N) % 3, ["unknown", "none"] * 30, values)})
+    options = {"index": False} if ending == "csv" else {}
+    getattr(frame, f"to_{ending}")(tmp_path / f"a.{ending}", **options)
+    notes = load(tmp_path / f"a.{ending}").notes
+    (note,) = (note for note in notes if "has numbers in 20 of 60 rows" in note)
+    assert ("store numbers as numbers" if ending == "parquet" else remedy) in note
 
 
 @pytest.mark.parametrize(
@@ -98,11 +120,6 @@ def test_texts_that_contain_digits_are_texts(tmp_path, written):
     table = load(write(tmp_path / "a.csv", a=[written(value) for value in AMOUNTS]))
     assert table.feature_names == ["x"]
     assert "'a' contains 60 different strings in 60 rows and is left out; --id a" in table.notes[1]
-
-
-def test_thousands_are_read_on_demand(tmp_path):
-    path = write(tmp_path / "a.csv", a=[f"{value:,}.5" for value in AMOUNTS])
-    np.testing.assert_allclose(load(path, "--thousands", ",").X[:, 1], AMOUNTS + 0.5)
 
 
 def test_long_cells_are_read_in_linear_time(tmp_path):
@@ -151,7 +168,7 @@ def test_all_kinds_of_files_are_read_alike(tmp_path, ending):
 def test_numbers_stored_as_text_are_features_only_on_demand(tmp_path):
     frame = pd.DataFrame(BASE | {"a": [str(value) for value in AMOUNTS % 9]})
     frame.to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match=r"numbers stored as text.*store them as numbers"):
+    with pytest.raises(ValueError, match=r"stored as text.*store numbers as numbers"):
         load(tmp_path / "a.parquet")
     assert load(tmp_path / "a.parquet", "--text", "a").texts == [1]
 
@@ -221,7 +238,7 @@ def test_a_first_column_without_a_name(tmp_path, name):
     assert table.notes[1] == "the first column has no name, counts the rows and is left out."
     for order in ([name, "x", "target"], ["x", name, "target"]):
         frame.iloc[::-1][order].to_csv(tmp_path / "a.csv", index=False)
-        with pytest.raises(ValueError, match="has no name; name it, or delete it"):
+        with pytest.raises(ValueError, match=r"has no name; name it, or pass --drop 'Unnamed: "):
             load(tmp_path / "a.csv")
 
 
@@ -241,18 +258,21 @@ def test_missing_labels_are_named_and_dropped_on_demand(tmp_path, labels, messag
     kept = [label for label in labels if label not in ("", "None", None)]
     table = load(path, "--drop-missing-target")
     assert table.y.tolist() == kept
-    assert table.notes[1].endswith("without a value of 'target' are left out.")
+    assert table.notes[1].startswith("rows without a value of 'target' are left out (")
     if "None" in labels:
         table = load(path, "--text", "target", "--drop-missing-target")
         assert table.y.tolist() == ["None", "no", "yes"]
 
 
-def test_spellings_of_a_class_are_named(tmp_path):
-    labels = ["yes", "no", "Yes ", "yes", "NO", "no", "maybe"]
-    pd.DataFrame({"x": range(7), "target": labels}).to_csv(tmp_path / "a.csv", index=False)
-    apart = load(tmp_path / "a.csv")
-    assert set(apart.y) == set(labels)
-    assert apart.notes[1].endswith("differ by case or spaces.")
+@pytest.mark.parametrize("spelling", ["yes ", "Yes", "  yes"])
+def test_spellings_of_a_class_are_refused(tmp_path, spelling):
+    labels = ["yes", "no ", spelling, "yes", "no ", "no ", "maybe"]
+    path = write_table(tmp_path / "a.csv", x=range(7), target=labels)
+    with pytest.raises(ValueError, match=r"by case or spaces, .* --text target keeps all"):
+        load(path)
+    assert set(load(path, "--text", "target").y) == set(labels)
+    labels[2] = "yes"
+    assert set(load(write_table(path, x=range(7), target=labels)).y) == {"yes", "no", "maybe"}
 
 
 def test_labels_that_are_equal_as_floats_stay_apart(tmp_path):
@@ -321,24 +341,61 @@ def test_infinite_values_are_refused(tmp_path):
         load(path)
 
 
-def test_totals_and_marks_of_missing_values_are_noted(tmp_path):
+def test_a_row_of_totals_is_noted_and_explains_errors(tmp_path, capsys):
     counts = [*AMOUNTS[1:], AMOUNTS[1:].sum()]
-    (note,) = load(write(tmp_path / "a.csv", a=counts)).notes[1:]
-    assert (
-        note == "the last row may be a total ('a' is the sum of all other rows); if so, delete "
-        "it in the file."
-    )
+    (hint,) = load(write(tmp_path / "a.csv", a=counts)).hints
+    assert "may be a total ('a' is the sum of all other rows); if so, delete" in hint
     names = ["s1", "s2", "s3"] * 19 + ["s1", "s2", "Total"]
-    (note,) = load(write(tmp_path / "a.csv", a=names)).notes[1:]
-    assert "it has 'Total'" in note
-    for mark in (-9, -99, -999, 999):
-        ages = np.where(np.arange(N) % 9, AMOUNTS % 80, mark)
-        for column in ("a", "target"):
-            path = write(tmp_path / "a.csv", **{column: ages})
-            (note,) = load(path).notes[1:]
-            assert f"{column!r} has {mark} in 7 of 60 rows, far from all other values; --na" in note
-    clean = write(tmp_path / "a.csv", a=AMOUNTS % 80 - 40, b=AMOUNTS, c=np.arange(940, 1000))
-    assert load(clean).notes[1:] == []
+    assert "it has 'Total'" in load(write(tmp_path / "a.csv", a=names)).hints[0]
+    labels = [*["a", "b"] * 29, "a"]
+    for last in ("Total", None):
+        write(tmp_path / "a.csv", a=names, target=[*labels, last])
+        assert main(["evaluate", str(tmp_path / "a.csv")]) == 2
+        assert "The last row may be a total (it has 'Total')" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("mark", [-9, -99, -999, 99, 999])
+@pytest.mark.parametrize("column", ["a", "target"])
+@pytest.mark.parametrize("ending", ["csv", "npz"])
+def test_marks_of_missing_values_are_noted(tmp_path, mark, column, ending):
+    path, places = tmp_path / f"a.{ending}", np.arange(N) % 9 == 0
+    ages = np.where(places, mark, AMOUNTS % 40)
+    if column == "a" and mark != -9:  # beside other negative numbers
+        ages = np.where(places, mark, (AMOUNTS % 40 - 20) / 8)
+    values = BASE | {column: ages}
+    if ending == "csv":
+        write(path, **values)
+    else:
+        X = np.column_stack([values["x"], values.get("a", AMOUNTS)])
+        np.savez(path, X=X, y=values["target"])
+    (note,) = (note for note in load(path).notes if f"has {mark} in 7 of 60 rows, far" in note)
+    assert ("--na" in note) == (ending == "csv")
+    clean = write(tmp_path / "b.csv", a=AMOUNTS % 80 - 40, b=AMOUNTS, c=np.arange(940, 1000))
+    assert load(clean).notes[1:] == load(clean).hints == []
+
+
+def test_rows_and_nameless_columns_without_values_are_left_out(tmp_path):
+    text = pd.DataFrame(BASE | {"a": AMOUNTS}).to_csv(index=False)
+    (tmp_path / "a.csv").write_text(text.replace("\n", ",,\n") + ",,,,\n" * 3)
+    table = load(tmp_path / "a.csv")
+    assert (table.feature_names, len(table.y)) == (["x", "a"], N)
+    assert table.notes[1] == "rows without any value are left out (3 rows: 61, 62, 63)."
+
+
+def test_numbers_of_arrow_are_numbers(tmp_path):
+    columns = {
+        "decimal": pa.array([Decimal(value) / 4 for value in AMOUNTS.tolist()]),
+        "duration": pa.array((AMOUNTS * 1000).tolist(), pa.duration("ms")),
+        "int": pa.array([None, *AMOUNTS[1:].tolist()]),
+        "bool": pa.array((AMOUNTS % 2 == 0).tolist()),
+        "target": pa.array(["a", "b"] * (N // 2)).dictionary_encode(),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    table = load(tmp_path / "a.parquet")
+    assert table.feature_names == ["decimal", "duration", "int", "bool"]
+    expected = np.column_stack([AMOUNTS / 4, AMOUNTS, AMOUNTS, AMOUNTS % 2 == 0])
+    np.testing.assert_array_equal(table.X[1:], expected[1:])
+    assert table.missing == [2]
 
 
 def test_whole_numbers_as_classes_are_noted_and_refusals_name_the_option(tmp_path, capsys):
@@ -349,7 +406,7 @@ def test_whole_numbers_as_classes_are_noted_and_refusals_name_the_option(tmp_pat
     assert note in capsys.readouterr().out
     write(tmp_path / "a.csv", target=np.minimum(np.arange(N), 17))
     assert main(["evaluate", path, *least]) == 2
-    assert "If the target is a number, pass --task numbers." in capsys.readouterr().err
+    assert "treated as classes; use --task numbers" in capsys.readouterr().err
     assert main(["evaluate", path, *least, "--task", "numbers"]) == 0
     assert "treated as" not in capsys.readouterr().out
     write(tmp_path / "a.csv")

@@ -223,8 +223,10 @@ OPTIONS = {
         *[["--confidence-level", value] for value in ("2", "nan", "inf", "-1", "0")],
         *[["--permutations", value] for value in ("-1", "x")],
         *[["--bootstraps", value] for value in ("-1", "0")],
-        *[["--select", value] for value in ("-1", "0", "999999")],
+        *[["--select", value] for value in ("-1", "0")],
         ["--target", ""],
+        ["--groups", "a", "--groups", "b"],
+        ["--threshold", "0.5"],
     ],
     "cluster": [
         *[["--k", value] for value in ("0", "-1:3", "", "2:100000", "2:" + "9" * 30, "3:2")],
