@@ -47,7 +47,7 @@ UNNAMED = re.compile(r"Unnamed: \d{1,9}")
 MAX_EXACT = 2**53
 """Up to here different whole numbers are different floats."""
 WRITTEN_NUMBER = re.compile(
-    r"(?:[<>≤≥~]=?)?\s?(?P<before>[$€£¥₹]|[A-Z]{3}(?=[\s\d]))?\s?[+\-\u2212]?"
+    r"(?:=?[\"'])?(?:[<>≤≥~]=?)?\s?(?P<before>[$€£¥₹]|[A-Z]{3}(?=[\s\d]))?\s?[+\-\u2212]?"
     r"\d{1,20}(?:[.,'’\s]\d{3}){0,6}(?:[.,]\d{1,20})?"
     r"\s?(?P<after>[^\d\s.,][^\d\s]{0,11})?"
 )
@@ -121,7 +121,10 @@ def read_table(
             if missing.any() and options.drop_missing_target:
                 dropped = _describe_rows(missing)
                 notes.append(f"rows without a value of {target!r} are left out ({dropped}).")
-                columns = {name: column[~missing] for name, column in columns.items()}
+                columns = {
+                    name: _read_numbers(name, column[~missing], options)
+                    for name, column in columns.items()
+                }
             y = _read_labels(source, target, columns[target], options)
     # the features, and the reasons for columns that are none
     used = {*special.values(), *excluded, target}
@@ -183,7 +186,7 @@ def _read_named(
         columns = {name: columns[name] for name in columns if name in named}
     # empty rows, and nameless columns without data
     missing = np.array([find_missing(column) for column in columns.values()])
-    empty: np.ndarray = missing.all(axis=0)
+    empty = np.atleast_1d(missing.all(axis=0))
     if empty.any():
         notes.append(f"rows without any value are left out ({_describe_rows(empty)}).")
     for place, (name, column) in enumerate([*columns.items()]):
@@ -257,6 +260,8 @@ def read_columns(options: argparse.Namespace, as_text: Sequence[str]) -> dict[st
     """
     path, ending = Path(options.data), Path(options.data).suffix.lower()
     bundled = options.data in BUNDLED
+    if options.thousands is not None and options.thousands == (options.decimal or "."):
+        raise ValueError(f"--thousands and --decimal must differ, got {options.thousands!r}.")
     for name in TEXT_OPTIONS:
         readable = TEXT_FILES + (EXCEL_FILES if name in EXCEL_OPTIONS else ())
         if getattr(options, name) not in (None, []) and (bundled or ending not in readable):
@@ -496,18 +501,19 @@ def _note_values(
 
     Such a row has the word, or the sum of all other rows.
     """
-    numbers = {
-        name: column.astype(float)
-        for name, column in columns.items()
-        if name not in excluded and column.dtype.kind in "iuf"
-    }
-    # numbers that may mark missing values
+    sums, words = [], []
     n_rows = len(next(iter(columns.values())))
     is_file = Path(options.data).suffix.lower() in TEXT_FILES + EXCEL_FILES
-    for name, column in numbers.items():
-        others = column[~np.isnan(column) & ~np.isin(column, SENTINELS)]
+    for name, column in columns.items():
+        if column.dtype == object:
+            words += [column[-1]] if column[-1].strip(" :.").casefold() in TOTALS else []
+        if name in excluded or column.dtype.kind not in "iuf":
+            continue
+        # numbers that may mark missing values
+        numbers = column.astype(float)
+        others = numbers[~np.isnan(numbers) & ~np.isin(numbers, SENTINELS)]
         for mark in SENTINELS if others.size else ():
-            n_marked, gap = int(np.sum(column == mark)), np.abs(others - mark).min()
+            n_marked, gap = int(np.sum(numbers == mark)), np.abs(others - mark).min()
             # far from all other values, or negative beside none
             if n_marked and (gap > np.ptp(others) or (mark < 0 <= others.min())):
                 remedy = f"{_write_option('--na', str(mark))} treats it as missing"
@@ -516,18 +522,14 @@ def _note_values(
                     f"column {name!r} has {mark} in {n_marked} of {n_rows} rows, far from all "
                     f"other values; {remedy}."
                 )
-    # a last row of totals
-    words = [str(column[-1]) for column in columns.values() if column.dtype == object]
-    word = next((word for word in words if word.strip(" :.").casefold() in TOTALS), "")
-    sums = [
-        name
-        for name, column in numbers.items()
-        if column[-1] > np.nanmax(column[:-1], initial=0)
-        and np.isclose(column[-1], np.nansum(column[:-1]), rtol=1e-9)
-    ]
-    if n_rows < MIN_ROWS or not (word or sums):
+        # a sum up to the rounding of its last digit
+        last, rest, digits = numbers[-1], numbers[:-1], f"{numbers[-1]:.15g}".partition(".")[2]
+        rounding = max(0.5 * 10.0 ** -max(1, len(digits)), 1e-9 * abs(last))
+        if last > np.nanmax(rest, initial=0) and abs(last - np.nansum(rest)) <= rounding:
+            sums.append(name)
+    if n_rows < MIN_ROWS or not (words or sums):
         return []
-    reason = f"it has {word!r}" if word else f"{sums[0]!r} is the sum of all other rows"
+    reason = f"it has {words[0]!r}" if words else f"{sums[0]!r} is the sum of all other rows"
     return [f"the last row may be a total ({reason}); if so, delete it in the file."]
 
 
@@ -541,6 +543,20 @@ def _parse(text: str, decimal: str | None = None, thousands: str | None = None) 
         return None
 
 
+def _read_numbers(name: str, column: np.ndarray, options: argparse.Namespace) -> np.ndarray:
+    """Return a column of a CSV or Excel file as numbers, if only rows left out have other texts."""
+    is_file = Path(options.data).suffix.lower() in TEXT_FILES + EXCEL_FILES
+    if (
+        column.dtype != object
+        or name in (*options.text, getattr(options, "groups", None), options.id)
+        or not is_file
+    ):
+        return column
+    marks = options.decimal, options.thousands
+    numbers = [_parse(text, *marks) if text else np.nan for text in column.tolist()]
+    return column if None in numbers else np.array(numbers, dtype=float)
+
+
 def _check_numbers(
     name: str, column: np.ndarray, options: argparse.Namespace, notes: list[str]
 ) -> None:
@@ -548,8 +564,8 @@ def _check_numbers(
     if column.dtype != object or name in options.text or read_times(column):
         return
     # texts that are not numbers
-    marks = options.decimal, options.thousands
     counts = Counter(text.strip() for text in column.tolist() if text.strip())
+    marks = options.decimal, options.thousands
     odd = [text for text, _ in counts.most_common() if _parse(text, *marks) is None]
     # numbers with a limit, separators of thousands, or the most common unit
     matches = {
@@ -558,39 +574,35 @@ def _check_numbers(
         if len(text) <= MAX_WRITTEN and (match := WRITTEN_NUMBER.fullmatch(text))
     }
     unit_of = {text: match["after"] or match["before"] or "" for text, match in matches.items()}
-    (unit, _), *_ = [*Counter(filter(None, unit_of.values())).most_common(1), ("", 0)]
-    written = [text for text, mark in unit_of.items() if mark in ("", unit)]
+    units = Counter(filter(None, unit_of.values())).most_common()
+    written = [text for text, unit in unit_of.items() if unit in ("", *dict(units[:1]))]
     numeric = [text for text in counts if text not in odd] + written
     n_numeric = sum(counts[text] for text in numeric)
-    if len(numeric) < MIN_NUMBERS:
-        return
-    # three values, and what to do
-    path, remedies = (
-        Path(options.data),
-        [f"{_write_option('--text', name)} treats all as categories"],
-    )
+    mostly = 2 * n_numeric > counts.total()
+    if len(numeric) < MIN_NUMBERS or not (mostly or len(units) < 2):
+        return  # words, or codes such as 12a and 7b
+    # what to do
+    source, remedies = Path(options.data).name, []
     words = [text for text in odd if text not in matches]
-    if path.suffix.lower() not in TEXT_FILES + EXCEL_FILES:
-        remedies.insert(0, "store numbers as numbers")
-    elif odd:
-        if words:
-            missing = " ".join(_write_option("--na", word) for word in words[:N_SHOWN])
-            remedies.insert(0, f"pass {missing} if that marks missing values")
+    if not source.lower().endswith(TEXT_FILES + EXCEL_FILES):
+        remedies.append("store numbers as numbers")
+    else:
+        if column[0].strip() in words and sum(counts[word] for word in words) == 1:
+            remedies.append("delete row 1 if it has units")
         if written:
-            ways = _find_marks(numeric, written)
-            remedies.insert(0, ways or "write plain numbers, without units, in the file")
-        if column[0].strip() in odd and sum(counts[text] for text in odd) == 1:
-            remedies.insert(0, "delete row 1 if it has units")
-    shown = ", ".join(map(repr, (odd or numeric)[:N_SHOWN]))
-    remedy = "; or ".join(remedies)
-    if 2 * n_numeric > counts.total():
+            plain = "write plain numbers, without units, in the file"
+            remedies.append(_find_marks(numeric, written) or plain)
+        if 0 < len(words) <= N_SHOWN:
+            missing = " ".join(_write_option("--na", word) for word in words)
+            remedies.append(f"pass {missing} if that marks missing values")
+    remedies.append(f"{_write_option('--text', name)} treats all values as categories")
+    remedy, shown = "; or ".join(remedies), ", ".join(map(repr, (odd or numeric)[:N_SHOWN]))
+    if mostly:
         n_odd = sum(counts[text] for text in odd)
         what = f"{n_odd} of {counts.total()} values are not numbers" if odd else "stored as text"
         raise ValueError(
-            f"{path.name}: column {name!r} is nearly numeric: {shown} ({what}). Remedies: {remedy}."
+            f"{source}: column {name!r} is nearly numeric: {shown} ({what}). Remedies: {remedy}."
         )
-    if len({unit for unit in unit_of.values() if unit}) > 1:
-        return  # such as the codes 12a and 7b
     notes.append(
         f"column {name!r} has numbers in {n_numeric} of {len(column)} rows, beside {shown}, and is "
         f"treated as text. Remedies: {remedy}."
@@ -601,17 +613,17 @@ def _find_marks(numeric: Sequence[str], written: Sequence[str]) -> str:
     """Return the options by which all texts are numbers, with three digits after each separator."""
     ways, joined = [], "".join(written)
     for decimal, thousands in product((".", ","), ("", ",", ".", "'", " ")):
-        if decimal == thousands or (decimal == "," and "," not in joined):
+        if decimal == thousands or thousands not in joined or decimal not in (".", *joined):
             continue
-        number = (
-            rf"[+-]?(\d+|[1-9]\d{{0,2}}({re.escape(thousands)}\d{{3}})+)({re.escape(decimal)}\d+)?"
-        )
-        if not (thousands in joined and all(re.fullmatch(number, text) for text in written)):
+        grouped = rf"[1-9]\d{{0,2}}({re.escape(thousands)}\d{{3}})+"
+        number = re.compile(rf"[+-]?(\d+|{grouped})({re.escape(decimal)}\d+)?")
+        if not all(number.fullmatch(text) for text in written):
             continue
         if all(_parse(text, decimal, thousands) is not None for text in numeric):
             marks = {"--decimal": "," * (decimal == ","), "--thousands": thousands}
-            ways.append(" ".join(_write_option(*item) for item in marks.items() if item[1]))
-    return f"pass {' or '.join(ways)}" if ways else ""
+            options = " ".join(_write_option(*item) for item in marks.items() if item[1])
+            ways.append(f"pass {options}" if options else "leave out --decimal and --thousands")
+    return " or ".join(ways)
 
 
 def _read_labels(

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from skeval._commands import _shared, check_source
+from skeval._commands import _shared
 
 EXAMPLES = """\
 examples:
@@ -31,7 +31,8 @@ def add_compare(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     # options of tables that have no meaning here
-    parser.set_defaults(run=_run_compare, memory=None, id=None, drop=[], date_features=False)
+    parser.set_defaults(run=_run_compare, memory=None, id=None, drop=[], html=None)
+    parser.set_defaults(date_features=False)
     options, add = _shared.Options(parser), parser.add_argument
     add("first", metavar="A", help="file with the predictions in use")
     add("second", metavar="B", help="file with the new predictions")
@@ -50,17 +51,16 @@ def add_compare(commands: Any) -> None:
 
 def _run_compare(options: argparse.Namespace) -> int:
     """Compare two files, print the result, and return the exit status."""
-    for path in (options.first, options.second):
-        check_source(path)
     import sklearn.metrics
 
-    from skeval._commands._data import read_table
     from skeval.model_selection import compare_predictions
 
     # the true values and predictions of both files, in the same rows
     only = {options.prediction: "--prediction"}
     old, new = (
-        read_table(argparse.Namespace(**vars(options), data=path), needs_target=True, only=only)
+        _shared.read_columns(
+            argparse.Namespace(**vars(options), data=path), needs_target=True, only=only
+        )
         for path in (options.first, options.second)
     )
     if old.y.tolist() != new.y.tolist():
@@ -90,7 +90,8 @@ def _run_compare(options: argparse.Namespace) -> int:
         is_worse = not (identical or difference.pvalue_noninferior <= difference.level)
     # the result
     if options.json is not None:
-        numbers = {"is_worse": bool(is_worse), **difference.to_dict()}
+        text = json.dumps({"is_worse": bool(is_worse), **difference.to_dict()})
+        numbers = json.loads(text, parse_constant=lambda _: None)  # JSON has no nan
         Path(options.json).write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
     print("Both files have the same predictions." if identical else difference)
     for note in dict.fromkeys([*old.notes[1:], *new.notes[1:], *old.hints, *new.hints]):

@@ -219,20 +219,21 @@ def _run_predictions(options: argparse.Namespace) -> None:
     for name in ("estimator", "select", "time", "cv", "budget", "include"):
         if getattr(options, name) not in (None, "auto"):
             raise ValueError(f"--{name} cannot be used with --predictions, which fits nothing.")
-    if options.target in options.predictions:
+    taken = {options.target, options.groups, options.id, *options.drop} & {*options.predictions}
+    if taken:
         raise ValueError(
-            f"--predictions: {options.target!r} is the column of true values; name a column that a "
+            f"--predictions: {taken.pop()!r} is named by another option; name a column that a "
             "system predicted."
         )
     # columns to read, with the options that name them
     only = dict.fromkeys(options.predictions, "--predictions")
     only |= {} if options.by is None else {options.by: "--by"}
     table = _shared.read_columns(options, needs_target=True, only=only)
-    table, numbers = _choose_task(table, options)
-    # a column of each class, of each system, or a single one
     unknown = [name for name in options.predictions if name not in table.feature_names]
     if unknown:
-        raise ValueError(f"--predictions: {unknown[0]!r} has another role, or no value.")
+        raise ValueError(f"--predictions: {unknown[0]!r} has no predictions.")
+    table, numbers = _choose_task(table, options)
+    # a column of each class, of each system, or a single one
     places = [table.feature_names.index(name) for name in options.predictions]
     columns: Any = table.X[:, places]
     classes = _name_classes(table)
@@ -343,6 +344,10 @@ def _choose_task(table: Table, options: argparse.Namespace) -> tuple[Table, bool
     # whole numbers may be both, so a hint says how they are treated
     n_distinct = len(np.unique(y))
     numbers = task == "numbers" or (task is None and (fractions or n_distinct > MAX_CLASSES))
+    # predicted fractions of more than two whole numbers are numbers
+    if task is None and n_distinct > 2 and len(options.predictions or ()) == 1:
+        column = table.X[:, table.feature_names.index(options.predictions[0])]
+        numbers |= column.dtype.kind == "f" and bool((column % 1 != 0).any())
     if (
         task is None
         and not fractions

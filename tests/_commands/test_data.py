@@ -71,6 +71,7 @@ WRITTEN = {
     "--na '?' --na=-": lambda value: value if value % 4 else "-" if value % 8 else "?",
     "delete row 1": lambda value: "[kg]" if value == AMOUNTS[0] else value,
     "plain numbers": "${:,}.50".format,
+    "numbers, without": '="{}"'.format,
     "without units": "{} %".format,
     "in the file": lambda value: "<0.1" if value % 4 else value,
 }
@@ -372,6 +373,21 @@ def test_marks_of_missing_values_are_noted(tmp_path, mark, column, ending):
     assert ("--na" in note) == (ending == "csv")
     clean = write(tmp_path / "b.csv", a=AMOUNTS % 80 - 40, b=AMOUNTS, c=np.arange(940, 1000))
     assert load(clean).notes[1:] == load(clean).hints == []
+
+
+def test_a_row_without_a_target_is_dropped_with_its_units(tmp_path):
+    text = pd.DataFrame(BASE | {"a": AMOUNTS}).to_csv(index=False)
+    head, rest = text.split("\n", 1)
+    (tmp_path / "a.csv").write_text(f"{head}\nkg,,cm\n{rest}Source: an office\n")
+    table = load(tmp_path / "a.csv", "--drop-missing-target")
+    assert table.X.dtype.kind == "f"
+    np.testing.assert_array_equal(table.X[:, 1], AMOUNTS)
+
+
+@pytest.mark.parametrize("words", [["--thousands=."], ["--decimal=,", "--thousands=,"]])
+def test_marks_of_numbers_must_differ(tmp_path, words):
+    with pytest.raises(ValueError, match="--thousands and --decimal must differ"):
+        load(write(tmp_path / "a.csv"), *words)
 
 
 def test_rows_and_nameless_columns_without_values_are_left_out(tmp_path):

@@ -299,7 +299,7 @@ def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
     assert main([*words, "--predictions", "q"]) == 2
     assert "no column 'q'" in capsys.readouterr().err
     assert main([*words, "--predictions", "y"]) == 2
-    assert "--predictions: 'y' is the column of true values" in capsys.readouterr().err
+    assert "--predictions: 'y' is named by another option" in capsys.readouterr().err
     for column in ("p", "label"):
         gaps = frame.assign(**{column: frame[column].astype(object).where(frame.index != 3, None)})
         gaps.to_csv(tmp_path / "p.csv", index=False)
