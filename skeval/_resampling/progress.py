@@ -115,34 +115,9 @@ class Progress:
             self.works = False
 
 
-class TqdmBar:
-    """Bar of tqdm followed by the preliminary result; silent if `bar` is None."""
-
-    def __init__(self, bar: Any) -> None:
-        self.bar = bar
-
-    def update(self, n_more: int) -> None:
-        """Count fits that are done."""
-        self._do("update", n_more)
-
-    def show(self, estimate: str) -> None:
-        """Show a preliminary result behind the bar."""
-        self._do("set_postfix_str", estimate)
-
-    def close(self) -> None:
-        """Close the bar, which stays visible."""
-        self._do("close")
-
-    def _do(self, name: str, *arguments: Any) -> None:
-        try:
-            if self.bar is not None:
-                getattr(self.bar, name)(*arguments)
-        except Exception:  # tqdm may fail in any way
-            self.bar = None
-
-
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
-_bar: ContextVar[TqdmBar | None] = ContextVar("bar", default=None)
+_bar: ContextVar[Any] = ContextVar("bar", default=None)
+"""Bar of tqdm."""
 
 
 @contextmanager
@@ -167,10 +142,12 @@ def begin_step(name: str, verbose: int) -> None:
 
 def show_estimate(write: Callable[[], str]) -> None:
     """Show a preliminary result; `write` is called only if there is a display."""
-    display = _progress.get() or _bar.get()
-    if display is not None:
-        with suppress(Exception):  # a display that fails must not end the fits
-            display.show(write())
+    progress, bar = _progress.get(), _bar.get()
+    with suppress(Exception):  # a display that fails must not end the fits
+        if progress is not None:
+            progress.show(write())
+        elif bar is not None:
+            bar.set_postfix_str(write())
 
 
 @contextmanager
@@ -187,9 +164,9 @@ def follow_jobs(total: int, verbose: int) -> Iterator[tuple[list[Advance], int]]
             progress.begin(total)
             listeners.append(progress.update)
         elif verbose and (bar := _make_bar(total)) is not None:
-            stack.callback(bar.close)
+            stack.callback(ignore_errors(bar.close))
             stack.callback(_bar.reset, _bar.set(bar))
-            listeners.append(bar.update)
+            listeners.append(ignore_errors(bar.update))
         lines = max(0, verbose - 1) if listeners else verbose
         if open_task is not None:
             _open_task.set(None)
@@ -198,16 +175,26 @@ def follow_jobs(total: int, verbose: int) -> Iterator[tuple[list[Advance], int]]
         yield listeners, lines
 
 
-def _make_bar(total: int) -> TqdmBar | None:
+def ignore_errors(function: Callable[..., object]) -> Callable[..., None]:
+    """Return a function of a display whose errors do not end the fits."""
+
+    def call(*arguments: Any) -> None:
+        with suppress(Exception):
+            function(*arguments)
+
+    return call
+
+
+def _make_bar(total: int) -> Any:
     """Return a tqdm bar, None if tqdm is not installed."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return None
     try:
-        return TqdmBar(tqdm(total=total))
+        return tqdm(total=total)
     except Exception:  # there is nothing to write to
-        return TqdmBar(None)
+        return tqdm(total=total, disable=True)
 
 
 TICKS = 100
