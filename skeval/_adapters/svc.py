@@ -499,47 +499,24 @@ class KernelPairSolver:
         if self.gamma != "scale":
             gamma = 1.0 / self._p if self.gamma == "auto" else float(self.gamma)
             return np.full(len(block), gamma)
+        # variance of all numbers of a training set, which several fits may share
         counts = block.train if block.train.dtype.kind in "iu" else block.train > 0
-        variance = self._variances(counts.astype(float), maps)
-        flat = variance == 0
-        return np.where(flat, 1.0, 1.0 / (self._p * np.where(flat, 1.0, variance)))
+        variances: dict[bytes, float] = {}
+        gamma = np.ones(len(block))
+        for fit, row in enumerate(counts.astype(np.intp)):
+            parts = [row] if maps is None else [row, maps.shift[fit], maps.scale[fit]]
+            key = b"".join(part.tobytes() for part in parts)
+            if key not in variances:
+                X = self._X[np.repeat(np.arange(self._n), row)]
+                variances[key] = variance_of_all(X if maps is None else maps.transform(X, fit))
+            if variances[key] > 0:
+                gamma[fit] = 1.0 / (self._p * variances[key])
+        return gamma
 
-    def _variances(self, counts: np.ndarray, maps: ColumnMaps | None) -> np.ndarray:
-        """Return the variance (n_fits,) of all numbers in each training set."""
-        # means of the numbers and of their squares, after the columns are scaled
-        shares = counts / counts.sum(axis=1, keepdims=True)
-        first, second, center = self._moments
-        first, second = shares @ first, shares @ second  # (n_fits, p)
-        if maps is not None:
-            shift, scale = maps.shift - center, maps.scale
-            second = (second - 2.0 * shift * first + shift**2) / scale**2
-            first = (first - shift) / scale
-        mean, square = first.sum(axis=1) / self._p, second.sum(axis=1) / self._p
-        variance = square - mean**2
-        # compute the variances that lost digits to cancellation in two passes
-        for fit in np.flatnonzero(~(variance > 1e-6 * square)).tolist():
-            rows = np.flatnonzero(counts[fit])
-            part = self._X[rows]
-            part = part.toarray() if issparse(part) else part
-            part = part if maps is None else maps.transform(part, fit)
-            variance[fit] = np.repeat(part, counts[fit, rows].astype(np.intp), axis=0).var()
-        return variance
 
-    @cached_property
-    def _moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the sums of the centered samples and of their squares, and the centers.
-
-        The sums are over each row. If fits scale their columns, the values are not summed.
-        """
-        X = self._X
-        if issparse(X):
-            return X.sum(axis=1).reshape(-1, 1), X.power(2).sum(axis=1).reshape(-1, 1), np.zeros(1)
-        if self.steps is None:
-            center = X.mean()
-            X = X - center
-            return X.sum(axis=1)[:, None], (X**2).sum(axis=1)[:, None], np.array([center])
-        center = X.mean(axis=0)
-        return X - center, (X - center) ** 2, center
+def variance_of_all(X: Any) -> float:
+    """Return the variance of all numbers of a matrix, as an SVC computes it."""
+    return float(X.multiply(X).mean() - X.mean() ** 2 if issparse(X) else X.var())
 
 
 def has_enough_fits(plan: ResamplingPlan, n_classes: int) -> bool:
