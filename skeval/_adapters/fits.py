@@ -127,7 +127,8 @@ def score_plan(
     request = FitRequest.for_scores(inputs.estimator, scoring)
     scorers = request.scorers(inputs.target)
     label = scoring if isinstance(scoring, str) else "scorer"
-    check_scorers(inputs, {name or label: one for name, one in scorers.items()})
+    scorers = {name or label: scorer for name, scorer in scorers.items()}
+    check_scorers(inputs, scorers)
     try:
         check_test_sets(inputs, plan, scorers, skip_undefined=skip_undefined)
     except SmallTestSetError:

@@ -600,12 +600,11 @@ def check_test_sets(
                 absent = np.setdiff1d(np.arange(target.n_classes), present)
                 what = f"without class {target.decode(absent).tolist()[0]!r}"
             # name the score, the test set and the remedy
-            shown = f"={name!r}" if name else ""
             kinds, mean = " of all classes", "'accuracy' or 'neg_log_loss'"
             if target.classes is None:
                 kinds, mean = "", "'neg_mean_squared_error'"
             raise SmallTestSetError(
-                f"scoring{shown} must be computed from test sets with several samples{kinds}, cv "
+                f"scoring={name!r} must be computed from test sets with several samples{kinds}, cv "
                 f"makes one {what}; use fewer folds{', stratified by the classes' if kinds else ''}"
                 f", or a mean over samples, such as {mean}. score_interval computes the usual "
                 "scores from all test sets together."
