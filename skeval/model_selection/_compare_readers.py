@@ -172,8 +172,6 @@ def compare_readers(
     _checks.check_option("readers", readers, ("random", "fixed"))
     _checks.check_confidence_level(confidence_level)
     metric = find_metric(metric)
-    function, arguments = unwrap(metric)
-    use_areas = function is roc_auc_score and not arguments
     # one score of each case by each reader with each system
     columns = getattr(scores, "columns", scores if isinstance(scores, Mapping) else ())
     is_long = {"system", "reader"} <= set(map(str, columns))
@@ -194,8 +192,7 @@ def compare_readers(
     if unit is not None and unit.ndim > 1:
         raise ValueError("groups must be of one kind, such as patients, got crossed groups.")
     # value of each reader with each system, and the influence of each unit
-    estimate_values = _place_cases if use_areas else partial(_leave_cases_out, metric)
-    values, influence = estimate_values(readings, unit)
+    values, influence = _find_influence(metric, readings, unit)
     undefined = ~np.isfinite(values + influence.sum(axis=1).reshape(values.shape))
     if undefined.any():
         system, reader = np.argwhere(undefined)[0]
@@ -209,7 +206,7 @@ def compare_readers(
     study = ReaderStudy(
         readings.readers, values, influence @ influence.T, n_cases, n_missing, readers == "random"
     )
-    row, scoring, bounds = find_row(function), name_metric(metric), range_of_metric(metric)
+    row, scoring, bounds = find_row(unwrap(metric)[0]), name_metric(metric), range_of_metric(metric)
 
     # the mean of each system over the readers, with its own interval
     estimates = {
@@ -348,57 +345,42 @@ def _check_readings(
     return Readings(y_true, names, readers, scores, missing)
 
 
-def _place_cases(readings: Readings, unit: NDArray[np.intp] | None) -> tuple[Floats, Floats]:
-    """Return the areas, (n_systems, n_readers), and the influence of each unit on them, by DeLong.
+def _find_influence(
+    metric: Callable[..., float], readings: Readings, unit: NDArray[np.intp] | None
+) -> tuple[Floats, Floats]:
+    """Return the values of a metric, (n_systems, n_readers), and the influence of each unit.
 
-    The influence has shape (n_systems * n_readers, n_units); it is 0 for units that are not read.
+    The squares of the influence, (n_systems * n_readers, n_units), sum to the variance; it is 0 for
+    units that are not read. It is DeLong's for areas, and the jackknife's for other metrics.
     """
-    classes = np.unique(readings.y_true)
-    if len(classes) != 2:
+    function, arguments = unwrap(metric)
+    of_area, classes = function is roc_auc_score and not arguments, np.unique(readings.y_true)
+    if of_area and len(classes) != 2:
         raise ValueError(
             "y_true must contain two classes for the area under the ROC curve, got "
             f"{len(classes)}; choose another metric."
         )
-    scores, read = np.zeros(readings.scores.shape), ~readings.missing
-    with _checks.naming("scores"):
-        scores[read] = readings.scores[read]
-    # DeLong's placements of the cases that a reader has read
-    values, influence = np.empty(scores.shape[:2]), np.zeros(scores.shape)
-    for at in np.ndindex(values.shape):
-        row = np.flatnonzero(read[at])
-        positive, own = readings.y_true[row] == classes[1], np.ones(len(row))
-        values[at], moved = find_area(positive, scores[at][row], own)
-        influence[at][row] = unbiased(moved, positive, own)
-    flat = influence.reshape(-1, len(readings.y_true))
-    if unit is None:
-        return values, flat
-    # sums over groups, corrected for their number
-    n_units = int(unit.max()) + 1
-    sums = np.array([intervals.add_up(unit, row, n_units) for row in flat])
-    return values, np.sqrt(n_units / (n_units - 1)) * sums
-
-
-def _leave_cases_out(
-    metric: Callable[..., float], readings: Readings, unit: NDArray[np.intp] | None
-) -> tuple[Floats, Floats]:
-    """Return the values of a metric and the influence of each unit on them, by the jackknife.
-
-    The shapes are the same as for `_place_cases`.
-    """
     units = np.arange(len(readings.y_true)) if unit is None else unit
-    n_systems, n_readers, _ = readings.scores.shape
-    values = np.empty((n_systems, n_readers))
-    influence = np.zeros((n_systems, n_readers, int(units.max()) + 1))
-    for at in np.ndindex(values.shape):
+    n_units, shape = int(units.max()) + 1, readings.scores.shape[:2]
+    values, influence = np.empty(shape), np.zeros((*shape, n_units))
+    for at in np.ndindex(shape):
+        # the cases that a reader has read
         read = np.flatnonzero(~readings.missing[at])
-        score = np.array(readings.scores[at][read].tolist())  # numbers or text, no objects
+        own, score = units[read], np.array(readings.scores[at][read].tolist())  # no objects
+        if of_area:
+            positive, weight = readings.y_true[read] == classes[1], np.ones(len(read))
+            with _checks.naming("scores"):
+                values[at], moved = find_area(positive, score.astype(float), weight)
+            influence[at] = intervals.add_up(own, unbiased(moved, positive, weight), n_units)
+            if unit is not None:  # corrected for the number of groups
+                influence[at] *= np.sqrt(n_units / (n_units - 1))
+            continue
         # the metric on all read cases, and without each unit
         statistic = make_statistic(metric, readings.y_true[read], score, None)
-        present = np.unique(units[read])
+        present = np.unique(own)
         with _checks.naming("metric", "scores"):
             values[at] = statistic(np.arange(len(read)))
-            left = np.array([statistic(np.flatnonzero(units[read] != k)) for k in present])
-        # jackknife influence, whose squares sum to the variance
+            left = np.array([statistic(np.flatnonzero(own != k)) for k in present])
         n = len(present)
         influence[at][present] = np.sqrt((n - 1) / n) * (left - left.mean())
     return values, influence.reshape(values.size, -1)

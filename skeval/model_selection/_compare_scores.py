@@ -533,9 +533,7 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
 def check_items(columns: Mapping[str, np.ndarray]) -> None:
     """Raise unless each system has a finite score of each item, and no column is an identifier."""
     for name, column in columns.items():
-        values, is_id = np.empty(0), column.dtype.kind in "OUS"
-        if is_id and not any(isinstance(value, str | bytes) for value in column.tolist()):
-            is_id = False
+        is_id = any(isinstance(value, str | bytes) for value in column.tolist())
         if not is_id:
             with _checks.naming(f"scores[{name!r}]"):
                 values = np.asarray(column, dtype=float)
@@ -546,8 +544,7 @@ def check_items(columns: Mapping[str, np.ndarray]) -> None:
                     "the item for all systems, or score a missing answer as wrong."
                 )
             # consecutive whole numbers
-            ordered = np.sort(values)
-            is_id = len(values) > 2 and bool((np.diff(ordered) == 1).all())
+            is_id = len(values) > 2 and bool((np.diff(np.sort(values)) == 1).all())
         if is_id:
             raise ValueError(
                 f"scores must contain numbers only, but the column {name!r} looks like an "

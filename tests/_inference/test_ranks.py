@@ -149,17 +149,6 @@ def test_groups_are_runs_without_a_difference():
     assert find_groups(np.arange(5), np.ones((5, 5)), 0.05) == [(0, 1, 2, 3, 4)]
 
 
-@each_value
-@pytest.mark.parametrize("n", [4, 9, 60])
-@pytest.mark.parametrize("digits", [0, 12])
-def test_many_signed_rank_tests_are_those_of_a_loop(n, digits):
-    differences = np.random.default_rng(n).normal(0.3, 1, size=(20, n)).round(digits)
-    differences[0] = 0
-    found = np.array(signed_rank_tests(differences, 0.99))
-    for row, column in zip(differences, found.T, strict=True):
-        assert_allclose(column, compare_one(row, 0.99), rtol=1e-12, atol=1e-15)
-
-
 def test_ties_up_to_rounding_count():
     assert at_least(0.8 - 0.7, np.array([0.6 - 0.5, 0.1, 0.2])).all()
     assert not at_least(0.1, np.array([0.1 - 1e-9])).any()
