@@ -95,7 +95,6 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 """Alternative hypotheses: the difference is not 0, above 0, or below 0."""
 N_CONTRASTS = 10_000
 EXACT_BELOW = 25  # discordant pairs
-BOUNDS = (-1.0, 1.0)  # range of a difference of two rates
 EQUAL = 1e-12  # up to rounding, relative to the size of scores
 
 

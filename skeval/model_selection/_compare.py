@@ -26,6 +26,7 @@ from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, know_c
 from skeval._resampling.inputs import Inputs, Params, check_takes_weights, validate_inputs
 from skeval._resampling.plans import draw_repeats, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.sampling_units import drawing_units, values_or_nan
+from skeval.metrics._scorers import range_of
 from skeval.model_selection._comparison import (
     Comparison,
     DatasetComparison,
@@ -309,10 +310,11 @@ def compare_classifiers(
     else:
         scores = score_in_time(tasks, folds, label)
         values, tests = scores.mean(axis=0), test(scores, alternative)
+    bounds = range_of(label, target.n_classes) if isinstance(score, str) else (-np.inf, np.inf)
     return kind(
         names=tuple(named),
         values=values,
-        tests=correct(tests, method, confidence_level),
+        tests=correct(tests, method, confidence_level, bounds),
         method=method,
         scoring=label,
         n_samples=len(target),

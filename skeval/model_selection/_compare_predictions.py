@@ -28,7 +28,7 @@ from skeval._resampling.sampling_units import (
     values_or_nan,
     warn_of_undefined,
 )
-from skeval.metrics._table import METRICS, Sample, find_row, unwrap
+from skeval.metrics._table import METRICS, Sample, find_row, range_of_metric, unwrap
 from skeval.metrics._text import find_sums
 from skeval.model_selection._comparison import (
     Comparison,
@@ -291,12 +291,15 @@ def compare_predictions(
     if method == "max_t":
         kind, ends = JointComparison, describe_each(arguments[0], confidence_level, source.root)
         fields = dict(zip(("standard_errors", "lows", "highs"), ends, strict=True))
-    # the comparison; the test may correct for all pairs by itself
+    # range and direction of the metric
     row = None if metric is None else find_row(unwrap(metric)[0])
+    bounds = range_of_metric(metric or accuracy_score, max(2, 0, *source.vectors[0].shape[1:]))
+    if y_true is None and not np.isin(np.array(source.vectors), (0, 1)).all():
+        bounds = (-np.inf, np.inf)
     return kind(
         names=source.names,
         values=values,
-        tests=correct(tests, method, confidence_level),
+        tests=correct(tests, method, confidence_level, bounds),
         method=method,
         scoring=source.scoring,
         n_samples=source.n_samples,

@@ -216,7 +216,7 @@ def compare_readers(
     return ReaderComparison(
         names=readings.names,
         values=values.mean(axis=1),
-        tests=correct(compare_study(study, alternative), method, confidence_level),
+        tests=correct(compare_study(study, alternative), method, confidence_level, bounds),
         method=method,
         scoring=scoring,
         n_samples=n_cases,

@@ -20,7 +20,7 @@ from scipy import stats
 from skeval._inference import intervals, paired, ranks
 from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Test
-from skeval._inference.intervals import Codes, Spread, spread_between
+from skeval._inference.intervals import Codes, Limits, Spread, spread_between
 from skeval._inference.paired import EQUAL, tail_probability
 from skeval._resampling.sampling_units import warn_of_undefined
 from skeval.utils._checks import warn_undefined
@@ -106,6 +106,8 @@ class PairTests:
         Whether an interval may have zero width.
     omnibus : Test or None
         Test of no difference at all.
+    largest_difference : float
+        Largest possible size of a difference, from the range of the score.
     low, high : ndarray of shape (n_pairs,)
         Limits of the simultaneous intervals, by `correct`.
     """
@@ -120,13 +122,16 @@ class PairTests:
     largest: Floats | None = None
     allow_point: bool = False
     omnibus: Test | None = None
+    largest_difference: float = np.inf
     low: Floats = field(default_factory=lambda: np.empty(0))
     high: Floats = field(default_factory=lambda: np.empty(0))
 
     def bound(self, confidence_level: float, pairs: Places | None = None) -> Ends:
         """Return the limits of some pairs, by default all, that hold simultaneously for all."""
         pairs = np.arange(len(self.difference)) if pairs is None else pairs
-        return self.limits(self.level_of_each(confidence_level), pairs)
+        low, high = self.limits(self.level_of_each(confidence_level), pairs)
+        most = self.largest_difference
+        return np.clip(low, -most, most), np.clip(high, -most, most)
 
     @lru_cache(4)  # noqa: B019
     def level_of_each(self, confidence_level: float) -> float:
@@ -154,9 +159,15 @@ class PairTests:
         return np.where(has_width, low, np.nan), np.where(has_width, high, np.nan)
 
 
-def correct(tests: PairTests, method: str, confidence_level: float) -> PairTests:
-    """Return the tests with corrected P-values and the limits of the simultaneous intervals."""
+def correct(
+    tests: PairTests, method: str, confidence_level: float, bounds: Limits = (-np.inf, np.inf)
+) -> PairTests:
+    """Return the tests with corrected P-values and the limits of the simultaneous intervals.
+
+    `bounds` is the range of the score.
+    """
     # limits that hold for all pairs together
+    tests = replace(tests, largest_difference=bounds[1] - bounds[0])
     ends = tests.bound(confidence_level)
     low, high = tests.leave_out_points(*ends)
     n_points = int(np.sum(np.isnan(low) & ~np.isnan(ends[0])))
@@ -189,7 +200,6 @@ def student_tests(
     alternative: str,
     *,
     center: Floats | None = None,
-    bounds: tuple[float, float] = (-np.inf, np.inf),
     **more: Any,
 ) -> PairTests:
     """Return the tests of differences with standard errors and degrees of freedom.
@@ -205,24 +215,19 @@ def student_tests(
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(constant, np.where(center == 0, 0.0, np.nan), center / error)
     pvalue = tail_probability(statistic, alternative, degrees)
-    limits = partial(_normal_limits, center, error, degrees, bounds)
+    limits = partial(_normal_limits, center, error, degrees)
     return PairTests(difference, error, statistic, pvalue, interval, limits, **more)
 
 
 def _normal_limits(
-    centers: Floats,
-    errors: Floats,
-    degrees: Floats,
-    bounds: tuple[float, float],
-    confidence_level: float,
-    pairs: Places,
+    centers: Floats, errors: Floats, degrees: Floats, confidence_level: float, pairs: Places
 ) -> Ends:
     """Return normal or Student's limits of some pairs."""
     # one quantile for each number of degrees of freedom
     distinct, place = np.unique(degrees[pairs], return_inverse=True)
     quantiles = [intervals.normal_quantile(confidence_level, one) for one in distinct.tolist()]
     half = np.array(quantiles)[place] * errors[pairs]
-    return np.clip(centers[pairs] - half, *bounds), np.clip(centers[pairs] + half, *bounds)
+    return centers[pairs] - half, centers[pairs] + half
 
 
 def differences_of(scores: Floats) -> list[Floats]:
@@ -281,7 +286,6 @@ def mcnemar(
         degrees,
         alternative,
         center=center,
-        bounds=paired.BOUNDS,
         fields=fields | {"form": ["t"] * len(pairs)},
     )
     if group is not None:
@@ -320,7 +324,6 @@ def delong(values: Floats, spread: Spread, alternative: str = "two-sided") -> Pa
         np.sqrt(paired.variance_of_pairs(spread.covariance, pairs)),
         spread.degrees_of_freedom,
         alternative,
-        bounds=paired.BOUNDS,
         fields={name: [value] * len(pairs) for name, value in spread.groups.items()},
     )
 
@@ -417,10 +420,9 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
     variances = shared = paired.variance_of_pairs(joint.covariance, pairs)
     differences = values[first] - values[second]
     differences[np.abs(differences) <= EQUAL * np.abs(values).max()] = 0.0  # of rounding
-    centers, bounds = differences, (-np.inf, np.inf)
+    centers = differences
     if n is not None:
         centers, variances = paired.add_half(n, differences, variances)
-        bounds = paired.BOUNDS
     tests = student_tests(
         "max_t",
         differences,
@@ -428,7 +430,6 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
         joint.degrees_of_freedom,
         alternative,
         center=centers,
-        bounds=bounds,
     )
     # P-value of each pair by itself; exact for few discordant samples
     alone = tests.pvalue

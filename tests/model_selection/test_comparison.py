@@ -435,6 +435,17 @@ def test_a_pickle_has_all_differences(kind):
     assert str(pickle.loads(pickle.dumps(found[pair]))) == str(found[pair])
 
 
+@pytest.mark.parametrize(
+    "method", ["max_t", "mcnemar", "permutation", "bootstrap", "time_blocks", "diebold_mariano"]
+)
+def test_no_limit_exceeds_the_range_of_the_score(method):
+    y, systems = draw(24, {"a": 0.99, "b": 0.5, "c": 0.01})
+    found = compare_predictions(y, systems, method=method, confidence_level=0.999, random_state=0)
+    assert np.nanmax(np.abs([found.to_matrix("low"), found.to_matrix("high")])) <= 1
+    interval = found["a", "c"].confidence_interval(0.999999)
+    assert -1 <= interval.low <= interval.high <= 1
+
+
 def test_differences_that_do_not_vary_are_reported():
     scores = SCORES.copy()
     scores[:, 1] = scores[:, 0] + 1
