@@ -192,54 +192,17 @@ class NClustersChoice(Result):
         return sem(self.reference_replicates, axis=1)
 
     @property
-    def margins(self) -> np.ndarray:
-        """Distance of each value above its limit; negative if below, 0 if both are infinite."""
-        same = self.values == self.limits
-        return np.subtract(self.values, self.limits, out=np.zeros(len(same)), where=~same)
-
-    @property
     def edge(self) -> str:
-        """Sentence about a narrow decision; empty if the decision is clear.
-
-        A decision is narrow if a value is within two standard errors of its limit, or the P-value
-        of the sequential method within a factor of two of its level. The standard errors are over
-        halvings or, for the gap, over draws of the reference; other draws may lead to another
-        choice.
-        """
-        if self.method == SEQUENTIAL:
-            tests = (1, self.pvalue, LEVEL), (self.n_clusters, self.pvalue_more, LEVEL_MORE)
-            for k, pvalue, level in tests:
-                if level / 2 < pvalue <= 2 * level:
-                    return (
-                        f"Narrow decision: P = {_text.write_pvalue(pvalue)} for more than "
-                        f"{_text.count(k, 'cluster')}, with a limit of {level}, so other draws may "
-                        "choose differently."
-                    )
-            return ""
-        ours, errors = self.candidates == self.n_clusters, self.standard_errors
-        # if the smallest sufficient k is chosen, larger candidates are irrelevant, and vice versa
-        if self.method in (SILHOUETTE, GAP):
-            rivals = ~np.any(ours) | (self.candidates < self.n_clusters)
-        else:
-            rivals = self.candidates > self.n_clusters
-        if self.method == GAP:  # the margin is a difference of two gaps in the same draws
-            with np.errstate(invalid="ignore"):
-                errors = np.append(sem(np.diff(self.replicates, axis=0), axis=1), np.nan)
-        near = (rivals & (self.margins < 0)) | (ours & np.isfinite(self.margins))
-        near &= np.abs(self.margins) < 2 * errors
-        near &= (self.candidates > 1) | (self.method == GAP)  # only the gap has a limit at 1
-        if not near.any():
-            return ""
-        # the narrowest margin
-        row = np.flatnonzero(near)[np.argmin(np.abs(self.margins[near]))]
-        k, value, margin = self.candidates[row], self.values[row], self.margins[row]
-        verb = "reaches" if margin >= 0 else "misses"
-        others = "draws of the reference" if self.method == GAP else "halvings"
-        return (
-            f"Narrow decision: k = {k} {verb} the limit of {self.limits[row]:.3f} by "
-            f"{abs(margin):.3f} ({_text.write_with_spread(value, self.standard_errors[row])}), so "
-            f"other {others} may choose differently."
-        )
+        """Sentence about a test of the sequential method near its level; empty otherwise."""
+        tests = (1, self.pvalue, LEVEL), (self.n_clusters, self.pvalue_more, LEVEL_MORE)
+        for k, pvalue, level in tests:
+            if level / 2 < pvalue <= 2 * level:
+                return (
+                    f"Narrow decision: P = {_text.write_pvalue(pvalue)} for more than "
+                    f"{_text.count(k, 'cluster')}, with a limit of {level}, so other draws may "
+                    "choose differently."
+                )
+        return ""
 
     @property
     def gap_increases(self) -> bool:

@@ -1,7 +1,5 @@
 """The number of clusters: right on clear data, its rules, candidates, parameter names, cautions."""
 
-import re
-from dataclasses import replace
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -275,48 +273,24 @@ def three_wide(spread=1.0):
     return make_blobs(90, centers=centers, cluster_std=spread, random_state=0)[0]
 
 
-def choice_of(values, limits, chosen, method="prediction_strength", errors=0.01):
-    values, limits = np.array(values), np.array(limits)
-    zeros = np.zeros(len(values))
-    # margins of the gap have a standard error of 0.01
-    gaps = np.cumsum(np.ones((len(values), 2)) * [0.0, 0.02], axis=0)
+def choice_of(n_clusters, pvalue, pvalue_more):
+    values, zeros = np.array([0, 0.5, 0.6]), np.zeros(3)
     return NClustersChoice(
-        n_clusters=chosen,
-        candidates=np.arange(1, len(values) + 1),
+        n_clusters=n_clusters,
+        candidates=np.arange(1, 4),
         values=values,
-        standard_errors=np.full(len(values), errors),
-        replicates=gaps,
+        standard_errors=np.full(3, np.nan),
+        replicates=values[:, None],
         reference_values=zeros,
-        reference_replicates=np.zeros((len(values), 2)),
-        limits=limits,
-        method=method,
+        reference_replicates=np.zeros((3, 2)),
+        limits=np.array([0, 0.4, 0.4]),
+        method="sequential",
         reference="uniform",
         threshold=0.8,
         rule="",
+        pvalue=pvalue,
+        pvalue_more=pvalue_more,
     )
-
-
-@pytest.mark.parametrize(
-    ("values", "limits", "chosen", "method", "edge"),
-    [
-        ([1, 0.945, 0.5], [1, 0.947, 0.9], 1, "prediction_strength", "k = 2 misses .* by 0.002"),
-        ([1, 0.945, 0.5], [1, 0.943, 0.9], 2, "prediction_strength", "k = 2 reaches .* by 0.002"),
-        ([1, 0.98, 0.885], [1, 0.92, 0.89], 2, "prediction_strength", "k = 3 misses .* by 0.005"),
-        # A smaller k has no say where the largest sufficient one is chosen, and the reverse.
-        ([1, 0.915, 0.98], [1, 0.92, 0.9], 3, "prediction_strength", ""),
-        ([1, 0.915, 0.98], [1, 0.92, 0.9], 3, "silhouette", "k = 2 misses .* by 0.005"),
-        ([0.5, 0.98, 0.885], [0.9, 0.9, -np.inf], 2, "gap", ""),
-        ([0.895, 0.98, 0.885], [0.9, 0.9, -np.inf], 2, "gap", "k = 1 misses .* by 0.005"),
-        ([0.905, 0.98, 0.885], [0.9, 0.9, -np.inf], 1, "gap", "k = 1 reaches .* by 0.005"),
-        ([1, 0.98, 0.5], [1, 0.92, 0.89], 2, "prediction_strength", ""),
-        ([1, 0.5, 0.5], [1, 0.92, 0.89], 1, "prediction_strength", ""),
-    ],
-)
-def test_a_choice_near_the_edge_says_so(values, limits, chosen, method, edge):
-    choice = choice_of(values, limits, chosen, method)
-    assert re.search(edge, choice.edge) if edge else choice.edge == ""
-    assert (f"! {choice.edge}" in str(choice)) == bool(edge)
-    np.testing.assert_array_equal(choice.margins, choice.values - choice.limits)
 
 
 def test_parameter_names():
@@ -350,8 +324,7 @@ def test_parameter_names():
     ],
 )
 def test_a_pvalue_near_the_level_is_narrow(chosen, pvalue, more, edge):
-    choice = choice_of([0, 0.5, 0.6], [0, 0.4, 0.4], chosen, "sequential", errors=np.nan)
-    choice = replace(choice, pvalue=pvalue, pvalue_more=more)
+    choice = choice_of(chosen, pvalue, more)
     assert (edge in choice.edge) if edge else choice.edge == ""
     assert f"P = {pvalue}" in str(choice)
 
