@@ -258,6 +258,10 @@ OF_SAMPLES = {
 """Arguments with an entry for each sample, or dicts and lists of such arrays."""
 
 
+RESPONSES = {"y_pred", "y_score", "y_proba"}
+"""Arguments that may have a column for each class."""
+
+
 def pair_samples(function: Function) -> Function:
     """Refuse arguments with the labels of the true values, as in pandas, in other places.
 
@@ -272,6 +276,9 @@ def pair_samples(function: Function) -> Function:
     def paired(*args: Any, **kwargs: Any) -> Any:
         arguments = dict(zip(names, args, strict=False)) | kwargs
         check_pairs({name: arguments[name] for name in names if name in OF_SAMPLES & {*arguments}})
+        if arguments.get("labels") is None:
+            for name in RESPONSES & {*arguments}:
+                check_column_names(arguments.get("y_true"), name, arguments[name])
         return function(*args, **kwargs)
 
     return cast(Function, paired)
@@ -300,6 +307,21 @@ def check_pairs(arguments: Mapping[str, Any]) -> None:
         # without a common label, one of the two indexes was reset
         if not same and index.isin(first[1]).any():
             raise ValueError(explain_other_index(*first, name, index))
+
+
+def check_column_names(y_true: Any, name: str, response: Any) -> None:
+    """Raise if the columns of a data frame are named after the classes, in another order."""
+    columns = list(getattr(response, "columns", ()))
+    if len(columns) < 2 or np.ndim(y_true) != 1:
+        return
+    classes = sorted({*np.asarray(y_true).tolist()}, key=lambda label: (str(type(label)), label))
+    for names, labels in ((columns, classes), (list(map(str, columns)), list(map(str, classes)))):
+        if set(names) == set(labels) and names != labels:
+            ordered = [columns[names.index(label)] for label in labels]
+            raise ValueError(
+                f"{name} must have its columns in the order of the sorted classes, got {columns}; "
+                f"sort them: {name}[{ordered}]."
+            )
 
 
 def name_columns(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.outcomes import assert_same_numbers
+from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
 
 import skeval
@@ -166,3 +167,47 @@ def test_the_order_of_an_index_is_not_ignored_beside_an_estimator():
         arguments[key] = np.ma.masked_array(arguments[key], arguments[key] > 0.5)
         with pytest.raises(ValueError, match=f"{key} must have no masked values"):
             model_selection.cross_val_error(GaussianNB(), **arguments)
+
+
+CLUSTERED = [
+    name
+    for name in cluster.__all__
+    if list(inspect.signature(getattr(cluster, name)).parameters)[:2] == ["X", "labels"]
+    and getattr(cluster, name).__module__.startswith("skeval")
+]
+
+
+@pytest.mark.parametrize("name", CLUSTERED)
+def test_points_and_labels_in_another_order_are_refused(name):
+    function = getattr(cluster, name)
+    points, labels = pd.DataFrame(RNG.normal(size=(N, 2)), index=IDS), label(Y)
+    options = [{}, {"sample_size": 20}] if name == "silhouette_score" else [{}]
+    for more in options:
+        with pytest.raises(ValueError, match="labels must have the index of X"):
+            function(points, labels.sort_index(), **more)
+        function(points, labels.reset_index(drop=True), **more)
+
+
+CLASSES = np.array(["cat", "dog", "eel"])[np.arange(N) % 3]
+SHARES = pd.DataFrame(RNG.dirichlet(np.ones(3), N), columns=["cat", "dog", "eel"])
+OF_COLUMNS = {
+    name: getattr(metrics, name)
+    for name in ("expected_calibration_error", "reliability_curve", "score_decomposition")
+} | {
+    getattr(metric, "__name__", metric): lambda y, shares, metric=metric: model_selection.metric_interval(
+        metric, y, shares, n_resamples=20, random_state=0
+    )
+    for metric in ("roc_auc_ovr", log_loss)
+}
+
+
+@pytest.mark.parametrize("name", OF_COLUMNS)
+@pytest.mark.parametrize("codes", [["cat", "dog", "eel"], [2, 5, 10], [2.0, 5.0, 10.0]])
+def test_columns_named_after_classes_are_in_their_order(name, codes):
+    names = dict(zip(["cat", "dog", "eel"], codes, strict=True))
+    y, shares = np.array([names[one] for one in CLASSES]), SHARES.rename(columns=names)
+    assert_same_numbers(OF_COLUMNS[name](y, shares), OF_COLUMNS[name](y, shares.to_numpy()))
+    for column_names in (shares.columns, shares.columns.map(int) if codes[0] == 2 else codes):
+        moved = shares.set_axis(column_names, axis=1).iloc[:, [2, 0, 1]]
+        with pytest.raises(ValueError, match="must have its columns in the order of the sorted"):
+            OF_COLUMNS[name](y, moved)

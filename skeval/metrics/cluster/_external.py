@@ -251,6 +251,8 @@ def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
     """Return labels as a 1-D array of integers, strings or other hashable objects."""
     check_no_clusterer(name, labels)
     array: np.ndarray = check_data(name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None)
+    if array.ndim == 2 and array.shape[1] == 1:  # a column, as some clusterers return
+        array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got an array of shape {array.shape}.")
     if array.dtype.kind == "f":

@@ -69,6 +69,7 @@ from skeval.utils._checks import (
     RandomStateLike,
     check_option,
     give_nan,
+    refuse_shuffled_index,
     repetition_rng,
     root_seed,
     small_seed,
@@ -397,6 +398,7 @@ def silhouette_score(
     """
     if sample_size is not None:  # the same subsample as in scikit-learn for the same seed
         check_consistent_length(X, labels)
+        refuse_shuffled_index(X, {"labels": labels})
         rows = RandomState(small_seed(random_state)).permutation(num_samples(X))[:sample_size]
         X, labels = safe_indexing(X, rows), safe_indexing(labels, rows)
         if metric == "precomputed":

@@ -43,6 +43,7 @@ from skeval.utils._checks import (
     native_labels,
     number_values,
     plain_text,
+    refuse_shuffled_index,
     warn_user,
 )
 from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
@@ -75,6 +76,11 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
     """Validate the labels, resolve label -1, and sort the rows by cluster."""
     # one finite label for each row
     check_no_clusterer("labels", labels)
+    if np.ndim(labels) == 2 and np.shape(labels)[1] > 1:
+        raise ValueError(
+            f"labels must have one label per sample, got the shape {np.shape(labels)}; of a column "
+            "per cluster give labels.argmax(axis=1)."
+        )
     with naming("labels"):
         values = native_labels("labels", column_or_1d(plain_text(labels)))
     if len(values) != n_rows:
@@ -142,6 +148,7 @@ def check_samples(
         data = check_data("X", X, accept_sparse="csr", dtype=np.float64)
         check_magnitude(data)
     # clusters, and the points in their order
+    refuse_shuffled_index(X, {"labels": labels})
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
     if partition.n_clusters < min_clusters:
         raise ValueError(
