@@ -14,11 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
-from sklearn.metrics import confusion_matrix, multilabel_confusion_matrix
+from sklearn.metrics import multilabel_confusion_matrix
 
 from skeval.utils import _checks
 from skeval.utils._checks import MatrixAverage
-from skeval.utils._compat import CONSTRAINTS, Interval, StrOptions, num_samples, validate_params
+from skeval.utils._compat import (
+    CONSTRAINTS,
+    Interval,
+    StrOptions,
+    check_column_names,
+    num_samples,
+    validate_params,
+)
 
 Floats = NDArray[np.float64]
 ZeroDivision = float | str
@@ -911,11 +918,17 @@ def cost_sensitive_error(
     costs = costs_of_cells(
         classes, cost_matrix, false_positive_cost, false_negative_cost, pos_label
     )
-    # mean cost over the cells of the confusion matrix
     weight = _checks.scale_weights(sample_weight, num_samples(y_true))[0]
-    with _checks.naming("y_true", "y_pred"):
-        table = confusion_matrix(y_true, y_pred, labels=classes, sample_weight=weight)
-    return float(np.sum(table / table.sum() * costs))
+    return float(np.average(costs_of_samples(y_true, y_pred, classes, costs), weights=weight))
+
+
+def costs_of_samples(
+    y_true: ArrayLike, y_pred: ArrayLike, classes: NDArray[np.generic], costs: Floats
+) -> Floats:
+    """Return the cost of each decision; `costs` has the true and predicted `classes`."""
+    order = np.argsort(classes)
+    true, pred = (order[np.searchsorted(classes, y, sorter=order)] for y in (y_true, y_pred))
+    return np.asarray(costs[true, pred])
 
 
 def costs_of_cells(
@@ -934,6 +947,10 @@ def costs_of_cells(
             f"cost_matrix={cost_matrix!r} and the costs {named}."
         )
     if cost_matrix is not None:
+        frame: Any = cost_matrix
+        if hasattr(frame, "iloc"):
+            check_column_names(classes.tolist(), "cost_matrix", frame)
+            check_column_names(classes.tolist(), "cost_matrix.T", frame.T)
         costs: Floats = _checks.check_data("cost_matrix", cost_matrix, dtype=np.float64)
         n = len(classes)
         if costs.shape != (n, n):

@@ -18,7 +18,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import auc
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length
 
 from skeval._inference import areas, intervals
 from skeval._inference.areas import Ranked, Steps
@@ -288,6 +288,7 @@ def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Fl
     # arrays of x and y, from left to right
     with _checks.naming(name):
         pair = [np.asarray(values) for values in curve[:2]]
+        check_consistent_length(*pair)
         points = check_array(pair, dtype=np.float64, input_name=name)
     x, y = points if kind == "roc" else points[::-1]
     if x[0] > x[-1]:

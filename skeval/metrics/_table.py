@@ -260,8 +260,8 @@ def use_phi(table: ConfusionTable, *_: Any) -> ConfusionTable:
 def find_costs(y_true: Array, y_pred: Array, *, labels: Any = None, **costs: Any) -> Floats:
     """Return the cost of each decision."""
     labels = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
-    true, pred = (np.argmax(y[:, None] == labels, axis=1) for y in (y_true, y_pred))
-    return np.asarray(_classification.costs_of_cells(labels, **costs)[true, pred])
+    table = _classification.costs_of_cells(labels, **costs)
+    return _classification.costs_of_samples(y_true, y_pred, labels, table)
 
 
 def find_errors(name: str, y_true: Array, y_pred: Array) -> Floats:

@@ -249,11 +249,11 @@ class RoutedScorer:
         return requests
 
 
-TRUTH = ("y_true", "labels_true", "y_human")
+TRUTH = ("y_true", "labels_true", "y_human", "references")
 """Arguments with the true values of the samples."""
 OF_SAMPLES = {
     *TRUTH, "y_pred", "y_score", "y_proba", "predictions", "baseline",
-    "labels_pred", "judge", "sample_weight", "groups", "by", "within",
+    "labels_pred", "hypotheses", "judge", "sample_weight", "groups", "by", "within",
 }  # fmt: skip
 """Arguments with an entry for each sample, or dicts and lists of such arrays."""
 
@@ -278,7 +278,13 @@ def pair_samples(function: Function) -> Function:
         check_pairs({name: arguments[name] for name in names if name in OF_SAMPLES & {*arguments}})
         if arguments.get("labels") is None:
             for name in RESPONSES & {*arguments}:
-                check_column_names(arguments.get("y_true"), name, arguments[name])
+                if hasattr(arguments[name], "columns") and np.ndim(arguments["y_true"]) == 1:
+                    classes = {*np.asarray(arguments["y_true"]).tolist()}
+                    check_column_names(
+                        sorted(classes, key=lambda one: (str(type(one)), one)),
+                        name,
+                        arguments[name],
+                    )
         return function(*args, **kwargs)
 
     return cast(Function, paired)
@@ -309,18 +315,15 @@ def check_pairs(arguments: Mapping[str, Any]) -> None:
             raise ValueError(explain_other_index(*first, name, index))
 
 
-def check_column_names(y_true: Any, name: str, response: Any) -> None:
+def check_column_names(classes: list[Any], name: str, frame: Any) -> None:
     """Raise if the columns of a data frame are named after the classes, in another order."""
-    columns = list(getattr(response, "columns", ()))
-    if len(columns) < 2 or np.ndim(y_true) != 1:
-        return
-    classes = sorted({*np.asarray(y_true).tolist()}, key=lambda label: (str(type(label)), label))
+    columns = list(frame.columns)
     for names, labels in ((columns, classes), (list(map(str, columns)), list(map(str, classes)))):
         if set(names) == set(labels) and names != labels:
             ordered = [columns[names.index(label)] for label in labels]
             raise ValueError(
-                f"{name} must have its columns in the order of the sorted classes, got {columns}; "
-                f"sort them: {name}[{ordered}]."
+                f"{name} must have its columns in the order of the classes, got {columns}; sort "
+                f"them: {name}[{ordered}]."
             )
 
 

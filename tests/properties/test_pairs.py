@@ -194,8 +194,8 @@ OF_COLUMNS = {
     name: getattr(metrics, name)
     for name in ("expected_calibration_error", "reliability_curve", "score_decomposition")
 } | {
-    getattr(metric, "__name__", metric): lambda y, shares, metric=metric: model_selection.metric_interval(
-        metric, y, shares, n_resamples=20, random_state=0
+    getattr(metric, "__name__", metric): lambda y, shares, metric=metric: (
+        model_selection.metric_interval(metric, y, shares, n_resamples=20, random_state=0)
     )
     for metric in ("roc_auc_ovr", log_loss)
 }
@@ -209,5 +209,25 @@ def test_columns_named_after_classes_are_in_their_order(name, codes):
     assert_same_numbers(OF_COLUMNS[name](y, shares), OF_COLUMNS[name](y, shares.to_numpy()))
     for column_names in (shares.columns, shares.columns.map(int) if codes[0] == 2 else codes):
         moved = shares.set_axis(column_names, axis=1).iloc[:, [2, 0, 1]]
-        with pytest.raises(ValueError, match="must have its columns in the order of the sorted"):
+        with pytest.raises(ValueError, match="must have its columns in the order of the classes"):
             OF_COLUMNS[name](y, moved)
+
+
+def test_costs_named_after_classes_are_in_their_order():
+    costs = pd.DataFrame([[0, 1, 2], [3, 0, 1], [1, 5, 0]], ["cat", "dog", "eel"])
+    costs.columns = costs.index
+    pair = CLASSES, np.roll(CLASSES, 5)
+    value = metrics.cost_sensitive_error(*pair, cost_matrix=costs)
+    assert value == metrics.cost_sensitive_error(*pair, cost_matrix=costs.to_numpy())
+    order = ["eel", "cat", "dog"]
+    for moved in (costs[order], costs.loc[order], costs.loc[order, order]):
+        with pytest.raises(ValueError, match="must have its columns in the order of the classes"):
+            metrics.cost_sensitive_error(*pair, cost_matrix=moved)
+    labeled = metrics.cost_sensitive_error(*pair, cost_matrix=costs.loc[order, order], labels=order)
+    assert labeled == pytest.approx(value, rel=1e-12)
+
+
+def test_texts_in_another_order_are_refused():
+    texts = pd.Series(["a b c d", "e f g h"])
+    with pytest.raises(ValueError, match="hypotheses must have the index of references"):
+        metrics.bleu_score(texts, texts.iloc[::-1])

@@ -72,7 +72,7 @@ METRIC_CONSTRAINTS = CONSTRAINTS | {
 PASS_CONSTRAINTS = METRIC_CONSTRAINTS | {"n_jobs": [Integral, None]}
 
 
-def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partition:
+def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> Partition:
     """Validate the labels, resolve label -1, and sort the rows by cluster."""
     # one finite label for each row
     check_no_clusterer("labels", labels)
