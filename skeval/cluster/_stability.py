@@ -406,9 +406,6 @@ def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
 
 # Stability of each cluster.
 
-
-"""Data to cluster, the original rows that they contain, and the positions of these rows."""
-
 RESAMPLES = ("bootstrap", "subset")
 DISSOLVED, RECOVERED = 0.5, 0.75
 VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}

@@ -310,9 +310,7 @@ def silhouette_samples(
         metric = MetricOfRows(metric, metric_arguments)
     elif metric_arguments and callable(metric):
         metric = partial(metric, **metric_arguments)
-    samples = check_samples(
-        X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2, by_place=True
-    )
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
     result = measure(samples, {"silhouette_samples"})
     values: np.ndarray = result["silhouette_samples"]
     return values
@@ -552,7 +550,7 @@ def connectivity_score(
     >>> connectivity_score(X, [0, 0, 0, 1, 1], n_neighbors=2)
     1.0
     """
-    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, by_place=True)
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs)
     check_n_neighbors(n_neighbors, samples.partition.n_samples)
     return float(measure(samples, {"connectivity"}, n_neighbors)["connectivity"])
 
@@ -1383,9 +1381,7 @@ def internal_indices(
     calinski_harabasz        487.3
     connectivity             23.07
     """
-    samples = check_samples(
-        X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2, by_place=True
-    )
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
     partition, valid = samples.partition, (*ROWS, *TABLES)
     requested = valid if indices is None else np.asarray(indices, dtype=object).ravel().tolist()
     if not requested:

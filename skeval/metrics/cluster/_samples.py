@@ -18,7 +18,6 @@ Quantities that the metric does not support are None.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -27,7 +26,7 @@ from scipy.sparse import issparse
 from sklearn.utils import assert_all_finite, column_or_1d
 
 from skeval.metrics.cluster._kernels import distance_pass
-from skeval.metrics.cluster._kernels.distance_pass import FROM_PAIRS, PRUNED, TILE_ROWS
+from skeval.metrics.cluster._kernels.distance_pass import FROM_PAIRS, PRUNED
 from skeval.metrics.cluster._kernels.distances import (
     Partition,
     Points,
@@ -129,13 +128,8 @@ def check_samples(
     noise: str | None,
     n_jobs: int | None = None,
     min_clusters: int = 1,
-    by_place: bool = False,
 ) -> Samples:
-    """Validate data and labels, resolve noise, and sort the points by cluster.
-
-    `by_place` also sorts the dense points of each cluster by place, which speeds up the search for
-    neighbors in a pass over several tiles.
-    """
+    """Validate data and labels, resolve noise, and sort the points by cluster."""
     # arguments in the wrong order
     if np.ndim(X) == 1 and np.ndim(labels) == 2:
         raise TypeError(
@@ -157,9 +151,6 @@ def check_samples(
     if not precomputed:
         order = partition.order
         data = data[order] if issparse(data) else data.take(order, axis=0)
-        if by_place and not issparse(data) and len(data) > TILE_ROWS:
-            again = distance_pass.order_by_place(data, partition.members)
-            data, partition = data.take(again, axis=0), replace(partition, order=order[again])
     return Samples(data, partition, metric, n_jobs)
 
 

@@ -30,7 +30,6 @@ from skeval.metrics.cluster._kernels.distances import (
 
 TILE_ROWS, TILE_COLUMNS = 384, 1024  # fastest for 2,000 to 5,000 samples in 8 to 500 clusters
 NUMBERS_AT_ONCE = 2**20  # distances of whole rows stored at a time
-MAX_PRODUCTS = 8  # maximum number of column runs of a tile summed by matrix products
 MATRIX_ROWS = 64  # rows of a distance matrix that sums_of_matrix copies at a time
 TABLE_NUMBERS = 2**24  # 128 MB: larger (K, n) sums are computed strip by strip
 WITHIN = {"mean_within", "max_within"}
@@ -101,20 +100,6 @@ class Segments:
         for k in range(begin, min(self.clusters.stop, other.clusters.stop)):
             yield k, self.runs[k - self.clusters.start], other.runs[k - other.clusters.start]
 
-    def sum_columns(self, block: np.ndarray) -> np.ndarray:
-        """Return the (r, m) sums of the m runs of columns of a block of r rows."""
-        if len(self.runs) > MAX_PRODUCTS:
-            return np.add.reduceat(block, self.offsets, axis=1)
-        sums = np.empty((len(block), len(self.runs)))
-        for k, run in enumerate(self.runs):  # a matrix product is faster than reduceat
-            np.matmul(block[:, run], _ones(run.stop - run.start), out=sums[:, k])
-        return sums
-
-
-@lru_cache(maxsize=2 * TILE_COLUMNS)
-def _ones(m: int) -> np.ndarray:
-    return np.ones(m)
-
 
 class _Strip:
     """Sums and extremes of a strip of r rows in m clusters, from the column of its first row on.
@@ -152,10 +137,10 @@ class _Strip:
             block, here = tile.distances, slice(part.start - first, part.stop - first)  # (r, c)
             common = list(own.common(others)) if extremes else []
             if sums:
-                self.row_sums[:, others.clusters] += others.sum_columns(block)  # eq. 6, left
+                self.row_sums[:, others.clusters] += np.add.reduceat(block, others.offsets, axis=1)
             if sums and not diagonal:  # the diagonal tile contains each pair twice
                 for total, run in zip(self.column_sums, own.runs, strict=True):  # eq. 6, right
-                    np.matmul(_ones(run.stop - run.start), block[run], out=total[here])
+                    block[run].sum(axis=0, out=total[here])
             for k, run, other_run in common:  # eq. 2
                 k -= own.clusters.start
                 self.largest[k] = max(self.largest[k], block[run, other_run].max())
@@ -424,7 +409,7 @@ def pass_over_rows(
         )
         for part, runs in zip(columns, segments, strict=True):
             tile = strip(part)
-            sums[:, runs.clusters] += runs.sum_columns(tile.distances)  # eq. 1
+            sums[:, runs.clusters] += np.add.reduceat(tile.distances, runs.offsets, axis=1)  # eq. 1
             met = own[(own >= part.start) & (own < part.stop)]
             tile.distances[met - rows.start, met - part.start] = np.inf
             nearest.look(tile.distances, slice(0, len(own)), part, tile.lowest)
@@ -440,7 +425,6 @@ def pass_over_rows(
 # equations of doc/derivations/neighbors.rst.
 
 TIED = 1e-10  # relative tolerance of equal distances (eq. 3)
-NEXT_TO_EACH_OTHER = 64  # number of rows below which the order is arbitrary
 MAX_WAITING = 4096  # number of neighbors that are collected before they are sorted
 TREE_NUMBERS = 2**21  # tree distances stored at a time
 LEAF = 100  # maximum number of points in a leaf of a k-d tree
@@ -545,24 +529,6 @@ class Nearest:
         row, distance, copies, foreign = self.found
         weight = shared_weights(row, distance, copies, self.L)
         return np.bincount(row, weight * foreign, minlength=len(self.cluster))
-
-
-def order_by_place(points: np.ndarray, members: list[slice]) -> np.ndarray:
-    """Return an order of the rows within each cluster that places near rows together.
-
-    Rows are halved repeatedly at the median of the widest feature.
-    """
-    order, stack = [], [np.arange(rows.start, rows.stop) for rows in reversed(members)]
-    while stack:
-        rows = stack.pop()
-        if len(rows) <= NEXT_TO_EACH_OTHER:
-            order.append(rows)
-            continue
-        # halves at the median of the widest feature
-        some, half = points[rows], len(rows) // 2
-        rows = rows[np.argpartition(some[:, np.ptp(some, axis=0).argmax()], half)]
-        stack += [rows[half:], rows[:half]]
-    return np.concatenate(order)
 
 
 def count_up(row: np.ndarray, copies: np.ndarray) -> np.ndarray:

@@ -187,7 +187,6 @@ def mend(
     aa (r,) and bb (c,) are the squared norms; `take` returns the points, which are rarely needed.
     """
     # a block whose columns are all far from the rows has no close pairs
-    # blocks that are far apart have no close pair
     gaps = np.sqrt(bb.min()) - np.sqrt(aa)  # (r,)
     gap = gaps.min()
     if gap > 0 and gap**2 > CLOSE * (aa.max() + bb.max()):  # eq. 12
@@ -223,8 +222,6 @@ def squared_norms(points: Points) -> np.ndarray:
 
 BlockDistance = Callable[[Points, Points], np.ndarray]
 """Function of (r, p) points and (c, p) points that returns (r, c) distances."""
-
-"""Function of a block, its rows and its columns that raises for invalid distances."""
 
 Strip = Callable[[slice], "Tile"]
 """Function of a slice of columns that returns a tile of a strip of the distance matrix."""
