@@ -264,10 +264,34 @@ def permutation_test(
         chosen = draw_orders(inputs.target.y, inputs.groups, root, exchange)
         if chosen.name == "rotations":  # each is used at most once
             n_permutations = min(n_permutations, len(inputs.target) - 1)
+    return compare_with_permutations(
+        inputs,
+        cv,
+        scoring,
+        chosen,
+        n_permutations,
+        root,
+        max_exceedances=max_exceedances,
+        alpha=alpha,
+    )
+
+
+def compare_with_permutations(
+    inputs: Inputs,
+    cv: Any,
+    scoring: Any,
+    exchange: Exchange,
+    n_permutations: int,
+    root: SeedSequence,
+    *,
+    max_exceedances: int | None = None,
+    alpha: float | None = None,
+) -> Test | Results:
+    """Return the test of each metric, or of the only one, from fits to exchanged labels."""
     # fits of all permutations, and the rule that stops them
-    in_time = chosen.name in ("given", "blocks", "rotations")
+    in_time = exchange.name in ("given", "blocks", "rotations")
     plan = make_permutation_plan(
-        cv, inputs.X, inputs.target, chosen.orders, n_permutations, root, in_time=in_time
+        cv, inputs.X, inputs.target, exchange.orders, n_permutations, root, in_time=in_time
     )
     rule = None
     if max_exceedances is not None:
@@ -276,7 +300,7 @@ def permutation_test(
         rule = stop_when_decided(n_permutations, alpha)
     # observed scores and null distributions
     scores = score_permutations(inputs, plan, scoring, rule)
-    return evaluate_scores(scores, scoring, chosen, rule, confidence_level)
+    return evaluate_scores(scores, scoring, exchange, rule, inputs.confidence_level)
 
 
 class Exchange(NamedTuple):

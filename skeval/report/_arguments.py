@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from skeval._inference.estimate import Estimate, MetricExtra, Results
-from skeval._resampling.fit_request import EachScorer, FitRequest
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target, units_of
 from skeval.metrics import get_scorer
@@ -28,16 +27,15 @@ from skeval.utils._checks import naming, refuse_shuffled_index
 from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
 
 
-def resolve_scorers(scoring: Any) -> FitRequest:
-    """Return the scorers of the argument `scoring`."""
+def name_scorers(scoring: Any) -> dict[str, Any]:
+    """Return the scorers in an argument `scoring` by name, names as they are."""
     if scoring is None:
-        return FitRequest()
-    if not (isinstance(scoring, str | list | tuple | set | dict) or callable(scoring)):
+        return {}
+    parts = [scoring] if isinstance(scoring, str) or callable(scoring) else scoring
+    if not isinstance(parts, list | tuple | set | dict):
         raise ValueError(
             f"scoring must be None, a name, a callable, or a list or dict of them, got {scoring!r}."
         )
-    # scorers by name
-    parts = [scoring] if isinstance(scoring, str) or callable(scoring) else scoring
     if not isinstance(parts, dict):
         # functions are named after themselves and their position
         functions = (getattr(score_function(part), "__name__", "scorer") for part in parts)
@@ -46,16 +44,13 @@ def resolve_scorers(scoring: Any) -> FitRequest:
             for place, (part, name) in enumerate(zip(parts, functions, strict=True))
         ]
         parts = dict(zip(names, parts, strict=True))
-    # names of scorers and callables, with names that the report does not have
-    scorers = {}
+    # callables must not have names of the report
     for name, part in parts.items():
         if name in RESERVED and not isinstance(part, str):
             raise ValueError(f"scoring must not name a scorer {name!r}, which the report has.")
         if not (isinstance(part, str) or callable(part)):
             raise ValueError(f"scoring must contain names and callables, got {part!r}.")
-        with naming("scoring"):
-            scorers[str(name)] = get_scorer(part) if isinstance(part, str) else part
-    return FitRequest(scorer=EachScorer(scorers), scoring=scorers)
+    return {str(name): part for name, part in parts.items()}
 
 
 RESERVED = {"error", "low", "high", *REPORTED}
@@ -215,8 +210,9 @@ class ParsedPredictions(NamedTuple):
     ) -> dict[str, Estimate]:
         """Return the requested metrics with their intervals, without those to skip."""
         estimates = {}
-        scorers = resolve_scorers(scoring).scoring if scoring is not None else {}
-        for name, scorer in scorers.items():
+        for name, part in name_scorers(scoring).items():
+            with naming("scoring"):
+                scorer = get_scorer(part) if isinstance(part, str) else part
             if name in skip or name.removeprefix("neg_") in skip:
                 continue
             # the metric of a scorer, with its fixed arguments

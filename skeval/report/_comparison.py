@@ -25,7 +25,14 @@ from skeval.report._sections import (
     plot_estimates,
     write_level,
 )
-from skeval.report._sentences import find_unit, find_width, name_error, name_metric, write_amount
+from skeval.report._sentences import (
+    SHARES,
+    find_unit,
+    find_width,
+    name_error,
+    name_metric,
+    write_amount,
+)
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import DataFrame, count, say_pvalue, write_estimate, write_pvalue
 
@@ -58,9 +65,7 @@ COMPARED = {
 """Display names of compared scores, and -1 for negative errors."""
 
 
-def join_reports(
-    reports: Mapping[str, Report], comparison: Comparison | None, run: Mapping[str, Any]
-) -> Report:
+def join_reports(reports: Mapping[str, Report], comparison: Comparison | None, seed: int) -> Report:
     """Return a report with the reports of several systems and the comparison of all pairs."""
     first = next(iter(reports.values()))
     answers = Results({name: report.answer for name, report in reports.items()})
@@ -73,7 +78,7 @@ def join_reports(
         "confidence_level": first.confidence_level,
         "n_samples": first.n_samples,
     }
-    return Report(COMPARISON, results, tuple(collect_cautions(reports)), **run)
+    return Report(COMPARISON, results, tuple(collect_cautions(reports)), seed)
 
 
 def _find_first(report: Any) -> Any:
@@ -173,7 +178,7 @@ def _compare_two(report: Any) -> list[str]:
     if not is_finite or (shown and interval.low <= 0 <= interval.high):
         return []
     # digits that the interval supports
-    scale, unit = (100.0, " percentage points") if name == "error rate" else (1.0, "")
+    scale, unit = (100.0, " percentage points") if name in SHARES else (1.0, "")
     spread = scale * (interval.high - interval.low) / 4
     amount, low, high = (
         write_estimate(scale * end, spread) for end in (value, interval.low, interval.high)
@@ -384,7 +389,9 @@ def compare_reports(reports: Mapping[str, Report]) -> Comparison | None:
     """Compare all pairs by the mean losses of the test sets; None if not possible."""
     first = next(iter(reports.values()))
     loss, level = first.answer.loss, first.confidence_level
-    scoring = SCORINGS.get(loss, f"minus the mean {loss} loss")
+    scoring = SCORINGS.get(loss, f"minus the {first.answer.name}")
+    if first.out_of_fold.target.outputs:
+        scoring = f"minus the {first.answer.name}"
     if first.out_of_fold.cases.kind is UnitKind.TIME_BLOCK:
         return _compare_in_time(reports, scoring)
     # the mean loss of each test set, for all systems

@@ -22,14 +22,13 @@ from skeval._resampling.fit_request import EachScorer, FitRequest, check_scorers
 from skeval._resampling.inputs import Inputs, Params, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.progress import begin_step
-from skeval._resampling.sampling_units import UnitKind
+from skeval._resampling.sampling_units import Target, UnitKind
 from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection._importance import list_drops
-from skeval.model_selection._interval_methods import AUTO, error_of_some, read_positive_weight
+from skeval.model_selection._interval_methods import AUTO, read_positive_weight
 from skeval.model_selection._metrics_of_predictions import measure_metrics
 from skeval.model_selection._searches import read_search, summarize_searches
-from skeval.model_selection._subgroups import compare_subgroups
 from skeval.report import _arguments, _findings, _report, _sections, _sentences, _warnings
 from skeval.report._comparison import compare_reports, join_reports
 from skeval.report._data_checks import (
@@ -39,7 +38,15 @@ from skeval.report._data_checks import (
     warn_of_perfection,
     write_data_warnings,
 )
-from skeval.report._outputs import evaluate_outputs
+from skeval.report._outputs import (
+    describe_basis,
+    list_outputs,
+    show_all_outputs,
+    show_outputs,
+    summarize_outputs,
+    warn_of_outputs,
+    write_outputs,
+)
 from skeval.report._page import Caution, Figure, Section, Table, list_grave
 from skeval.report._parts import (
     IMPORTANCE,
@@ -53,7 +60,7 @@ from skeval.report._parts import (
     find_earlier,
     run_parts,
 )
-from skeval.report._report import Layout, Report
+from skeval.report._report import Layout, Report, recorded
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
@@ -74,6 +81,7 @@ TOO_ALIKE = (
 )
 
 
+@recorded
 def evaluate(
     estimator: Any,
     X: Any,
@@ -121,9 +129,9 @@ def evaluate(
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or other inputs of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns give a shorter report, whose labels or numbers are named
-        after the columns of a data frame. A sparse matrix of 0 and 1 indicates which labels each
-        sample has.
+        Labels or numbers. Several columns are several outputs of each sample, named after the
+        columns of a data frame; the data are then not checked. A sparse matrix of 0 and 1 indicates
+        which labels each sample has.
     cv : int, splitter or iterable of (train, test), default=None
         Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. A number of folds, or a splitter with ``shuffle=True``, draws new folds for
@@ -238,186 +246,149 @@ def evaluate(
     >>> round(report["leave_one_out"].value, 4)
     0.02
     """
-    # several estimators, several outputs, or one of each
-    options = dict(locals())
-    for name in ("estimator", "X", "y"):
-        del options[name]
+    # arguments that all estimators share
     _checks.refuse_no_target(estimator, y)
-    if isinstance(estimator, Mapping):
-        return _evaluate_each(estimator, X, y, options)
-    if _checks.has_outputs(y):
-        return evaluate_outputs(estimator, X, y, options)
-    (report,) = _evaluate_all({"": estimator}, X, y, options).values()
+    several = isinstance(estimator, Mapping)
+    estimators = check_estimators(estimator) if several else {"": estimator}
+    clock, seed = Clock(budget), _checks.small_seed(random_state)
+    sizes = {
+        "bootstrap": _checks.check_count("n_bootstraps", n_bootstraps),
+        "permutation": _checks.check_count("n_permutations", n_permutations, 0),
+        "perturbation": _checks.check_count("n_perturbations", n_perturbations, 0),
+    }
+    parts = check_include(include)
+    # the data, without the column of the groups
+    table = _arguments.convert_arrow(X)
+    X, groups = _arguments.take_groups(table, groups)
+    evaluations = {}
+    for name, model in estimators.items():
+        inputs = validate_inputs(
+            model,
+            X,
+            y,
+            groups,
+            loss=loss,
+            params=params,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            memory=memory,
+            error_score=error_score,
+            method=AUTO,
+            confidence_level=confidence_level,
+            several=True,
+        )
+        if pos_label is not None:
+            inputs = inputs.with_options(target=inputs.target.with_positive(pos_label))
+        # outputs of each fit, and columns that describe the samples
+        names = _arguments.check_feature_names(inputs.X, feature_names)
+        request = request_scores(inputs, scoring, parts, names, seed)
+        columns = check_left_out(left_out, inputs.target)
+        subgroups = _arguments.find_subgroups(table, by, len(inputs.target))
+        # the estimator without resampling of its own, and its weights
+        rule, notes = skip_nested_resampling(model)
+        inputs = inputs.with_estimator(rule)
+        inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
+        evaluations[name] = Evaluation(
+            inputs, request, seed, sizes, parts, names, subgroups, columns, tuple(notes)
+        )
+    # the main estimates on the same folds, then all other parts of each estimator
+    reports: dict[str, Report] = {}
+    with tallied_warnings():
+        evaluations = estimate_mains(choose_folds(evaluations, cv, clock), clock)
+        for name, evaluation in evaluations.items():
+            if several:
+                begin_step(f"evaluating {name}", verbose)
+            # each estimator gets an equal part of the remaining time
+            own = clock.share(len(evaluations) - len(reports))
+            reports[name] = _report_one(evaluation, estimators[name], own)
+            clock.stopped = own.stopped
+    report = reports[name]
+    if several:
+        report = join_reports(reports, compare_reports(reports), seed)
+    if clock.stopped:
+        stop = KeyboardInterrupt(f"interrupted {clock.stopped}")
+        vars(stop)["report"] = report
+        raise stop
     return report
 
 
-def _evaluate_each(
-    estimators: Mapping[str, Any], X: Any, y: Any, options: dict[str, Any]
-) -> Report:
-    """Return the reports of several estimators under one seed, and their comparison."""
-    # estimators that can be compared
+def check_estimators(estimators: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return several estimators by name; raise unless they can be compared."""
     if len(estimators) < 2:
         raise ValueError(f"estimator must contain at least two estimators, got {len(estimators)}.")
-    if _checks.has_outputs(y):
-        raise ValueError(
-            "estimator must be a single one if y has several columns; evaluate each estimator "
-            "with the same random_state."
-        )
     for name, model in estimators.items():
         _checks.check_methods(f"estimator[{name!r}]", model, "fit", "predict", "get_params")
     if len({is_classifier(model) for model in estimators.values()}) > 1:
         raise ValueError("estimator must contain classifiers only or regressors only, got both.")
-    seed = _checks.small_seed(options["random_state"])
-    named = {str(name): model for name, model in estimators.items()}
-    reports = _evaluate_all(named, X, y, options | {"random_state": seed})
-    arguments = {"estimator": dict(estimators), "X": X, "y": y} | options
-    run = _report.describe_run("skeval.evaluate", arguments, seed)
-    return join_reports(reports, compare_reports(reports), run)
+    return {str(name): model for name, model in estimators.items()}
 
 
-def _evaluate_all(
-    estimators: Mapping[str, Any], X: Any, y: Any, options: dict[str, Any]
-) -> dict[str, Report]:
-    """Return the reports of estimators on the same folds, chosen once."""
-    # validate all arguments before the first fit
-    budget, verbose = options["budget"], options["verbose"]
-    number = isinstance(budget, int | float) and not isinstance(budget, bool)
-    if budget is not None and not (number and budget > 0):
-        raise ValueError(f"budget must be None or a number of seconds above 0, got {budget!r}.")
-    clock = Clock(budget)
-    seed = _checks.small_seed(options["random_state"])
-    valid = [_validate(one, X, y, options, seed) for one in estimators.values()]
-    reports: dict[str, Report] = {}
-    with tallied_warnings():
-        valid = choose_folds(valid, options["cv"], clock)
-        evaluations = estimate_mains(dict(zip(estimators, valid, strict=True)), clock, verbose)
-        for name, evaluation in evaluations.items():
-            if name:
-                begin_step(f"evaluating {name}", verbose)
-            # each estimator gets an equal part of the remaining time
-            part = clock.share(len(evaluations) - len(reports))
-            results, warned = _run_all(evaluation, part, verbose)
-            clock.stopped, one = part.stopped, estimators[name]
-            results |= {
-                "loss": evaluation.inputs.loss.name,
-                "feature_names": evaluation.feature_names,
-                "confidence_level": float(evaluation.inputs.confidence_level),
-                "n_samples": len(evaluation.target),
-                "n_groups": evaluation.predictions.cases.n_groups,
-                "class_sizes": _findings.count_classes(evaluation.target),
-                "n_features": _arguments.count_columns(evaluation.inputs.X),
-                "estimator": _report.write_estimator(one),
-                "estimator_name": _report.name_steps(one),
-            }
-            arguments = {"estimator": one, "X": X, "y": y} | options
-            run = _report.describe_run("skeval.evaluate", arguments, seed)
-            reports[name] = Report(ESTIMATOR, results, warned, **run)
-            if clock.stopped:
-                stop = KeyboardInterrupt(f"interrupted {clock.stopped}")
-                vars(stop)["report"] = reports[name]
-                raise stop
-    return reports
-
-
-def _validate(estimator: Any, X: Any, y: Any, options: dict[str, Any], seed: int) -> Evaluation:
-    """Return the arguments for the evaluation of one estimator; the folds are chosen later."""
-    sizes = {
-        "bootstrap": _checks.check_count("n_bootstraps", options["n_bootstraps"]),
-        "permutation": _checks.check_count("n_permutations", options["n_permutations"], 0),
-        "perturbation": _checks.check_count("n_perturbations", options["n_perturbations"], 0),
-    }
-    include = check_include(options["include"])
-    # the data, without the column of the groups
-    table = _arguments.convert_arrow(X)
-    X, groups = _arguments.take_groups(table, options["groups"])
-    inputs = validate_inputs(
-        estimator,
-        X,
-        y,
-        groups,
-        method=AUTO,
-        **{name: options[name] for name in _report.RUN_OPTIONS},
-    )
-    if options["pos_label"] is not None:
-        inputs = inputs.with_options(target=inputs.target.with_positive(options["pos_label"]))
-    names = _arguments.check_feature_names(inputs.X, options["feature_names"])
-    # scores of each fit, and the results of a final search
-    request = _arguments.resolve_scorers(options["scoring"])
-    if "importance" in include:
-        request = add_drops(request, inputs, names, seed)
-    final = estimator
-    while isinstance(final, Pipeline):
-        final = final.steps[-1][1]
-    if is_search(final) and final.refit is not False:
-        request = replace(request, note=note_search)
-    check_scorers(inputs, request.scorers(inputs.target))
-    by = _arguments.find_subgroups(table, options["by"], len(inputs.target))
-    left_out = check_left_out(options["left_out"], len(inputs.target))
-    # the estimator without resampling of its own, and its weights
-    rule, notes = skip_nested_resampling(estimator)
-    inputs = inputs.with_estimator(rule)
-    inputs = inputs.with_options(weight=read_positive_weight(inputs, options["sample_weight"]))
-    return Evaluation(inputs, request, seed, sizes, include, names, by, left_out, tuple(notes))
-
-
-def add_drops(
-    request: FitRequest, inputs: Inputs, names: Sequence[str] | None, seed: int
+def request_scores(
+    inputs: Inputs, scoring: Any, parts: Any, names: Sequence[str] | None, seed: int
 ) -> FitRequest:
-    """Return a request with the drop of the score of the estimator for each shuffled feature.
+    """Return the request for scores of each fit, and for the results of a final search.
 
+    The importance of features is the drop of the score of the estimator for each shuffled feature.
     Inputs without columns, such as texts and kernels, have no features to shuffle.
     """
-    if _arguments.count_columns(inputs.X) is None or inputs.tags.input_tags.pairwise:
-        return request
-    names = names or [f"x{column}" for column in range(inputs.X.shape[1])]
-    drops = list_drops(read_scoring(inputs.estimator, None), inputs.X, names, seed=seed)
-    scorers = (request.scoring or {}) | {IMPORTANCE + name: one for name, one in drops.items()}
-    return replace(request, scorer=EachScorer(scorers), scoring=scorers)
+    scorers = _arguments.name_scorers(scoring)
+    scorers = {name: read_scoring(inputs.estimator, one) for name, one in scorers.items()}
+    has_columns = _arguments.count_columns(inputs.X) is not None
+    wanted = parts == "all" or "importance" in parts
+    if wanted and has_columns and not inputs.tags.input_tags.pairwise:
+        names = names or [f"x{column}" for column in range(inputs.X.shape[1])]
+        drops = list_drops(read_scoring(inputs.estimator, None), inputs.X, names, seed=seed)
+        scorers |= {IMPORTANCE + name: one for name, one in drops.items()}
+    check_scorers(inputs, scorers)
+    # the results of a search at the end of a pipeline
+    final = inputs.estimator
+    while isinstance(final, Pipeline):
+        final = final.steps[-1][1]
+    note = note_search if is_search(final) and final.refit is not False else None
+    return FitRequest(scorer=EachScorer(scorers) if scorers else None, scoring=scorers, note=note)
 
 
-def _run_all(
-    evaluation: Evaluation, clock: Clock, verbose: int
-) -> tuple[dict[str, Any], tuple[Caution, ...]]:
-    """Return the results of a report that are computed from fits, and the warnings."""
-    inputs, predictions = evaluation.inputs, evaluation.predictions
-    summary = clock.finish(_summarize, evaluation)
-    metrics, loss = summary["metrics"], inputs.loss.name
-
-    # the baseline; for a rare class, the metric that replaces the error
-    weighted_sizes = _findings.count_classes(evaluation.target, inputs.weight)
-    rare = _findings.find_rare_class(weighted_sizes, metrics, loss)
-    baseline = _findings.find_baseline(predictions, loss, metrics, find_earlier(evaluation))
+def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Report:
+    """Return the report of an estimator from its main estimate: all that is computed of it."""
+    inputs, target = evaluation.inputs, evaluation.target
+    summarize = summarize_outputs if target.outputs else _summarize
+    summary = clock.finish(summarize, evaluation)
+    metrics, loss = summary["metrics"], summary["loss"]
+    rare, baseline = summary["rare_class"], summary["baseline"]
     better = bool(rare.better if rare is not None else baseline is not None and baseline.better)
     evaluation = replace(evaluation, better=better, metric=None if rare is None else rare.metric)
-
-    # sampling units that shuffling single labels would break up
-    if predictions.cases.kind is UnitKind.FOLD:
-        evaluation = replace(evaluation, sizes=evaluation.sizes | {"permutation": 0})
-
     # the other estimates and the tests
-    finished = run_parts(evaluation, clock, partial(begin_step, verbose=verbose))
+    finished = run_parts(evaluation, clock)
     cautions = _warn(evaluation, finished, metrics, clock)
     if not clock.stopped and not clock.allows(1):
         finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
-
     # nothing is said of the baseline after a serious warning, and if another metric decides
-    n_classes = 1 if evaluation.target.classes is None else len(evaluation.target.classes)
+    n_classes = 1 if target.classes is None else len(target.classes)
     other, _ = _findings.find_better_metric(metrics, n_classes)
     if baseline and not (baseline.better or other or list_grave(cautions)):
-        cautions.insert(0, Caution("baseline", _sentences.write_baseline(baseline, loss)))
+        metric = evaluation.estimate.name if target.outputs and loss == "zero_one" else ""
+        text = _sentences.write_baseline(baseline, loss, metric)
+        cautions.insert(0, Caution("baseline", text))
     if clock.stopped:
         cautions.insert(0, Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
     results = {
         "answer": evaluation.estimate,
         "estimates": Results({one.method: one for one in finished.estimates}),
-        "rare_class": rare,
-        "never_predicted": _findings.list_never_predicted(predictions),
         **summary,
         **finished.results,
-        "baseline": baseline,
+        "out_of_fold": evaluation.predictions,
         "omitted": finished.omitted,
+        "feature_names": evaluation.feature_names,
+        "confidence_level": float(inputs.confidence_level),
+        "n_samples": len(target),
+        "n_groups": evaluation.predictions.cases.n_groups,
+        "class_sizes": _findings.count_classes(target),
+        "n_features": _arguments.count_columns(inputs.X),
+        "estimator": _report.write_estimator(estimator),
+        "estimator_name": _report.name_steps(estimator),
     }
-    return results, tuple(cautions)
+    layout = OUTPUTS if target.outputs else ESTIMATOR
+    return Report(layout, results, tuple(cautions), evaluation.seed)
 
 
 def _warn(
@@ -426,13 +397,17 @@ def _warn(
     """Return the warnings about the table, the order of its rows, the model and the estimates."""
     inputs, target, names = evaluation.inputs, evaluation.target, evaluation.feature_names
     predictions, kept = evaluation.predictions, evaluation.design.inputs.kept_together
-    # the table, and perfect predictions with the features that give them
-    cautions = clock.finish(write_data_warnings, inputs.X, target, kept, names, evaluation.left_out)
-    if _findings.is_perfect(predictions, metrics):
-        perfect = clock.finish(warn_of_perfection, inputs.X, target, names)
-        if list_grave(perfect):  # it names the features
-            cautions = [one for one in cautions if one.code != "telling-feature"]
-        cautions += perfect
+    cautions: list[Caution] = []
+    if not target.outputs:
+        # the table, and perfect predictions with the features that give them
+        cautions = clock.finish(
+            write_data_warnings, inputs.X, target, kept, names, evaluation.left_out
+        )
+        if _findings.is_perfect(predictions, metrics):
+            perfect = clock.finish(warn_of_perfection, inputs.X, target, names)
+            if list_grave(perfect):  # it names the features
+                cautions = [one for one in cautions if one.code != "telling-feature"]
+            cautions += perfect
     # the folds and the sampling units
     cautions += evaluation.notes
     units = predictions.cases
@@ -440,12 +415,19 @@ def _warn(
         cautions.append(Caution("ordered", ORDERED + TOO_ALIKE * (units.n_units == 1)))
     if units.kind is UnitKind.FOLD:
         cautions.append(Caution("given-folds", _sentences.write_given_folds(units.n_units)))
+    if target.outputs:
+        cautions += warn_of_outputs(evaluation)
+    else:
+        cautions += clock.finish(_check_order, evaluation)
+        cautions += _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
+        cautions += clock.finish(
+            _warnings.check_least_squares, inputs.estimator, inputs.X, target.y
+        )
+        cautions += clock.finish(
+            _warnings.check_fitted_before, inputs, evaluation.seed, clock.allows
+        )
     return [
         *cautions,
-        *clock.finish(_check_order, evaluation),
-        *_warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator),
-        *clock.finish(_warnings.check_least_squares, inputs.estimator, inputs.X, target.y),
-        *clock.finish(_warnings.check_fitted_before, inputs, evaluation.seed, clock.allows),
         *finished.cautions,
         *_warnings.check_estimates(finished.estimates, evaluation.estimate, units.kind),
     ]
@@ -453,29 +435,28 @@ def _warn(
 
 def _summarize(evaluation: Evaluation) -> dict[str, Any]:
     """Return the results that are computed from the predictions of the main estimate."""
-    answer, predictions = evaluation.estimate, evaluation.predictions
-    level, subgroups, tuning = evaluation.inputs.confidence_level, None, None
+    answer, predictions, inputs = evaluation.estimate, evaluation.predictions, evaluation.inputs
+    level, loss, tuning = inputs.confidence_level, inputs.loss.name, None
     scores = {n: s for n, s in predictions.scores.items() if not n.startswith(IMPORTANCE)}
     metrics = measure_metrics(replace(predictions, scores=scores), level)
     if answer.loss == "zero_one":
         metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
-    # units of the subgroups as in the main estimate
-    counted = evaluation.design.inputs.with_options(counted=predictions.cases)
-    if evaluation.by is not None:
-        measure = partial(error_of_some, counted, predictions, answer)
-        subgroups = compare_subgroups(evaluation.by, len(evaluation.target), measure, level)
+    subgroups = evaluation.compare_subgroups()
     if evaluation.request.note:
         tuning = _summarize_searches(evaluation)
+    sizes = _findings.count_classes(evaluation.target, inputs.weight)
     return {
-        "out_of_fold": predictions,
+        "loss": loss,
         "metrics": metrics,
         "confusion": _findings.measure_confusion(predictions, level),
-        "hard_samples": _findings.find_hard_samples(
-            predictions, _arguments.name_rows(evaluation.inputs.X)
-        ),
+        "hard_samples": _findings.find_hard_samples(predictions, _arguments.name_rows(inputs.X)),
         "subgroups": subgroups,
         "less_the_rest": subgroups and subgroups.less_the_rest,
         "tuning": tuning,
+        # the baseline; for a rare class, the metric that replaces the error
+        "baseline": _findings.find_baseline(predictions, loss, metrics, find_earlier(evaluation)),
+        "rare_class": _findings.find_rare_class(sizes, metrics, loss),
+        "never_predicted": _findings.list_never_predicted(predictions),
     }
 
 
@@ -513,28 +494,30 @@ def _check_order(evaluation: Evaluation) -> list[Caution]:
 # --- arguments
 
 
-def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
+def check_left_out(left_out: Any, target: Target) -> dict[str, np.ndarray]:
     """Return the columns outside X by name; each must have one value per sample."""
     if left_out is None:
         return {}
+    if target.outputs:
+        raise ValueError("left_out must be None if y has several columns: they are not checked.")
     if not hasattr(left_out, "items"):
         raise ValueError(
             f"left_out must be a dict or a data frame of columns, got {type(left_out).__name__}."
         )
     columns = {str(name): np.asarray(column) for name, column in left_out.items()}
     for name, column in columns.items():
-        if column.shape != (n_samples,):
+        if column.shape != (len(target),):
             raise ValueError(
-                f"left_out must have a value for each of {n_samples} samples, {name!r} has shape "
+                f"left_out must have a value for each of {len(target)} samples, {name!r} has shape "
                 f"{column.shape}."
             )
     return columns
 
 
 def check_include(include: Any) -> frozenset[str] | str:
-    """Return "auto", or the names of the parts to run."""
+    """Return "auto" or "all", or the names of the parts to run."""
     if isinstance(include, str) and include in ("auto", "all"):
-        return include if include == "auto" else frozenset(PARTS)
+        return include
     names = [include] if isinstance(include, str) or not np.iterable(include) else list(include)
     for name in names:
         if not (isinstance(name, str) and name in PARTS):
@@ -626,7 +609,8 @@ def show_estimates(report: Any) -> Section:
     # the baseline, and what was not run
     sentences = []
     if baseline is not None and baseline.better and not list_grave(report.warnings):
-        sentences.append(_sentences.write_baseline(baseline, loss))
+        metric = report.answer.name if loss == "zero_one" else ""
+        sentences.append(_sentences.write_baseline(baseline, loss, metric))
     if report.omitted:
         sentences.append(_sentences.write_omitted(report.omitted))
     values = [estimate.value for estimate in named.values()]
@@ -785,4 +769,26 @@ ESTIMATOR = Layout(
     row_name="method",
     plot=_plot,
     predictions=_sections.frame_predictions,
+)  # fmt: skip
+
+OUTPUTS = replace(
+    ESTIMATOR,
+    facts=write_outputs,
+    basis=describe_basis,
+    sections=(
+        show_all_outputs,
+        show_outputs,
+        _sections.show_subgroups,
+        show_estimates,
+        show_permutation,
+        _sections.show_importance,
+    ),
+    about=("answer", "n_samples", "confidence_level", "estimator", "n_features", "feature_names"),
+    records=(
+        "metrics", "outputs", "subgroups", "less_the_rest", "estimates", "baseline", "omitted",
+        "permutation", "importance",
+    ),
+    computed={"estimates": _list_estimates, "outputs": list_outputs},
+    main_part="outputs",
+    row_name="output",
 )  # fmt: skip

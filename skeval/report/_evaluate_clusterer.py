@@ -44,7 +44,7 @@ from skeval.report._one_clustering import (
     place_samples,
 )
 from skeval.report._page import Figure, Section, Table, list_grave
-from skeval.report._report import Layout, Report, describe_run, write_estimator
+from skeval.report._report import Layout, Report, recorded, write_estimator
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, StructureReference
 from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
@@ -52,12 +52,11 @@ from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write
 HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
 """Rules based on halves of the data, whose agreement is in the verdict."""
 
-HALVING_OPTIONS = ("reference", "n_repeats", "param_name", "n_jobs", "verbose", "memory")
-"""Options that `choose_n_clusters` has too."""
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
 MAX_CLUSTERS = 8
 
 
+@recorded
 def evaluate_clusterer(
     clusterer: Any,
     X: Any,
@@ -160,7 +159,6 @@ def evaluate_clusterer(
     (3, 0.08, 0.77)
     """
     # validate the arguments
-    arguments = dict(locals())
     if isinstance(clusterer, Mapping):
         raise TypeError(
             f"clusterer must be one clusterer, got a {type(clusterer).__name__}. Evaluate each "
@@ -169,12 +167,18 @@ def evaluate_clusterer(
     _checks.check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     _checks.check_option("reference", reference, REFERENCES)
     _checks.check_same_length(X=X, labels_true=labels_true)
+    seed = _checks.small_seed(random_state)
+    run: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     if param_name is None and (takes_pairs(clusterer) or not has_number(clusterer)):
-        return evaluate_as_is(arguments)
+        if n_clusters is not None:
+            raise ValueError(
+                "n_clusters must be None for a clusterer without a number of clusters or of "
+                f"precomputed distances, got {n_clusters!r}."
+            )
+        return evaluate_as_is(clusterer, X, labels_true, indices, reference, n_repeats, seed, run)
     table_warnings = warn_of_points(X, getattr(X, "columns", None))
     X = check_points(clusterer, X)
     candidates = _check_range(n_clusters, X.shape[0])
-    seed = _checks.small_seed(random_state)
     _checks.check_jobs(n_jobs, verbose)
     # cluster all samples, and compare the clusterings
     begin_step("clusterings", verbose)
@@ -204,8 +208,11 @@ def evaluate_clusterer(
         X,
         n_clusters=candidates.tolist(),
         method=methods,
+        reference=reference,
+        n_repeats=n_repeats,
+        param_name=param_name,
         random_state=seed,
-        **{name: arguments[name] for name in HALVING_OPTIONS},
+        **run,
     )
     # the report
     choice = choices[SEQUENTIAL]
@@ -226,8 +233,7 @@ def evaluate_clusterer(
         "clusterer": write_estimator(clusterer),
     }
     warned = write_warnings(comparison, choice, X.shape[0])
-    run = describe_run("skeval.report.evaluate_clusterer", arguments, seed)
-    return Report(CLUSTERING, results, (*table_warnings, *warned), **run)
+    return Report(CLUSTERING, results, (*table_warnings, *warned), seed)
 
 
 def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray:

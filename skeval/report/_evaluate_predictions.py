@@ -5,7 +5,7 @@ Read from top to bottom: the public function, the comparison of several systems,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,9 +20,9 @@ from skeval.model_selection._metrics_of_predictions import measure_metrics
 from skeval.model_selection._threshold import measure_at, read_rule
 from skeval.report import _arguments, _findings, _sections, _sentences
 from skeval.report._comparison import join_reports
-from skeval.report._outputs import evaluate_labels
-from skeval.report._page import Section
-from skeval.report._report import Layout, Report, describe_run
+from skeval.report._outputs import LABELS, read_labels, summarize_labels, warn_of_labels
+from skeval.report._page import Caution, Section
+from skeval.report._report import Layout, Report, recorded
 from skeval.report._warnings import warn_of_predictions
 from skeval.utils import _checks
 from skeval.utils._checks import PredictionKind, RandomStateLike
@@ -31,6 +31,7 @@ from skeval.utils._text import name_label, write_ends, write_number
 
 
 @read_arrays
+@recorded
 def evaluate_predictions(
     y_true: Any,
     predictions: Any,
@@ -132,91 +133,106 @@ def evaluate_predictions(
     Brier score 0.130 (95 % CI 0.110 to 0.154): better than always predicting the class frequencies
     (0.247). Area under the ROC curve 0.91 (95 % CI 0.86 to 0.94).
     """
-    options = dict(locals())
-    del options["y_true"], options["predictions"]
-    # validate, and pass several systems or labels on
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("kind", kind, _arguments.KINDS)
-    if (systems := _arguments.list_systems(y_true, predictions)) is not None:
-        return _evaluate_each(y_true, predictions, systems, options)
-    if _arguments.is_wide(y_true):
-        return evaluate_labels(y_true, predictions, options)
-    parsed = _arguments.read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
-    groups, weight = _arguments.read_units(groups, sample_weight, len(parsed.target))
     seed = _checks.small_seed(random_state)
     sampling = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
+    # several systems are evaluated one by one, and compared
+    systems = _arguments.list_systems(y_true, predictions)
+    if systems is not None:
+        reports = {
+            name: evaluate_predictions(
+                y_true,
+                system,
+                kind=kind,
+                threshold=threshold,
+                scoring=scoring,
+                by=by,
+                pos_label=pos_label,
+                labels=labels,
+                confidence_level=confidence_level,
+                **sampling,
+            )
+            for name, system in systems.items()
+        }
+        comparison = _compare_systems(reports, confidence_level=confidence_level, **sampling)
+        return join_reports(reports, comparison, seed)
+    # one label, score or number of each sample, or several labels
+    parsed: Any
+    if several := _arguments.is_wide(y_true):
+        for name, value in (("scoring", scoring), ("pos_label", pos_label)):
+            if value is not None:
+                raise ValueError(
+                    f"{name} must be None for several labels per sample, got {value!r}."
+                )
+        parsed = read_labels(y_true, predictions, kind, threshold, labels)
+    else:
+        parsed = _arguments.read_predictions(
+            y_true, predictions, kind, labels, pos_label, threshold
+        )
+    groups, weight = _arguments.read_units(groups, sample_weight, len(parsed.target))
+    scored, index = parsed.collect(slice(None), groups, weight), _arguments.name_rows(y_true)
+    cautions: Iterable[Caution]
     with _checks.ignored_warnings(UndefinedMetricWarning):  # the report lists undefined metrics
-        # the threshold comes first, because the predicted labels depend on it
-        scored = parsed.collect(slice(None), groups, weight)
-        sample = parsed.positive is not None and scored.ranked
-        sample = replace(sample, confidence_level=confidence_level) if sample else None
-        cut = parsed.threshold if threshold is None else threshold
-        at_threshold = None
-        if sample is not None and cut is not None:
-            with _checks.ignored_warnings(UserWarning):  # of few groups
-                at_threshold = measure_at(sample, read_rule(cut), seed)
-        if at_threshold and (parsed.threshold is None or isinstance(threshold, str | Mapping)):
-            parsed = parsed.cut(at_threshold["threshold"].value)
-            scored = parsed.collect(slice(None), groups, weight)
-        metrics = measure_metrics(scored, confidence_level)
-        metrics |= parsed.measure_scoring(scoring, confidence_level, metrics, **sampling)
-        calibration = None
-        if parsed.kind == "probabilities" and sample is not None:
-            with _checks.ignored_warnings(UserWarning):  # probabilities of 0 and 1 have their own
-                calibration = measure_calibration(sample, seed)
+        if several:
+            weights = None if sample_weight is None else weight
+            results = summarize_labels(parsed, scored, groups, weights, confidence_level, index)
+            cautions = warn_of_labels(parsed, scored)
+        else:
+            # the threshold comes first, because the predicted labels depend on it
+            sample = parsed.positive is not None and scored.ranked
+            sample = replace(sample, confidence_level=confidence_level) if sample else None
+            cut = parsed.threshold if threshold is None else threshold
+            at_threshold = None
+            if sample is not None and cut is not None:
+                with _checks.ignored_warnings(UserWarning):  # of few groups
+                    at_threshold = measure_at(sample, read_rule(cut), seed)
+            if at_threshold and (parsed.threshold is None or isinstance(threshold, str | Mapping)):
+                parsed = parsed.cut(at_threshold["threshold"].value)
+                scored = parsed.collect(slice(None), groups, weight)
+            metrics = measure_metrics(scored, confidence_level)
+            metrics |= parsed.measure_scoring(scoring, confidence_level, metrics, **sampling)
+            sizes = _findings.count_classes(parsed.target, weight) if scored.has_values else None
+            calibration = None
+            if parsed.kind == "probabilities" and sample is not None:
+                with _checks.ignored_warnings(UserWarning):  # of probabilities of 0 and 1
+                    calibration = measure_calibration(sample, seed)
+            results = {
+                "positive": parsed.positive,
+                "metrics": metrics,
+                "calibration": calibration,
+                "at_threshold": at_threshold,
+                "confusion": _findings.measure_confusion(scored, confidence_level),
+                "hard_samples": _findings.find_hard_samples(scored, index),
+                "baseline": _findings.find_baseline(scored, parsed.loss, metrics),
+                "rare_class": _findings.find_rare_class(sizes, metrics, parsed.loss),
+                "never_predicted": _findings.list_never_predicted(scored),
+                "class_sizes": _findings.count_classes(parsed.target),
+            }
+            cautions = warn_of_predictions(parsed, scored, metrics, y_true, at_threshold)
         subgroups = _arguments.measure_slices(parsed, by, groups, weight, confidence_level)
-        answer = parsed.find_answer(metrics)
+        answer = parsed.find_answer(results["metrics"])
     # the report
-    sizes = _findings.count_classes(parsed.target, weight) if scored.has_values else None
-    results: dict[str, Any] = {
+    results |= {
         "answer": answer,
         "loss": parsed.loss,
         "estimates": Results({"all samples": answer, **(subgroups or {})}),
         "n_groups": scored.cases.n_groups,
         "kind": parsed.kind,
         "threshold": parsed.threshold,
-        "positive": parsed.positive,
-        "metrics": metrics,
-        "calibration": calibration,
-        "at_threshold": at_threshold,
-        "confusion": _findings.measure_confusion(scored, confidence_level),
-        "hard_samples": _findings.find_hard_samples(scored, _arguments.name_rows(y_true)),
         "subgroups": subgroups,
         "less_the_rest": subgroups and subgroups.less_the_rest,
         "out_of_fold": scored,
-        "baseline": _findings.find_baseline(scored, parsed.loss, metrics),
-        "rare_class": _findings.find_rare_class(sizes, metrics, parsed.loss),
-        "never_predicted": _findings.list_never_predicted(scored),
         "confidence_level": float(confidence_level),
         "n_samples": len(weight),
-        "class_sizes": _findings.count_classes(parsed.target),
     }
-    warned = tuple(warn_of_predictions(parsed, scored, metrics, y_true, at_threshold))
-    arguments = {"y_true": y_true, "predictions": predictions} | options
-    run = describe_run("skeval.evaluate_predictions", arguments, seed)
-    return Report(PREDICTIONS, results, warned, **run)
+    return Report(LABELS if several else PREDICTIONS, results, tuple(cautions), seed)
 
 
-SHARED = ("groups", "sample_weight", "confidence_level", "random_state")
-"""Options that `compare_predictions` has too."""
 COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
 
 
-def _evaluate_each(
-    y_true: Any, predictions: Any, systems: Mapping[str, Any], options: dict[str, Any]
-) -> Report:
-    """Return the reports of several systems, and their comparison on the same samples."""
-    seed = _checks.small_seed(options["random_state"])
-    options = options | {"random_state": seed}
-    reports = {
-        name: evaluate_predictions(y_true, system, **options) for name, system in systems.items()
-    }
-    arguments = {"y_true": y_true, "predictions": predictions} | options
-    run = describe_run("skeval.evaluate_predictions", arguments, seed)
-    return join_reports(reports, _compare_systems(reports, options), run)
-
-
-def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> Comparison:
+def _compare_systems(reports: Mapping[str, Any], **options: Any) -> Comparison:
     """Return the comparison of all pairs by the main metric."""
     kinds = {report.kind for report in reports.values()}
     if len(kinds) > 1:
@@ -240,9 +256,8 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
     else:
         columns = {name: 1 - system.loss for name, system in by_name.items()}
     # the comparison
-    shared = {name: options[name] for name in SHARED}
     with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
-        comparison = compare_predictions(truth, columns, metric=metric, method="max_t", **shared)
+        comparison = compare_predictions(truth, columns, metric=metric, method="max_t", **options)
     return comparison if metric is not None else replace(comparison, scoring=scoring)
 
 

@@ -6,6 +6,7 @@ which the report of several numbers of clusters shares.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from textwrap import shorten
@@ -34,9 +35,10 @@ from skeval.cluster._stability import (
 from skeval.metrics.cluster import dbcv_score, external_indices
 from skeval.report._data_checks import warn_of_points
 from skeval.report._page import Figure, Section, Table, list_grave
-from skeval.report._report import Layout, Report, describe_run, write_estimator
+from skeval.report._report import Layout, Report, write_estimator
 from skeval.report._sections import MAX_POINTS
 from skeval.utils import _checks
+from skeval.utils._checks import StructureReference
 from skeval.utils._text import count, make_frame, write_pvalue, write_with_spread
 
 N_NEIGHBORS = 10
@@ -58,20 +60,22 @@ def has_number(clusterer: Any) -> bool:
     return any(params.get(name) is not None for name in ("n_clusters", "n_components"))
 
 
-def evaluate_as_is(arguments: dict[str, Any]) -> Report:
+def evaluate_as_is(
+    clusterer: Any,
+    X: Any,
+    labels_true: Any,
+    indices: Sequence[str],
+    reference: StructureReference,
+    n_repeats: int,
+    seed: int,
+    run: dict[str, Any],
+) -> Report:
     """Return the report of the clustering that a clusterer finds with its own parameters."""
-    clusterer, X, indices = arguments["clusterer"], arguments["X"], arguments["indices"]
-    if arguments["n_clusters"] is not None:
-        raise ValueError(
-            "n_clusters must be None for a clusterer without a number of clusters or of "
-            f"precomputed distances, got {arguments['n_clusters']!r}."
-        )
-    directions, seed = resolve_directions(indices), _checks.small_seed(arguments["random_state"])
-    of_pairs = takes_pairs(clusterer)
+    directions, of_pairs = resolve_directions(indices), takes_pairs(clusterer)
     warnings: list[str] = [] if of_pairs else list(warn_of_points(X, getattr(X, "columns", None)))
     X = check_pairs(X) if of_pairs else check_points(clusterer, X)
     # the clustering, its noise and its indices
-    begin_step("clustering", arguments["verbose"])
+    begin_step("clustering", run["verbose"])
     labels = fit_labels(seed_clusterer(clone(clusterer), np.random.default_rng(seed)), X)
     names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
     values, shown = {}, None
@@ -80,71 +84,51 @@ def evaluate_as_is(arguments: dict[str, Any]) -> Report:
             "metric": "precomputed" if of_pairs else "euclidean",
             "n_neighbors": min(N_NEIGHBORS, sizes.sum() - 1),
             "noise": "drop",
-            "n_jobs": arguments["n_jobs"],
+            "n_jobs": run["n_jobs"],
         }
         pairs = zip(directions, compute_internal(X, labels, [*directions], options), strict=True)
         values = {name: value for name, value in pairs if np.isfinite(value)}
+    # the stability of its clusters
+    stability = halves = structure = None
+    run = {"random_state": seed, **run}
+    if len(names):
+        begin_step("stability", run["verbose"])
+        stability = cluster_stability(clusterer, X, n_resamples=10 * n_repeats, **run)
+    # agreement of halves and a test of structure need points, which are clustered again
     if len(names) > 1 and not of_pairs:
         shown = ShownClusters(len(names), labels, *place_samples(X, seed))
-    # its stability, and the test of structure
-    resampled = resample(X, len(names), arguments, seed)
-    halves, structure = resampled["halves"], resampled["structure"]
-    warnings += filter(None, [structure and structure.caution])
-    classes = arguments["labels_true"]
+        halves = predictive_power(
+            clusterer, X, agreement=PREDICTION_STRENGTH, n_repeats=n_repeats, **run
+        )
+        begin_step("structure", run["verbose"])
+        structure = structure_test(
+            clusterer,
+            X,
+            index=measure_density,
+            reference=reference,
+            n_references=N_REFERENCES,
+            **run,
+        )
+        warnings += filter(None, [structure.caution])
     results = {
-        "answer": resampled["stability"],
+        "answer": stability,
         "estimates": {} if halves is None else {"halves": halves},
         "n_clusters": len(names),
         "noise_share": float(np.mean(labels == NOISE)),
         "dbcv": np.nan if structure is None else structure.statistic,
         "pvalue": np.nan if structure is None else structure.pvalue,
         "indices": values,
-        **resampled,
+        "stability": stability,
+        "halves": halves,
+        "structure": structure,
         "labels": labels,
-        "external": None if classes is None else external_indices(classes, labels),
+        "external": None if labels_true is None else external_indices(labels_true, labels),
         "shown": shown,
         "n_samples": X.shape[0],
         "n_features": None if of_pairs else X.shape[1],
         "clusterer": write_estimator(clusterer),
     }
-    call = describe_run("skeval.report.evaluate_clusterer", arguments, seed)
-    return Report(AS_IS, results, tuple(warnings), **call)
-
-
-def resample(X: Any, n_clusters: int, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Return the stability of clusters and of halves, and the test of structure.
-
-    All need a cluster, and the last two need points and at least two clusters.
-    """
-    clusterer, n_repeats = arguments["clusterer"], arguments["n_repeats"]
-    run = {name: arguments[name] for name in ("n_jobs", "verbose", "memory")}
-    stability = halves = structure = None
-    if n_clusters:
-        begin_step("stability", arguments["verbose"])
-        stability = cluster_stability(
-            clusterer, X, n_resamples=10 * n_repeats, random_state=seed, **run
-        )
-    # agreement of halves and a test of structure need points, which are clustered again
-    if n_clusters > 1 and not takes_pairs(clusterer):
-        halves = predictive_power(
-            clusterer,
-            X,
-            agreement=PREDICTION_STRENGTH,
-            n_repeats=n_repeats,
-            random_state=seed,
-            **run,
-        )
-        begin_step("structure", arguments["verbose"])
-        structure = structure_test(
-            clusterer,
-            X,
-            index=measure_density,
-            reference=arguments["reference"],
-            n_references=N_REFERENCES,
-            random_state=seed,
-            **run,
-        )
-    return {"stability": stability, "halves": halves, "structure": structure}
+    return Report(AS_IS, results, tuple(warnings), seed)
 
 
 def measure_density(X: Any, labels: np.ndarray) -> float:

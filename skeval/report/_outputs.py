@@ -8,7 +8,7 @@ sample are not independent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,44 +17,25 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn import metrics as sk
 
-from skeval._adapters.fits import fit_each
 from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._inference.intervals import log_odds_interval
-from skeval._resampling.fit_outputs import (
-    FitOutput,
-    Loss,
-    join_outputs,
-    losses_by_output,
-    resolve_loss,
-)
-from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs, validate_inputs
-from skeval._resampling.jobs import tallied_warnings
+from skeval._resampling.fit_outputs import Loss, losses_by_output, resolve_loss
+from skeval._resampling.inputs import Inputs
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
 from skeval.model_selection import _interval_methods, metric_interval
 from skeval.model_selection._metrics_of_predictions import measure_loss, settle
-from skeval.report import _arguments, _report, _sections
+from skeval.report import _arguments, _sections
 from skeval.report._findings import Baseline, HardSamples, find_median, make_baseline
 from skeval.report._page import Caution, Figure, Section, Table
-from skeval.report._report import Layout, Report
+from skeval.report._parts import Evaluation, measure_scores
+from skeval.report._report import Layout
 from skeval.report._sentences import write_verdict
 from skeval.report._warnings import warn_of_few_groups
-from skeval.utils import _checks
-from skeval.utils._checks import check_data, ignored_warnings, small_seed
+from skeval.utils._checks import check_data, ignored_warnings
 from skeval.utils._text import count, mean_loss_name
 
-NOT_SUPPORTED = {
-    "include": "auto",
-    "by": None,
-    "budget": None,
-    "feature_names": None,
-    "left_out": None,
-    "pos_label": None,
-    "scoring": None,
-}
-"""Arguments of `evaluate` that must have their default for several outputs."""
 SHARES = ("hamming", "zero_one")
 BASELINES = {
     "hamming": "the most frequent value of each label",
@@ -67,110 +48,66 @@ LOSS_LABELS["zero_one"] = "samples with a wrong label"
 MAX_ROWS = 30
 
 
-def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any]) -> Report:
-    """Return the report of `skeval.evaluate` for several columns in `y`."""
-    # arguments that require a single column
-    for name, default in NOT_SUPPORTED.items():
-        value = options[name]
-        if not (isinstance(default, type(value)) and value == default):
-            raise ValueError(
-                f"{name} must be {default!r} for several outputs, got {value!r}; evaluate "
-                "a single column of y with it."
-            )
-    # validate the arguments
-    arguments = {"estimator": estimator, "X": X, "y": y, **options}
-    X, groups = _arguments.take_groups(X, options["groups"])
-    inputs = validate_inputs(
-        estimator,
-        X,
-        y,
-        groups,
-        method=_interval_methods.AUTO,
-        several=True,
-        **{name: options[name] for name in _report.RUN_OPTIONS},
-    )
-    inputs = inputs.with_options(
-        weight=_interval_methods.read_positive_weight(inputs, options["sample_weight"])
-    )
-    seed = _checks.small_seed(options["random_state"])
-    # the fits, which all estimates share
-    folds = _interval_methods.plan_repeats(inputs, _checks.root_seed(seed), cv=options["cv"])
-    with tallied_warnings():
-        outputs = list(fit_each(folds.inputs, folds.plan, FitRequest()))
-    # errors over all outputs and of each, and F1 of labels
-    overall = estimate_output(folds, outputs, inputs.loss)
-    scores = {}
-    if has_indicators(inputs.target):
+def summarize_outputs(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the results that are computed from the predictions of all outputs."""
+    inputs, predictions, answer = evaluation.inputs, evaluation.predictions, evaluation.estimate
+    target = inputs.target
+    other = "zero_one" if target.output_classes else "absolute"
+    # errors over all outputs, F1 of labels, and requested scores
+    metrics = {inputs.loss.name: answer}
+    if other != inputs.loss.name:
+        metrics[other] = judge_output(evaluation, resolve_loss(other, target)).answer
+    if has_indicators(target):
         with ignored_warnings(UserWarning):  # the report warns about labels without F1
-            scores = pool_f1(overall.predictions, inputs.confidence_level)
-    own = losses_by_output(inputs.loss, inputs.target)
-    other = "zero_one" if inputs.target.output_classes else "absolute"
-    metrics = {
-        loss.name: estimate_output(folds, outputs, loss).answer
-        for loss in (inputs.loss, resolve_loss(other, inputs.target))
-    }
-    single = {name: estimate_output(folds, outputs, loss) for name, loss in own.items()}
-    # the report
-    results: dict[str, Any] = {
-        "answer": overall.answer,
-        "loss": "zero_one" if overall.answer.loss in SHARES else "",
-        "estimates": Results({"all": overall.answer, **{k: o.answer for k, o in single.items()}}),
-        "metrics": Results(metrics | scores),
-        "outputs": single,
-        "baseline": overall.baseline,
+            metrics |= pool_f1(predictions, inputs.confidence_level)
+    metrics |= {one.name: one for one in measure_scores(evaluation)}
+    # the error of each output
+    subgroups, own = evaluation.compare_subgroups(), losses_by_output(inputs.loss, target)
+    return {
+        "loss": "zero_one" if answer.loss in SHARES else answer.loss,
+        "metrics": Results(metrics),
+        "outputs": {name: judge_output(evaluation, loss) for name, loss in own.items()},
+        "subgroups": subgroups,
+        "less_the_rest": subgroups and subgroups.less_the_rest,
+        "baseline": find_constants(inputs, predictions),
         "rare_class": None,
         "never_predicted": (),
-        "subgroups": None,
-        "out_of_fold": overall.predictions,
-        "confidence_level": float(inputs.confidence_level),
-        "n_samples": len(inputs.target),
-        "n_groups": overall.predictions.cases.n_groups,
-        "class_sizes": None,
-        "estimator": _report.write_estimator(estimator),
-        "estimator_name": _report.name_steps(estimator),
     }
-    warned = tuple(warn_of_outputs(folds.inputs, outputs, overall.predictions))
-    return Report(
-        OUTPUTS, results, warned, **_report.describe_run("skeval.evaluate", arguments, seed)
-    )
 
 
 class JudgedOutput(NamedTuple):
-    """Estimated error of one output or of all outputs, with the best constant prediction.
+    """Estimated error of one output, with the best constant prediction.
 
     Attributes
     ----------
     answer : Estimate
     baseline : Baseline or None
         None for a loss that is a user-defined function.
-    predictions : Predictions
     """
 
     answer: Estimate
     baseline: Baseline | None
-    predictions: Predictions
 
 
-def estimate_output(
-    folds: _interval_methods.RepeatedFolds, outputs: Sequence[FitOutput | None], loss: Loss
-) -> JudgedOutput:
-    """Return the error of a loss from the outputs of all fits."""
-    inputs = folds.inputs.with_options(losses=(loss,))
-    # the error
-    answer, predictions = _interval_methods.collect_repeats(folds._replace(inputs=inputs), outputs)
+def judge_output(evaluation: Evaluation, loss: Loss) -> JudgedOutput:
+    """Return the error of another loss from the outputs of the same fits."""
+    inputs = evaluation.design.inputs.with_options(losses=(loss,))
+    design = evaluation.design._replace(inputs=inputs)
+    answer, predictions = _interval_methods.collect_repeats(design, evaluation.outputs)
+    return JudgedOutput(answer, find_constants(inputs, predictions))
+
+
+def find_constants(inputs: Inputs, predictions: Predictions) -> Baseline | None:
+    """Return the best constant of each output, compared on the same samples."""
+    loss, target = inputs.loss, inputs.target
     if loss.name not in BASELINES:
-        return JudgedOutput(answer, None, predictions)
-    target = inputs.target
+        return None
     weight = np.ones(len(target)) if inputs.weight is None else inputs.weight
-    # the best constant of each output, compared on the same samples
     constant = np.column_stack(
         [find_constant(column, weight, loss.name) for column in target.codes.T]
     )
     losses = loss(target.codes, np.broadcast_to(constant, target.codes.shape))
-    baseline = make_baseline(
-        predictions, BASELINES[loss.name], losses[predictions.row], "predicting"
-    )
-    return JudgedOutput(answer, baseline, predictions)
+    return make_baseline(predictions, BASELINES[loss.name], losses[predictions.row], "predicting")
 
 
 def find_constant(column: np.ndarray, weight: np.ndarray, loss: str) -> float:
@@ -223,25 +160,22 @@ def pool_f1(predictions: Predictions, confidence_level: float) -> dict[str, Esti
     return results
 
 
-def warn_of_outputs(
-    inputs: Inputs, outputs: Sequence[FitOutput | None], predictions: Predictions
-) -> Iterator[Caution]:
+def warn_of_outputs(evaluation: Evaluation) -> Iterator[Caution]:
     """Yield the warnings about the groups, and about labels that are constant, rare or unused."""
-    target = inputs.target
+    target, predictions = evaluation.target, evaluation.predictions
     if not has_indicators(target):
         yield from warn_of_few_groups(predictions)
         return
     # labels that some model predicts
-    joined = join_outputs([output for output in outputs if output is not None])
     called = np.zeros(target.codes.shape, dtype=bool)
-    called[joined.rows] |= joined.predicted == 1
+    np.logical_or.at(called, predictions.row, predictions.predicted == 1)
     true = target.codes == 1
     yield from warn_of_labels(
         Labels("labels", target.outputs, true, None, called, None), predictions
     )
 
 
-def _describe_basis(report: Any) -> list[str]:
+def describe_basis(report: Any) -> list[str]:
     """Return the target of the intervals, and the steps that were left out."""
     folds, units = report.answer.extra.parameters, report.out_of_fold.cases
     return [
@@ -252,10 +186,10 @@ def _describe_basis(report: Any) -> list[str]:
     ]
 
 
-def _describe_outputs(report: Any) -> list[dict[str, Any]] | None:
+def list_outputs(report: Any) -> list[dict[str, Any]] | None:
     """Return a row for each output: its error, the best constant, and which is better."""
     rows = []
-    for name, (answer, baseline, _) in report.outputs.items():
+    for name, (answer, baseline) in report.outputs.items():
         assert baseline is not None
         better = "yes" if baseline.better else "worse" if baseline.worse else "not shown"
         low, high = answer.interval
@@ -273,7 +207,7 @@ def show_all_outputs(report: Any) -> Section:
 
 def show_outputs(report: Any) -> Section | None:
     """Return the section of the error of each output."""
-    records, level = _describe_outputs(report), _sections.write_level(report)
+    records, level = list_outputs(report), _sections.write_level(report)
     if not records:
         return None
     intervals = [one.answer.interval for one in report.outputs.values()]
@@ -282,8 +216,9 @@ def show_outputs(report: Any) -> Section | None:
         for row, interval in zip(records, intervals, strict=True)
     ]
     worst = max(records, key=lambda row: row["error"] / row["constant"] if row["constant"] else 0)
+    drawn = {"all": report.answer} | {name: one.answer for name, one in report.outputs.items()}
     figure = Figure(
-        report.plot,
+        partial(_sections.plot_estimates, report, estimates=drawn),
         f"{report.answer.name.capitalize()} of all outputs and of each output, with {level}s.",
         label=f"Forest plot of {len(records)} outputs.",
         height=1.2 + 0.3 * min(len(records), _sections.MAX_DRAWN),
@@ -296,25 +231,9 @@ def show_outputs(report: Any) -> Section | None:
     )
 
 
-def _count_outputs(report: Any) -> list[str]:
+def write_outputs(report: Any) -> list[str]:
     """Return the size of the data."""
-    return [f"{report.n_samples} samples with {len(report.outputs)} outputs"]
-
-
-OUTPUTS = Layout(
-    title="Evaluation",
-    verdict=write_verdict,
-    facts=_count_outputs,
-    basis=_describe_basis,
-    sections=(show_all_outputs, show_outputs),
-    about=("answer", "n_samples", "confidence_level", "estimator"),
-    records=("metrics", "outputs"),
-    computed={"outputs": _describe_outputs},
-    main_part="outputs",
-    row_name="output",
-    plot=_sections.plot_estimates,
-    predictions=_sections.frame_predictions,
-)
+    return [f"{report.n_samples} samples with {len(report.out_of_fold.target.outputs)} outputs"]
 
 
 # --- predictions of several labels per sample
@@ -367,9 +286,20 @@ class Labels(NamedTuple):
     threshold: float | None
 
     @property
+    def target(self) -> Target:
+        """Number of labels of each sample."""
+        n_true = self.true.sum(axis=1).astype(float)
+        return Target(n_true, None, n_true)
+
+    @property
     def answer(self) -> str:
         """Main metric."""
         return ANSWERS[self.kind]
+
+    @property
+    def loss(self) -> str:
+        """Loss that is compared with the baseline."""
+        return "brier" if self.kind == "probabilities" else "zero_one"
 
     @property
     def losses(self) -> np.ndarray:
@@ -404,9 +334,13 @@ class Labels(NamedTuple):
         one = _measure_loss(self.answer, predictions, confidence_level)
         return replace(one, name=NAMES[self.answer])
 
-    def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> Predictions:
+    def find_answer(self, metrics: Mapping[str, Estimate]) -> Estimate:
+        """Return the main metric among all metrics."""
+        return replace(metrics[self.answer], name=NAMES[self.answer])
+
+    def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
         """Return some rows as predictions, with the numbers of true and predicted labels."""
-        n_true = self.true.sum(axis=1).astype(float)[rows]
+        n_true = self.target.y[rows]
         n_predicted = self.predicted.sum(axis=1).astype(float)[rows]
         target = Target(n_true, None, n_true)
         return _arguments.collect_predictions(
@@ -481,57 +415,24 @@ def _read_columns(name: str, values: Any) -> np.ndarray:
     return columns
 
 
-def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -> Report:
-    """Return the report of `evaluate_predictions` for several labels per sample."""
-    for name in ("scoring", "pos_label"):
-        if options[name] is not None:
-            raise ValueError(
-                f"{name} must be None for several labels per sample, got {options[name]!r}."
-            )
-    # validate the arguments
-    parsing = ("kind", "threshold", "labels")
-    parsed = read_labels(y_true, predictions, *(options[name] for name in parsing))
-    level, arguments = options["confidence_level"], {"y_true": y_true, "predictions": predictions}
-    # the metrics
-    n = len(parsed.true)
-    groups, weight = _arguments.read_units(options["groups"], options["sample_weight"], n)
-    seed = small_seed(options["random_state"])
+def summarize_labels(
+    parsed: Labels, scored: Predictions, groups: Any, weight: Any, level: float, index: Any
+) -> dict[str, Any]:
+    """Return the results of predictions of several labels per sample; `weight` may be None."""
     with ignored_warnings(UserWarning):  # the report warns about undefined metrics and few groups
-        scored = parsed.collect(np.arange(n), groups, weight)
-        weights = None if options["sample_weight"] is None else weight
-        metrics = measure_labels(parsed, scored, groups, weights, level)
-        answer = replace(metrics[parsed.answer], name=NAMES[parsed.answer])
-        subgroups = _arguments.measure_slices(parsed, options["by"], groups, weight, level)
-    # the baseline
-    constant = parsed.find_losses(parsed.find_constant(weight), parsed.answer)
-    baseline = (
-        "the prevalence of each label"
-        if parsed.proba is not None
-        else "the majority value of each label"
-    )
-    results: dict[str, Any] = {
-        "answer": answer,
-        "loss": "brier" if parsed.kind == "probabilities" else "zero_one",
-        "estimates": Results({"all samples": answer, **(subgroups or {})}),
-        "n_groups": scored.cases.n_groups,
-        "kind": parsed.kind,
-        "threshold": parsed.threshold,
+        metrics = measure_labels(parsed, scored, groups, weight, level)
+    constant = parsed.find_losses(parsed.find_constant(scored.weight), parsed.answer)
+    value = "prevalence" if parsed.kind == "probabilities" else "majority value"
+    return {
         "labels": parsed.names,
         "metrics": metrics,
         "confusion": None,
-        "hard_samples": find_worst_samples(parsed, _arguments.name_rows(y_true)),
-        "subgroups": subgroups,
-        "less_the_rest": subgroups and subgroups.less_the_rest,
-        "out_of_fold": scored,
-        "baseline": make_baseline(scored, baseline, constant),
+        "hard_samples": find_worst_samples(parsed, index),
+        "baseline": make_baseline(scored, f"the {value} of each label", constant),
         "rare_class": None,
         "never_predicted": tuple(np.array(parsed.names)[~parsed.predicted.any(axis=0)].tolist()),
-        "confidence_level": float(level),
-        "n_samples": n,
         "class_sizes": dict(zip(parsed.names, parsed.true.sum(axis=0).tolist(), strict=True)),
     }
-    run = _report.describe_run("skeval.evaluate_predictions", arguments | dict(options), seed)
-    return Report(LABELS, results, tuple(warn_of_labels(parsed, scored)), **run)
 
 
 def measure_labels(

@@ -18,7 +18,6 @@ from time import monotonic, process_time
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
@@ -27,20 +26,21 @@ from sklearn.svm import SVC
 
 from skeval._adapters.fits import fit_each, fit_plan
 from skeval._inference.estimate import Estimate, Results, Test
-from skeval._inference.paired import find_season, stop_when_decided
+from skeval._inference.paired import find_season
 from skeval._resampling import plans
 from skeval._resampling.fit_loop import NoFitLeftError
-from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_outputs import FitOutput, Loss
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, params_of_part, weight_parameters
 from skeval._resampling.progress import begin_step, show_estimate
-from skeval._resampling.sampling_units import Target, TooFewMembersError
+from skeval._resampling.sampling_units import Target, TooFewMembersError, UnitKind
 from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection import _estimates, _interval_methods
 from skeval.model_selection._bootstrap import estimate_bootstraps
 from skeval.model_selection._metrics_of_predictions import measure_scorers, settle
-from skeval.model_selection._permutation import draw_orders, evaluate_scores, score_permutations
+from skeval.model_selection._permutation import compare_with_permutations, draw_orders
+from skeval.model_selection._subgroups import compare_subgroups
 from skeval.report._findings import ALPHA
 from skeval.report._page import Caution
 from skeval.report._sentences import PERTURBED, write_few_folds
@@ -75,6 +75,9 @@ class Clock:
     """
 
     def __init__(self, budget: float | None) -> None:
+        number = isinstance(budget, int | float) and not isinstance(budget, bool)
+        if budget is not None and not (number and budget > 0):
+            raise ValueError(f"budget must be None or a number of seconds above 0, got {budget!r}.")
         self.budget, self.start, self.seconds_per_fit = budget, monotonic(), 0.0
         self.stopped = ""
 
@@ -149,6 +152,15 @@ class Evaluation:
         """Labels or numeric targets."""
         return self.inputs.target
 
+    def compare_subgroups(self) -> Results | None:
+        """Return the error in each subgroup, in the units of the main estimate."""
+        if self.by is None:
+            return None
+        counted = self.design.inputs.with_options(counted=self.predictions.cases)
+        measure = partial(_interval_methods.error_of_some, counted, self.predictions, self.estimate)
+        level = self.inputs.confidence_level
+        return compare_subgroups(self.by, len(self.target), measure, level)
+
     @property
     def strict(self) -> Inputs:
         """Inputs for results that require every fit."""
@@ -179,15 +191,17 @@ class Evaluation:
 # --- the folds
 
 
-def choose_folds(evaluations: Sequence[Evaluation], cv: Any, clock: Clock) -> list[Evaluation]:
+def choose_folds(
+    evaluations: Mapping[str, Evaluation], cv: Any, clock: Clock
+) -> dict[str, Evaluation]:
     """Return the evaluations of estimators with the same folds, fewer if time is limited.
 
     None means ten folds, or the maximum number for these data, with a note.
     """
-    first = evaluations[0]
+    first = next(iter(evaluations.values()))
     target, groups, notes = first.target, first.inputs.groups, list[Caution]()
     if cv is None and clock.budget is not None:
-        inputs = [evaluation.inputs for evaluation in evaluations]
+        inputs = [evaluation.inputs for evaluation in evaluations.values()]
         cv, notes = choose_folds_in_time(inputs, clock.left, first.seed)
     n_folds = cv
     if cv is None:
@@ -202,7 +216,7 @@ def choose_folds(evaluations: Sequence[Evaluation], cv: Any, clock: Clock) -> li
             notes = [Caution("few-folds", write_few_folds(reason, n_main_folds))]
     splitter = plans.resolve_splitter(n_folds, target, groups, first.seed)
     splitter = plans.seed_splitter(splitter, root_seed(first.seed))
-    return [evaluation.with_folds(cv, splitter, notes) for evaluation in evaluations]
+    return {name: one.with_folds(cv, splitter, notes) for name, one in evaluations.items()}
 
 
 MIN_SAMPLES = 10_000
@@ -290,9 +304,7 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
 # --- the main estimates
 
 
-def estimate_mains(
-    evaluations: Mapping[str, Evaluation], clock: Clock, verbose: int = 0
-) -> dict[str, Evaluation]:
+def estimate_mains(evaluations: Mapping[str, Evaluation], clock: Clock) -> dict[str, Evaluation]:
     """Return the evaluations with their main estimates and out-of-fold predictions.
 
     With a time limit, the folds are repeated as often as time permits for all estimators, at least
@@ -306,7 +318,8 @@ def estimate_mains(
             for name, evaluation in evaluations.items():
                 outputs = done[name]
                 if not outputs:
-                    begin_step(f"error interval of {name}" if name else "error interval", verbose)
+                    step = f"error interval of {name}" if name else "error interval"
+                    begin_step(step, evaluation.inputs.verbose)
                 for output in fit_each(evaluation.design.inputs, part, evaluation.request):
                     outputs.append(output)
                     if len(outputs) % whole.n_folds == 0:
@@ -329,7 +342,11 @@ def estimate_mains(
         completed = evaluation.design._replace(plan=whole.take(0, n_repeats))
         estimate, predictions = _interval_methods.collect_repeats(completed, outputs)
         results[name] = replace(
-            evaluation, estimate=estimate, predictions=predictions, outputs=outputs
+            evaluation,
+            design=completed,
+            estimate=estimate,
+            predictions=predictions,
+            outputs=outputs,
         )
     return results
 
@@ -404,13 +421,6 @@ def _bootstrap(evaluation: Evaluation) -> list[Estimate]:
 
 def _perturb(evaluation: Evaluation) -> list[tuple[Estimate, ...]]:
     """Return the intervals around the cross-validated error, by both statistics."""
-    # weights of the user would be replaced
-    weights = weight_parameters(evaluation.inputs.estimator, np.ones(len(evaluation.target)))
-    if weights.keys() & (evaluation.inputs.params or {}).keys():
-        raise _NotDefinedError(
-            "perturbations need weights of their own, but params already contains weights. Pass "
-            "these as sample_weight."
-        )
     _, root = root_seed(evaluation.seed).spawn(2)
     inputs = evaluation.strict.with_options(method="perturbation")
     n_resamples = evaluation.sizes["perturbation"]
@@ -430,29 +440,31 @@ def _permute(evaluation: Evaluation) -> list[Test]:
 
     With ``include="auto"`` it stops as soon as it is clear whether P exceeds `ALPHA`.
     """
-    inputs, metric, classes = evaluation.strict, evaluation.metric, evaluation.target.classes
-    # the score: of a rare class, or minus the mean loss
-    loss: Any = inputs.loss
-    if metric is not None:
-        scoring = RARE_SCORERS[metric]
-    elif loss.response == "predict_proba":  # scikit-learn's Brier score supports 0 and 1 only
-        mean = partial(_mean_share_loss, loss=loss, classes=classes)
-        scoring = make_scorer(mean, greater_is_better=False, response_method="predict_proba")
-    else:
-        scorer = make_scorer(partial(_mean_loss, loss=loss), greater_is_better=False)
-        scoring = SCORINGS.get(loss.name, scorer)
-    n, root = evaluation.sizes["permutation"], root_seed(evaluation.seed)
-    # permutations of labels, in groups or within them
-    rule = stop_when_decided(n, ALPHA) if evaluation.include == "auto" else None
-    exchange = draw_orders(evaluation.target.y, inputs.groups, root)
-    plan = plans.make_permutation_plan(
-        evaluation.splitter, inputs.X, inputs.target, exchange.orders, n, root
+    inputs, target, root = evaluation.strict, evaluation.target, root_seed(evaluation.seed)
+    loss, metric = inputs.loss, evaluation.metric
+    scoring: Any = metric or SCORINGS.get(loss.name)
+    if target.outputs or loss.response == "predict_proba" or scoring is None:
+        # scikit-learn's Brier score supports 0 and 1 only
+        score = partial(_mean_loss, loss=loss, classes=target.classes)
+        scoring = make_scorer(score, greater_is_better=False, response_method=loss.response)
+    exchange = draw_orders(target.y, inputs.groups, root)
+    alpha = ALPHA if evaluation.include == "auto" else None
+    n_permutations = evaluation.sizes["permutation"]
+    result: Any = compare_with_permutations(  # one metric, one result
+        inputs, evaluation.splitter, scoring, exchange, n_permutations, root, alpha=alpha
     )
-    scores = score_permutations(inputs, plan, scoring, rule)
-    level = inputs.confidence_level
-    result: Any = evaluate_scores(scores, scoring, exchange, rule, level)  # one metric, one result
     named = SCORINGS.get(loss.name, f"minus the {mean_loss_name(loss.name)}")
-    return [replace(result, name=named if metric is None else metric)]
+    return [replace(result, name=metric or named)]
+
+
+def _mean_loss(y_true: Any, response: Any, *, loss: Loss, classes: np.ndarray | None) -> float:
+    """Return the mean of a per-sample loss of predictions, or of probabilities."""
+    y_true, response = np.asarray(y_true), np.asarray(response)
+    if loss.response == "predict_proba" and classes is not None:
+        y_true = np.searchsorted(classes, y_true)
+        if response.ndim == 1:  # of the second of two classes
+            response = np.column_stack([1 - response, response])
+    return float(np.mean(loss(y_true, response)))
 
 
 def _select(evaluation: Evaluation) -> list[Any]:
@@ -483,44 +495,65 @@ IMPORTANCE = "importance of "
 """Prefix of the scores of the main fits that are drops of another score."""
 
 
-def _measure_importance(evaluation: Evaluation) -> list[Results]:
-    """Return the permutation importance of each feature, the most important first."""
-    scores, level = evaluation.predictions.scores, evaluation.inputs.confidence_level
-    drops = {name: values for name, values in scores.items() if name.startswith(IMPORTANCE)}
-    predictions = replace(evaluation.predictions, scores=drops)
-    measured = sorted(measure_scorers(predictions), key=lambda one: -one.value)
-    named = ((one.metric.removeprefix(IMPORTANCE), one) for one in measured)
+def measure_scores(evaluation: Evaluation, *, drops: bool = False) -> list[Estimate]:
+    """Return the requested scores of the main fits, or the drops for shuffled features."""
+    predictions, level = evaluation.predictions, evaluation.inputs.confidence_level
+    scores = predictions.scores.items()
+    chosen = {name: values for name, values in scores if name.startswith(IMPORTANCE) == drops}
     n_units = predictions.cases.n_units
     with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined intervals
-        return [Results({name: settle(one, None, n_units, level) for name, one in named})]
+        measured = measure_scorers(replace(predictions, scores=chosen))
+        return [settle(one, None, n_units, level) for one in measured]
 
 
-# --- for which data each part is defined, and how many fits it takes
+def _measure_importance(evaluation: Evaluation) -> list[Results]:
+    """Return the permutation importance of each feature, the most important first."""
+    drops = sorted(measure_scores(evaluation, drops=True), key=lambda one: -one.value)
+    return [Results({one.name.removeprefix(IMPORTANCE): one for one in drops})]
 
 
-def _can_exchange(evaluation: Evaluation) -> bool:
-    """Whether samples may be exchanged, which ordered samples may not."""
-    return not evaluation.ordered
+# --- what prevents a part, or "", and how many fits it takes
 
 
-def _has_importance(evaluation: Evaluation) -> bool:
-    """Whether the main fits have scored shuffled features."""
-    return any(name.startswith(IMPORTANCE) for name in evaluation.predictions.scores)
+def _refuse_order(evaluation: Evaluation) -> str:
+    """Return why samples must not be exchanged."""
+    return "the samples are in time order" if evaluation.ordered else ""
 
 
-def _has_selector(evaluation: Evaluation) -> bool:
-    """Whether a classifier selects features."""
+def _refuse_permutations(evaluation: Evaluation) -> str:
+    """Return why labels must not be shuffled, which breaks up sampling units."""
+    if evaluation.predictions.cases.kind is UnitKind.FOLD:
+        return "the folds of cv may keep samples together; pass groups"
+    return _refuse_order(evaluation)
+
+
+def _refuse_importance(evaluation: Evaluation) -> str:
+    """Return why the main fits have not scored shuffled features."""
+    scored = any(name.startswith(IMPORTANCE) for name in evaluation.predictions.scores)
+    return "" if scored else "X has no columns to shuffle"
+
+
+def _refuse_selection(evaluation: Evaluation) -> str:
+    """Return why there is no selection of features before a classifier."""
     split = split_at_selector(evaluation.inputs.estimator, evaluation.inputs.X)
-    return split is not None and evaluation.target.classes is not None
+    selects = split is not None and evaluation.target.classes is not None
+    return "" if selects else "no step selects features for a classifier"
 
 
-def _is_linear_svc(evaluation: Evaluation) -> bool:
-    """Whether the last step is a linear `SVC` for two classes of independent samples."""
-    estimator, classes = evaluation.inputs.estimator, evaluation.target.classes
-    final = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-    linear = isinstance(final, SVC) and final.kernel == "linear"
-    two_classes = classes is not None and len(classes) == 2
-    return linear and two_classes and evaluation.inputs.groups is None and not evaluation.ordered
+def _refuse_perturbation(evaluation: Evaluation) -> str:
+    """Return why the error of a support vector machine has no perturbation intervals."""
+    inputs, classes = evaluation.inputs, evaluation.target.classes
+    final = inputs.estimator
+    final = final.steps[-1][1] if isinstance(final, Pipeline) else final
+    if not (isinstance(final, SVC) and final.kernel == "linear"):
+        return "it is defined for SVC(kernel='linear')"
+    if classes is None or len(classes) != 2 or inputs.groups is not None or evaluation.ordered:
+        return "it is defined for two classes of independent samples"
+    # weights of the user would be replaced
+    weights = weight_parameters(inputs.estimator, np.ones(len(evaluation.target)))
+    if weights.keys() & (inputs.params or {}).keys():
+        return "params already contains weights; pass these as sample_weight"
+    return ""
 
 
 class Part(NamedTuple):
@@ -529,7 +562,8 @@ class Part(NamedTuple):
     compute: Callable[[Evaluation], list[Any]]
     """Returns estimates of the error, or the values of `results`."""
     n_fits: Callable[[Evaluation], int]
-    applies: Callable[[Evaluation], bool] = lambda _: True
+    obstacle: Callable[[Evaluation], str] = lambda _: ""
+    """Returns why the part is not defined for these data, or ""."""
     results: tuple[str, ...] = ()
     """Names of its results in the report, if they are not estimates of the error."""
     in_auto: bool = False
@@ -537,45 +571,41 @@ class Part(NamedTuple):
     """Whether it is computed whatever `include` names."""
     only_in_doubt: bool = False
     """Whether "auto" skips it if the interval already excludes chance."""
-    skips_failed: bool = False
-    """Whether a report does without it if a fit fails and `error_score` is nan."""
 
 
 PARTS = {
     "resubstitution": Part(partial(_estimate, "resubstitution"), lambda _: 1, required=True),
-    "holdout": Part(partial(_estimate, "holdout"), lambda _: 1, _can_exchange),
+    "holdout": Part(partial(_estimate, "holdout"), lambda _: 1, _refuse_order),
     "cross_validation": Part(_cross_validate, lambda _: 0, required=True),
     "leave_one_out": Part(
         partial(_estimate, "leave_one_out"),
         lambda evaluation: evaluation.inputs.units.n_units,
-        _can_exchange,
+        _refuse_order,
     ),
     "bootstrap": Part(
-        _bootstrap, lambda evaluation: 1 + evaluation.sizes["bootstrap"], _can_exchange
+        _bootstrap, lambda evaluation: 1 + evaluation.sizes["bootstrap"], _refuse_order
     ),
     "perturbation": Part(
         _perturb,
         lambda evaluation: len(evaluation.folds) * (1 + evaluation.sizes["perturbation"]),
-        _is_linear_svc,
+        _refuse_perturbation,
         results=("perturbation",),
     ),
-    "importance": Part(_measure_importance, lambda _: 0, _has_importance, ("importance",)),
+    "importance": Part(_measure_importance, lambda _: 0, _refuse_importance, ("importance",)),
     "selection": Part(
         _select,
         lambda evaluation: 1 + 3 * len(evaluation.folds),
-        _has_selector,
+        _refuse_selection,
         results=("selection_bias", "selection_stability", "candidate_names"),
         in_auto=True,
-        skips_failed=True,
     ),
     "permutation": Part(
         _permute,
         lambda evaluation: len(evaluation.folds) * (1 + evaluation.sizes["permutation"]),
-        _can_exchange,
+        _refuse_permutations,
         results=("permutation",),
         in_auto=True,
         only_in_doubt=True,
-        skips_failed=True,
     ),
 }
 """Parts by name; the estimates come first, from the most optimistic to the most conservative."""
@@ -592,38 +622,42 @@ class Finished(NamedTuple):
     cautions: list[Caution]
 
 
-def run_parts(evaluation: Evaluation, clock: Clock, say: Callable[[str], None]) -> Finished:
-    """Compute the parts that are included and defined, as long as time is left.
-
-    `say` announces each part.
-    """
+def run_parts(evaluation: Evaluation, clock: Clock) -> Finished:
+    """Compute the parts that are included and defined, as long as time is left."""
     finished = Finished([], {key: None for part in PARTS.values() for key in part.results}, {}, [])
-    auto = evaluation.include == "auto"
+    include, inputs = evaluation.include, evaluation.inputs
     for name, part in PARTS.items():
-        included = part.required or auto or name in evaluation.include
-        if not included or evaluation.sizes.get(name) == 0 or not part.applies(evaluation):
+        named = include not in ("auto", "all") and name in include
+        if not (part.required or named or include in ("auto", "all")):
             continue
-        # why a part is not run
+        # parts that are not defined, or disabled; a requested one has a warning
+        obstacle = part.obstacle(evaluation)
+        if evaluation.sizes.get(name) == 0:
+            obstacle = f"n_{name}s=0"
+        if obstacle:
+            if named:
+                text = f"Requested {name} not run: {obstacle}."
+                finished.cautions.append(Caution("not-run", text))
+            continue
+        # why a part is not run now
         n_fits = part.n_fits(evaluation)
-        if auto and not (part.in_auto or part.required):
+        reason = ""
+        if include == "auto" and not (part.in_auto or part.required):
             reason = ON_REQUEST
-        elif auto and part.only_in_doubt and evaluation.better:
+        elif include == "auto" and part.only_in_doubt and evaluation.better:
             reason = SETTLED
         elif clock.stopped and n_fits:  # finished fits can still be read
             reason = INTERRUPTED
         elif n_fits and not clock.stopped and not clock.allows(n_fits):
             reason = f"{count(n_fits, 'fit')}, more than the time limit allows"
-        else:
-            reason = ""
-        # a requested part has a warning
-        if reason:
-            finished.omitted[name] = reason
-            if not auto and name in evaluation.include and not clock.stopped:
+            if include != "auto" and not part.required:
                 text = f"Requested {name} not run: it takes {reason}. Increase the budget."
                 finished.cautions.append(Caution("not-run", text))
+        if reason:
+            finished.omitted[name] = reason
             continue
-        # a part that is undefined or fails leaves a warning
-        say(name)
+        # a part that fails leaves a warning
+        begin_step(name, inputs.verbose)
         try:
             computed = part.compute(evaluation)
             if part.results:
@@ -634,52 +668,13 @@ def run_parts(evaluation: Evaluation, clock: Clock, say: Callable[[str], None]) 
             clock.stop(f"in {name}")
             finished.omitted[name] = INTERRUPTED
         except Exception as error:
-            undefined = isinstance(error, NoFitLeftError | TooFewMembersError | _NotDefinedError)
-            skipped = part.skips_failed and evaluation.inputs.error_score != "raise"
-            if part.required or not (undefined or skipped):
+            undefined = isinstance(error, NoFitLeftError | TooFewMembersError)
+            if part.required or not (undefined or inputs.error_score != "raise"):
                 raise
             reason = ", because one of its fits failed" * (not undefined)
             text = f"Part not computed: {name}{reason}: {error}"
             finished.cautions.append(Caution("failed", text))
     return finished
-
-
-class _NotDefinedError(ValueError):
-    """A part that is not defined for these arguments."""
-
-
-def score_ranking(y_true: np.ndarray, y_score: np.ndarray) -> float:
-    """Return the area under the ROC curve, 1/2 for a test set with a single class."""
-    classes = np.unique(y_true)
-    if len(classes) < 2:
-        return 0.5
-    positive = y_true == classes[-1]
-    m, n = positive.sum(), (~positive).sum()
-    return float((rankdata(y_score)[positive].sum() - m * (m + 1) / 2) / (m * n))
-
-
-def score_recalls(y_true: np.ndarray, y_pred: np.ndarray) -> float:
-    """Return the mean recall of the classes in a test set."""
-    right = y_true == y_pred
-    return float(np.mean([right[y_true == label].mean() for label in np.unique(y_true)]))
-
-
-RARE_SCORERS = {
-    "roc_auc": make_scorer(score_ranking, response_method=("decision_function", "predict_proba")),
-    "balanced_accuracy": make_scorer(score_recalls),
-}
-"""Metrics for rare classes, defined in every test set."""
-
-
-def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
-    """Return the mean of a per-sample loss."""
-    return float(np.mean(loss(y_true, y_pred)))
-
-
-def _mean_share_loss(y_true: np.ndarray, shares: np.ndarray, *, loss: Any, classes: Any) -> float:
-    """Return the mean loss of the probabilities of all classes, or of the second of two."""
-    shares = shares if shares.ndim == 2 else np.column_stack([1 - shares, shares])
-    return float(np.mean(loss(np.searchsorted(classes, y_true), shares)))
 
 
 class Selected(NamedTuple):

@@ -11,15 +11,16 @@ import math
 import platform
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from datetime import date
+from functools import wraps
 from html import escape
 from importlib import import_module
 from inspect import signature
 from os import PathLike
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import Any, cast
 
 import joblib
 import numpy as np
@@ -32,7 +33,7 @@ from skeval._version import __version__
 from skeval.report._page import Caution, Figure, Section, Table, render
 from skeval.report._sentences import write_methods
 from skeval.utils import _text
-from skeval.utils._checks import check_option
+from skeval.utils._checks import FunctionT, check_option
 from skeval.utils._text import DataFrame
 
 
@@ -116,8 +117,7 @@ class Report(Mapping[str, Any]):
     estimates : dict of Estimate
         Of an estimator: other estimates of its error, from the most optimistic to the most
         conservative. Of predictions: the main metric of all samples and of each subgroup. Of
-        several outputs: the error of each. Of several systems: the main estimate of each.
-        Of a clusterer: the choice by each rule.
+        several systems: the main estimate of each. Of a clusterer: the choice by each rule.
     metrics : dict of Estimate
         Metrics of the predictions, for all samples and for each class, and those in `scoring`; of
         several systems a dict for each. Of a clusterer the `ClusteringComparison` of its internal
@@ -194,10 +194,10 @@ class Report(Mapping[str, Any]):
     results: dict[str, Any]
     warnings: tuple[Any, ...]
     seed: int
-    settings: dict[str, str]
-    versions: dict[str, str]
-    call: str
-    date: str
+    settings: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    call: str = ""
+    date: str = ""
 
     __hash__, __eq__ = object.__hash__, object.__eq__
 
@@ -518,9 +518,45 @@ def _convert_to_json(value: Any) -> Any:
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range)
 MAX_ITEMS, MAX_NAME, MAX_TEXT = 50, 60, 10**6
 DATA = ("estimator", "clusterer", "X", "y", "y_true", "predictions")
-RUN_OPTIONS = ("n_jobs", "verbose", "memory", "error_score", "confidence_level", "loss", "params")
-"""Options of `evaluate` that `validate_inputs` has too."""
 NO_SETTING = {*DATA, "n_jobs", "verbose", "memory"}
+
+
+def recorded(function: FunctionT) -> FunctionT:
+    """Add to the report that a function returns the program, settings and versions of the call.
+
+    The first argument of a call with several systems contains them by name.
+    """
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Report:
+        def record(report: Report) -> Report:
+            bound = signature(function).bind(*args, **kwargs)
+            bound.apply_defaults()
+            return add_run(report, f"skeval.{function.__name__}", dict(bound.arguments))
+
+        try:
+            return record(function(*args, **kwargs))
+        except KeyboardInterrupt as stop:
+            if hasattr(stop, "report"):
+                vars(stop)["report"] = record(stop.report)
+            raise
+
+    return cast(FunctionT, call)
+
+
+def add_run(report: Report, function: str, arguments: dict[str, Any]) -> Report:
+    """Return a report with the call that repeats it; each of several systems has a call."""
+    results = dict(report.results)
+    if "reports" in results:
+        # the argument with the systems
+        name = "predictions" if "predictions" in arguments else "estimator"
+        systems = {str(key): arguments[name][key] for key in arguments[name]}
+        results["reports"] = {
+            key: add_run(one, function, arguments | {name: systems[key]})
+            for key, one in results["reports"].items()
+        }
+    run = describe_run(function, arguments, report.seed)
+    return replace(report, results=results, **run)
 
 
 def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[str, Any]:

@@ -209,7 +209,9 @@ def write_main(report: Any) -> str:
     # what is estimated, and why there may be no interval
     answer, unit = report.answer, find_unit(report)
     if report.out_of_fold.n_fits:
-        name = answer.name if report.results.get("outputs") else name_error(answer.loss)
+        name = name_error(answer.loss)
+        if report.results.get("outputs") and answer.loss != "squared":
+            name = answer.name
         start, why = f"Estimated {name} on new samples:", NO_INTERVAL.get(answer.extra.no_interval)
         if answer.n_groups == 1:
             why = "errors of neighboring samples are too correlated"
@@ -283,8 +285,10 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
 
-def write_baseline(baseline: Baseline, loss: str) -> str:
+def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
     """Compare the error with the baseline; unless it is better, begin with a warning title.
+
+    `metric` is the name of the error, if it does not follow from the loss.
 
     Differences of mean squared errors are divided by the sum of both roots, which makes them
     differences of the roots.
@@ -297,7 +301,7 @@ def write_baseline(baseline: Baseline, loss: str) -> str:
     )
     # the baseline
     error = write_amount(baseline.error, loss, np.nan if rates else high - low)
-    metric = name_error(loss) if loss == "squared" else mean_loss_name(loss)
+    metric = metric or (name_error(loss) if loss == "squared" else mean_loss_name(loss))
     article = "an" if metric[0] in "aeiou" else "a"
     start = f"{name} has {article} {metric} of {error}"
     # without an interval
