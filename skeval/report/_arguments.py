@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from skeval._inference.estimate import Estimate, MetricExtra, Results
+from skeval._inference.intervals import mirrored
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target, units_of
 from skeval.metrics import get_scorer
@@ -67,11 +68,19 @@ def take_groups(X: Any, groups: Any) -> tuple[Any, Any]:
     """Return X and the groups; if these are a column of X, X is without it."""
     if not isinstance(groups, str):
         return X, groups
-    if not hasattr(X, "columns") or groups not in X.columns:
+    column = find_column("groups", X, groups)
+    return X[[name for name in X.columns if name != groups]], column
+
+
+def find_column(argument: str, X: Any, values: Any) -> Any:
+    """Return the values of an argument, or the column of the data frame that it names."""
+    if not isinstance(values, str):
+        return values
+    if values not in getattr(X, "columns", ()):
         raise ValueError(
-            f"groups must be a column of X or contain a group for each sample, got {groups!r}."
+            f"{argument} must be a column of X or have a value for each sample, got {values!r}."
         )
-    return X[[column for column in X.columns if column != groups]], X[groups]
+    return X[values]
 
 
 def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -99,13 +108,7 @@ def count_columns(X: Any) -> int | None:
 
 def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
     """Return the subgroup of each sample: the values, or a column of the data frame."""
-    if isinstance(by, str):
-        if not hasattr(X, "columns") or by not in X.columns:
-            raise ValueError(
-                f"by must be a column of X or contain a subgroup for each sample, got {by!r}."
-            )
-        # a column of the data frame
-        by = X[by]
+    by = find_column("by", X, by)
     if by is not None:
         refuse_shuffled_index(X, {"by": by})
         read_subgroups(by, n_samples)  # raise before the work
@@ -238,25 +241,17 @@ class ParsedPredictions(NamedTuple):
         """Return the input of a metric: labels, numbers, probabilities, scores, or the original."""
         if response is None:
             return self.original
-        # labels or numbers
         kinds = [response] if isinstance(response, str) else list(response)
-        if "predict" in kinds or self.kind in ("labels", "numbers"):
+        scores, classes = self.response, self.target.classes
+        # labels or numbers
+        if "predict" in kinds:
             if np.isnan(self.predicted).any():
-                raise ValueError(
-                    f"scoring={name!r} needs labels: give threshold=, got scores alone."
-                )
-            if "predict" not in kinds:
-                raise ValueError(
-                    f"scoring={name!r} needs scores or probabilities, got {self.kind}."
-                )
-            if self.target.classes is None:
-                return self.predicted
-            return self.target.classes[self.predicted]
+                raise ValueError(f"scoring={name!r} needs labels: pass threshold=, got scores.")
+            return self.predicted if classes is None else classes[self.predicted]
         # scores or probabilities
-        scores = self.response
-        assert scores is not None
-        if "decision_function" not in kinds and self.kind != "probabilities":
-            raise ValueError(f"scoring={name!r} needs probabilities, got scores.")
+        if scores is None or ("decision_function" not in kinds and self.kind != "probabilities"):
+            wanted = "scores or probabilities" if "decision_function" in kinds else "probabilities"
+            raise ValueError(f"scoring={name!r} needs {wanted}, got {self.kind}.")
         return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
     def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
@@ -270,18 +265,13 @@ class ParsedPredictions(NamedTuple):
 
 def mirror(estimate: Estimate, answer: Estimate) -> Estimate:
     """Return one minus an estimate with its interval, for example accuracy from the error."""
+    of_answer = list(answer.limits.items())[:1]  # the default form
     return replace(
         estimate,
         value=1 - answer.value,
         standard_error=answer.standard_error,
-        limits={answer.interval.method: partial(mirror_limits, answer)},
+        limits={name: partial(mirrored, 1.0, ends) for name, ends in of_answer},
     )
-
-
-def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, float]:
-    """Return the limits of the interval of one minus a value."""
-    interval = answer.confidence_interval(confidence_level)
-    return 1 - interval.high, 1 - interval.low
 
 
 def collect_predictions(
@@ -512,15 +502,11 @@ def _refuse_unused(
 
 
 def _read_numbers(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
-    if y.dtype.kind not in "iuf" or predictions.dtype.kind not in "biuf":
-        argument, values = (
-            ("y_true", y) if y.dtype.kind not in "iuf" else ("predictions", predictions)
-        )
-        raise ValueError(
-            f"{argument} must contain numbers if kind='numbers' or y_true has fractions, got "
-            f"{values.tolist()[0]!r}."
-        )
-    y, predictions = y.astype(float), predictions.astype(float)
+    """Return true and predicted numbers."""
+    y, predictions = (
+        _checks.check_data(name, values, ensure_2d=False, dtype=np.float64)
+        for name, values in (("y_true", y), ("predictions", predictions))
+    )
     return ParsedPredictions(
         "numbers", Target(y, None, y), predictions, None, None, None, predictions
     )
@@ -531,11 +517,7 @@ EXACT_BELOW = np.float64(2**53)
 
 
 def _read_labels(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
-    if (y.dtype.kind in "US") != (predictions.dtype.kind in "US"):
-        raise ValueError(
-            "y_true and predictions must both contain numbers or both contain strings, got "
-            f"{y.tolist()[0]!r} and {predictions.tolist()[0]!r}."
-        )
+    """Return true and predicted classes."""
     if (
         y.dtype.kind in "biu"
         and predictions.dtype.kind == "f"
@@ -543,14 +525,14 @@ def _read_labels(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
         and np.all(np.abs(predictions) < EXACT_BELOW)
     ):
         predictions = predictions.astype(y.dtype)
+    _checks.check_comparable(y, "predictions", predictions)
     # classes that are true or predicted
     classes = np.union1d(y, predictions)
-    _checks.refuse_other_names(y, "predictions", predictions)
-    target = Target(y, classes, np.searchsorted(classes, y))
     if len(classes) < 2:
         raise ValueError(
             f"y_true must contain at least two classes, got one: {classes.tolist()[0]!r}."
         )
+    target = Target(y, classes, np.searchsorted(classes, y))
     codes = np.searchsorted(classes, predictions)
     return ParsedPredictions("labels", target, codes, None, None, None, predictions)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -484,11 +485,9 @@ def _select(evaluation: Evaluation) -> list[Any]:
     )
     fits = fit_plan(selecting, plan, FitRequest((), note=note))
     aligned = align_selections([note for _, output in fits for note in output.notes or ()])
-    supports, names = aligned or (None, None)
-    stability = None
-    if supports is not None:
-        stability = selection_stability(supports, confidence_level=level)
-    return [bias, stability, names]
+    if aligned is None:
+        return [bias, None, None]
+    return [bias, selection_stability(aligned[0], confidence_level=level), aligned[1]]
 
 
 IMPORTANCE = "importance of "
@@ -677,49 +676,36 @@ def run_parts(evaluation: Evaluation, clock: Clock) -> Finished:
     return finished
 
 
-class Selected(NamedTuple):
-    """Features selected by one fitted selector, with their names if known."""
-
-    names: tuple[str, ...] | None
-    support: np.ndarray
-
-
-def read_selected(model: Pipeline, *_: Any, feature_names: tuple[str, ...] | None) -> Selected:
-    """Return the features selected by the last step of a fitted pipeline, whatever its data."""
-    support = np.asarray(model[-1].get_support())
-    names = feature_names if len(model) == 1 else _name_outputs(model[:-1], feature_names)
-    valid = names is not None and len(names) == len(support)
-    return Selected(names if valid else None, support)
-
-
-def _name_outputs(steps: Pipeline, feature_names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Return the output names of fitted steps, or None if unknown."""
-    for names in (feature_names, None):
-        try:
-            return tuple(map(str, steps.get_feature_names_out(names)))
-        except (AttributeError, TypeError, ValueError):  # no names, or names of other inputs
-            continue
-    return None
+def read_selected(
+    model: Pipeline, *_: Any, feature_names: tuple[str, ...] | None
+) -> tuple[tuple[str, ...] | None, np.ndarray]:
+    """Return the names of the candidates, if known, and which of them a pipeline selects last."""
+    support, names = np.asarray(model[-1].get_support()), feature_names
+    if len(model) > 1:
+        names = None
+        for given in (feature_names, None):
+            # without names, or with names of other inputs, steps raise
+            with suppress(AttributeError, TypeError, ValueError):
+                names = tuple(map(str, model[:-1].get_feature_names_out(given)))
+                break
+    return names if names is None or len(names) == len(support) else None, support
 
 
-def align_selections(notes: Sequence[Selected]) -> tuple[np.ndarray, tuple[str, ...] | None] | None:
+def align_selections(
+    selections: Sequence[tuple[tuple[str, ...] | None, np.ndarray]],
+) -> tuple[np.ndarray, tuple[str, ...] | None] | None:
     """Return the selections as rows of a mask over common features, and the feature names.
 
     Folds may select from different features, such as words of their own texts. These are matched by
     name, and features missing in a fold count as not selected. Return None if there are no names.
     """
+    names, supports = zip(*selections, strict=True)
     # all folds select from the same features
-    first = notes[0]
-    if all(one.names == first.names for one in notes) and (
-        len({len(one.support) for one in notes}) == 1
-    ):
-        return np.array([one.support for one in notes]), first.names
-    if any(one.names is None for one in notes):
+    if len(set(names)) == 1 and len({len(support) for support in supports}) == 1:
+        return np.array(supports), names[0]
+    if None in names:
         return None
     # features by name
-    names = list(dict.fromkeys(name for one in notes for name in one.names or ()))
-    place = {name: position for position, name in enumerate(names)}
-    supports = np.zeros((len(notes), len(names)), dtype=bool)
-    for row, one in zip(supports, notes, strict=True):
-        row[[place[name] for name in one.names or ()]] = one.support
-    return supports, tuple(names)
+    chosen = [dict(zip(*selection, strict=True)) for selection in selections]
+    every = dict.fromkeys(name for by_name in chosen for name in by_name)
+    return np.array([list({**every, **by_name}.values()) for by_name in chosen], bool), tuple(every)
