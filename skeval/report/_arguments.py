@@ -9,7 +9,6 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import column_or_1d
 
 from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._inference.intervals import mirrored
@@ -88,13 +87,14 @@ def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[st
     # the names, one for each column
     names = getattr(X, "columns", None) if feature_names is None else feature_names
     n = count_columns(X)
-    with naming("feature_names"):
-        names = None if names is None else column_or_1d(np.asarray(names, dtype=object))
-    if names is not None and len(names) != n:
+    if names is None:
+        return None
+    if isinstance(names, str) or np.ndim(names) != 1 or len(names) != n:
+        got = repr(names) if isinstance(names, str) else len(names)
         raise ValueError(
-            f"feature_names must have a name for each of {n or 'no'} features, got {len(names)}."
+            f"feature_names must have a name for each of {n or 'no'} features, got {got}."
         )
-    return None if names is None else tuple(str(name) for name in names)
+    return tuple(str(name) for name in names)
 
 
 def count_columns(X: Any) -> int | None:

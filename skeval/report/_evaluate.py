@@ -22,7 +22,7 @@ from skeval._resampling.fit_request import EachScorer, FitRequest, check_scorers
 from skeval._resampling.inputs import Inputs, Params, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.progress import begin_step
-from skeval._resampling.sampling_units import Target, UnitKind
+from skeval._resampling.sampling_units import UnitKind
 from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection._importance import list_drops
@@ -277,12 +277,15 @@ def evaluate(
             confidence_level=confidence_level,
             several=True,
         )
+        for option, value in (("pos_label", pos_label), ("left_out", left_out)):
+            if value is not None and inputs.target.outputs:
+                raise ValueError(f"{option} must be None if y has several columns, got {value!r}.")
         if pos_label is not None:
             inputs = inputs.with_options(target=inputs.target.with_positive(pos_label))
         # outputs of each fit, and columns that describe the samples
         names = _arguments.check_feature_names(inputs.X, feature_names)
         request = request_scores(inputs, scoring, parts, names, seed)
-        columns = check_left_out(left_out, inputs.target)
+        columns = check_left_out(left_out, len(inputs.target))
         subgroups = _arguments.find_subgroups(table, by, len(inputs.target))
         # the estimator without resampling of its own, and its weights
         rule, notes = skip_nested_resampling(model)
@@ -320,7 +323,10 @@ def check_estimators(estimators: Mapping[Any, Any]) -> dict[str, Any]:
         _checks.check_methods(f"estimator[{name!r}]", model, "fit", "predict", "get_params")
     if len({is_classifier(model) for model in estimators.values()}) > 1:
         raise ValueError("estimator must contain classifiers only or regressors only, got both.")
-    return {str(name): model for name, model in estimators.items()}
+    named = {str(name): model for name, model in estimators.items()}
+    if len(named) < len(estimators):
+        raise ValueError(f"estimator must have a different name for each, got {list(estimators)}.")
+    return named
 
 
 def request_scores(
@@ -337,6 +343,8 @@ def request_scores(
     wanted = parts == "all" or "importance" in parts
     if wanted and has_columns and not inputs.tags.input_tags.pairwise:
         names = names or [f"x{column}" for column in range(inputs.X.shape[1])]
+        if len(set(names)) < len(names):
+            names = [f"{name} [{column}]" for column, name in enumerate(names)]
         drops = list_drops(read_scoring(inputs.estimator, None), inputs.X, names, seed=seed)
         scorers |= {IMPORTANCE + name: one for name, one in drops.items()}
     check_scorers(inputs, scorers)
@@ -365,7 +373,8 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Report:
     # nothing is said of the baseline after a serious warning, and if another metric decides
     n_classes = 1 if target.classes is None else len(target.classes)
     other, _ = _findings.find_better_metric(metrics, n_classes)
-    if baseline and not (baseline.better or other or list_grave(cautions)):
+    compared = baseline and evaluation.predictions.cases.n_units > 1
+    if compared and not (baseline.better or other or list_grave(cautions)):
         metric = evaluation.estimate.name if target.outputs and loss == "zero_one" else ""
         text = _sentences.write_baseline(baseline, loss, metric)
         cautions.insert(0, Caution("baseline", text))
@@ -494,21 +503,19 @@ def _check_order(evaluation: Evaluation) -> list[Caution]:
 # --- arguments
 
 
-def check_left_out(left_out: Any, target: Target) -> dict[str, np.ndarray]:
+def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
     """Return the columns outside X by name; each must have one value per sample."""
     if left_out is None:
         return {}
-    if target.outputs:
-        raise ValueError("left_out must be None if y has several columns: they are not checked.")
-    if not hasattr(left_out, "items"):
+    if not (isinstance(left_out, Mapping) or hasattr(left_out, "columns")):
         raise ValueError(
             f"left_out must be a dict or a data frame of columns, got {type(left_out).__name__}."
         )
-    columns = {str(name): np.asarray(column) for name, column in left_out.items()}
+    columns = {str(name): np.asarray(left_out[name]) for name in left_out}
     for name, column in columns.items():
-        if column.shape != (len(target),):
+        if column.shape != (n_samples,):
             raise ValueError(
-                f"left_out must have a value for each of {len(target)} samples, {name!r} has shape "
+                f"left_out must have a value for each of {n_samples} samples, {name!r} has shape "
                 f"{column.shape}."
             )
     return columns

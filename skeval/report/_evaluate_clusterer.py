@@ -6,8 +6,7 @@ clustering that a page draws.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from textwrap import shorten
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ from skeval.cluster._stability import (
 from skeval.metrics.cluster import external_indices
 from skeval.report._data_checks import warn_of_points
 from skeval.report._one_clustering import (
-    MAX_FACT,
     N_NEIGHBORS,
     ORIENTATION,
     ShownClusters,
@@ -42,8 +40,10 @@ from skeval.report._one_clustering import (
     evaluate_as_is,
     has_number,
     place_samples,
+    write_facts,
+    write_problems,
 )
-from skeval.report._page import Figure, Section, Table, list_grave
+from skeval.report._page import Figure, Section, Table
 from skeval.report._report import Layout, Report, recorded, write_estimator
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, StructureReference
@@ -295,15 +295,7 @@ def write_warnings(
 
 def _write_verdict(report: Any) -> list[str]:
     """Return the serious problems of the table, and the choice with the rules that agree."""
-    grave = list_grave(report.warnings)
-    start = [f"Do not rely on these clusters: {'; '.join(grave)}."] if grave else []
-    return [*start, write_choice(report.choices)]
-
-
-def _write_facts(report: Any) -> list[str]:
-    """Return the clusterer and the size of the data."""
-    clusterer = shorten(report.clusterer, MAX_FACT, placeholder=" …")
-    return [clusterer, f"{report.n_samples} samples, {report.n_features} features"]
+    return [*write_problems(report), write_choice(report.choices)]
 
 
 def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
@@ -412,57 +404,54 @@ def show_rules(report: Any) -> Section:
 
 
 def show_numbers(report: Any) -> Section:
-    """Return the section of all numbers of clusters, one row for each."""
-    columns = list(make_columns(report))
-    heads, cells = zip(*columns, strict=True)
+    """Return the section of all numbers of clusters, one row for each.
+
+    A column has a header of up to three lines, and its cells.
+    """
+    stability, comparison = report.stability, report.comparison
+    columns: list[tuple[tuple[str, ...], list[str]]] = [(("k",), list(map(str, report.partitions)))]
+    for name, up, values in zip(
+        comparison.indices, comparison.greater_is_better, comparison.values.T, strict=True
+    ):
+        first, _, last = name.partition("_")
+        head = first, last.replace("_", " "), "larger" if up else "smaller"
+        columns.append((tuple(filter(None, head)), _write_alike(values)))
+    # stability, and the evidence of data without structure
+    means = zip(stability.values, stability.standard_errors, strict=True)
+    reference, single = stability.reference_values, report.choice.reference_values
+    columns += [
+        (("prediction", "strength", "larger"), [write_with_spread(*mean) for mean in means]),
+        (("the same", "without", "structure"), [f"{value:.3f}" for value in reference]),
+        (("silhouette", "of a single", "cluster"), [f"{value:.4f}" for value in single]),
+        (("Pareto", "front"), ["yes" if this else "no" for this in comparison.front]),
+    ]
+    if report.external is not None:
+        rand = np.array([indices["adjusted_rand"] for indices in report.external])
+        columns.append((("adjusted", "Rand with", "classes"), _write_alike(rand)))
+    chosen = ["chosen" if k == report.n_clusters else "" for k in report.partitions]
+    heads, cells = zip(*columns, (("choice",), chosen), strict=True)
     table = Table(
         "The better direction is below each name; k is the number of clusters.",
-        ["\n".join(filter(None, head)) for head in heads],
+        ["\n".join(head) for head in heads],
         list(zip(*cells, strict=True)),
         quoted={str(report.n_clusters)},
-        left=(len(columns) - 1,),
+        left=(len(heads) - 1,),
     )
     sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
     return Section("All numbers", sentences=sentences, tables=[table])
 
 
-def make_columns(report: Any) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    """Yield the header of each column, in up to three lines, and its cells."""
-    stability, comparison = report.stability, report.comparison
-    yield ("k",), [str(k) for k in stability.candidates]
-    for place, name in enumerate(comparison.indices):
-        first, _, last = name.partition("_")
-        up = "larger" if comparison.greater_is_better[place] else "smaller"
-        yield (first, last.replace("_", " "), up), _write_alike(comparison.values[:, place])
-    means = zip(stability.values, stability.standard_errors, strict=True)
-    yield ("prediction", "strength", "larger"), [write_with_spread(*mean) for mean in means]
-    reference = [f"{value:.3f}" for value in stability.reference_values]
-    yield ("the same", "without", "structure"), reference
-    single = [f"{value:.4f}" for value in report.choice.reference_values]
-    yield ("silhouette", "of a single", "cluster"), single
-    yield ("Pareto", "front"), ["yes" if this else "no" for this in comparison.front]
-    if report.external is not None:
-        values = np.array([indices["adjusted_rand"] for indices in report.external])
-        yield ("adjusted", "Rand with", "classes"), _write_alike(values)
-    chosen = report.choice.candidates == report.n_clusters
-    yield ("choice",), ["chosen" if this else "" for this in chosen]
-
-
 def show_indices(report: Any) -> Section:
-    """Return the section of the indices by number of clusters."""
-    # all indices, one panel each
-    comparison = report.comparison
-    n_panels = len(comparison.indices)
-    figures = [
-        Figure(
-            comparison.plot,
-            "Internal indices of the clustering of all samples.",
-            label=f"{n_panels} internal indices against the number of clusters, as in the table.",
-            height=0.5 + 1.45 * n_panels,
-            n_panels=n_panels,
-        )
-    ]
-    return Section("Internal indices", figures=figures)
+    """Return the section of the indices by number of clusters, one panel each."""
+    n_panels = len(report.comparison.indices)
+    figure = Figure(
+        report.comparison.plot,
+        "Internal indices of the clustering of all samples.",
+        label=f"{n_panels} internal indices against the number of clusters, as in the table.",
+        height=0.5 + 1.45 * n_panels,
+        n_panels=n_panels,
+    )
+    return Section("Internal indices", figures=[figure])
 
 
 def list_rows(report: Any) -> list[dict[str, Any]]:
@@ -477,25 +466,23 @@ def list_rows(report: Any) -> list[dict[str, Any]]:
         Pareto front and whether it is the choice, and with known classes the external indices.
     """
     comparison, choice, stability = report.comparison, report.choice, report.stability
-    rows = []
-    for row, k in enumerate(stability.candidates.tolist()):
-        cells = {
-            "n_clusters": k,
-            "n_found": int(comparison.n_clusters[row]),
-            **dict(zip(comparison.indices, comparison.values[row].tolist(), strict=True)),
-            PREDICTION_STRENGTH: float(stability.values[row]),
-            "standard_error": float(stability.standard_errors[row]),
-            "reference": float(stability.reference_values[row]),
-            "reference_standard_error": float(stability.reference_standard_errors[row]),
-            "limit": float(stability.limits[row]),
-            "silhouette_reference": float(choice.reference_values[row]),
-            "silhouette_limit": float(choice.limits[row]),
-            "front": bool(comparison.front[row]),
-            "chosen": k == report.n_clusters,
-        }
-        if report.external is not None:
-            cells["external"] = report.external[row].to_dict()
-        rows.append(cells)
+    columns: dict[str, Any] = {"n_clusters": stability.candidates, "n_found": comparison.n_clusters}
+    columns |= zip(comparison.indices, comparison.values.T, strict=True)
+    columns |= {
+        PREDICTION_STRENGTH: stability.values,
+        "standard_error": stability.standard_errors,
+        "reference": stability.reference_values,
+        "reference_standard_error": stability.reference_standard_errors,
+        "limit": stability.limits,
+        "silhouette_reference": choice.reference_values,
+        "silhouette_limit": choice.limits,
+        "front": comparison.front,
+        "chosen": stability.candidates == report.n_clusters,
+    }
+    cells = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
+    rows = [dict(zip(columns, row, strict=True)) for row in cells]
+    for row, indices in zip(rows, report.external or (), strict=False):
+        row["external"] = indices.to_dict()
     return rows
 
 
@@ -536,7 +523,7 @@ def _frame_partitions(report: Any) -> DataFrame:
 CLUSTERING = Layout(
     title="Clustering report",
     verdict=_write_verdict,
-    facts=_write_facts,
+    facts=write_facts,
     sections=(show_clusters, show_rules, show_numbers, show_indices),
     about=("clusterer", "n_samples", "n_features", "n_clusters", "choices"),
     records=("rows",),

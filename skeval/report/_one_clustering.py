@@ -140,24 +140,27 @@ def measure_density(X: Any, labels: np.ndarray) -> float:
     return value if np.isfinite(value) else -1.0
 
 
+def write_problems(report: Any) -> list[str]:
+    """Return the serious problems of the table in a sentence, if there are any."""
+    grave = list_grave(report.warnings)
+    return [f"Do not rely on these clusters: {'; '.join(grave)}."] if grave else []
+
+
 def _write_verdict_as_is(report: Any) -> list[str]:
     """Return the serious problems of the table, and the clusters with their stability."""
-    grave = list_grave(report.warnings)
-    start = [f"Do not rely on these clusters: {'; '.join(grave)}."] if grave else []
-    share = f"{100 * report.noise_share:.1f} % noise"
     if not report.n_clusters:
-        return [*start, "No clusters: all samples are noise."]
-    text = f"{count(report.n_clusters, 'cluster')} and {share}"
+        return [*write_problems(report), "No clusters: all samples are noise."]
+    text = f"{count(report.n_clusters, 'cluster')} and {100 * report.noise_share:.1f} % noise"
     if report.structure is not None:
         text += f" (P = {write_pvalue(report.pvalue)} for structure)"
         if report.pvalue > LEVEL:
             text = f"No evidence of clusters: {text}"
     n_stable = int(np.sum(report.stability.values >= RECOVERED))
     verb = "is" if n_stable == 1 else "are"
-    return [*start, f"{text}; {n_stable} of {report.n_clusters} {verb} stable."]
+    return [*write_problems(report), f"{text}; {n_stable} of {report.n_clusters} {verb} stable."]
 
 
-def _write_facts_as_is(report: Any) -> list[str]:
+def write_facts(report: Any) -> list[str]:
     """Return the clusterer and the size of the data."""
     clusterer = shorten(report.clusterer, MAX_FACT, placeholder=" …")
     columns = "distances" if report.n_features is None else count(report.n_features, "feature")
@@ -232,7 +235,7 @@ def _list_clusters(report: Any) -> list[dict[str, Any]]:
 AS_IS = Layout(
     title="Clustering report",
     verdict=_write_verdict_as_is,
-    facts=_write_facts_as_is,
+    facts=write_facts,
     sections=(show_labels_as_is, show_numbers_as_is),
     about=("clusterer", "n_samples", "n_features", "n_clusters", "noise_share", "dbcv", "pvalue"),
     records=("rows", "indices", "halves", "structure", "external"),

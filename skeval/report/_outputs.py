@@ -186,16 +186,21 @@ def describe_basis(report: Any) -> list[str]:
     ]
 
 
-def list_outputs(report: Any) -> list[dict[str, Any]] | None:
-    """Return a row for each output: its error, the best constant, and which is better."""
-    rows = []
-    for name, (answer, baseline) in report.outputs.items():
-        assert baseline is not None
-        better = "yes" if baseline.better else "worse" if baseline.worse else "not shown"
+def list_outputs(report: Any) -> list[dict[str, Any]]:
+    """Return a row for each output: its error, the best constant, and which is better.
+
+    A loss that is a user's function of all outputs has a single row.
+    """
+    rows: list[dict[str, Any]] = []
+    judged = report.outputs or {"all": JudgedOutput(report.answer, report.baseline)}
+    for name, (answer, baseline) in judged.items():
         low, high = answer.interval
         row = {"output": name, "error": answer.value, "low": low, "high": high}
-        rows.append(row | {"constant": baseline.error, "better": better})
-    return rows or None
+        if baseline is not None:
+            better = "yes" if baseline.better else "worse" if baseline.worse else "not shown"
+            row |= {"constant": baseline.error, "better": better}
+        rows.append(row)
+    return rows
 
 
 def show_all_outputs(report: Any) -> Section:
@@ -208,7 +213,7 @@ def show_all_outputs(report: Any) -> Section:
 def show_outputs(report: Any) -> Section | None:
     """Return the section of the error of each output."""
     records, level = list_outputs(report), _sections.write_level(report)
-    if not records:
+    if not report.outputs:
         return None
     intervals = [one.answer.interval for one in report.outputs.values()]
     rows = [

@@ -14,7 +14,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from time import monotonic, process_time
 from typing import Any, NamedTuple
 
@@ -76,7 +76,7 @@ class Clock:
     """
 
     def __init__(self, budget: float | None) -> None:
-        number = isinstance(budget, int | float) and not isinstance(budget, bool)
+        number = isinstance(budget, Real) and not isinstance(budget, bool)
         if budget is not None and not (number and budget > 0):
             raise ValueError(f"budget must be None or a number of seconds above 0, got {budget!r}.")
         self.budget, self.start, self.seconds_per_fit = budget, monotonic(), 0.0
