@@ -706,6 +706,7 @@ def align_selections(
     if None in names:
         return None
     # features by name
-    chosen = [dict(zip(*selection, strict=True)) for selection in selections]
+    pairs = zip(names, supports, strict=True)
+    chosen = [dict(zip(own, support, strict=True)) for own, support in pairs]
     every = dict.fromkeys(name for by_name in chosen for name in by_name)
     return np.array([list({**every, **by_name}.values()) for by_name in chosen], bool), tuple(every)

@@ -353,8 +353,8 @@ class Report(Mapping[str, Any]):
         rows = _make_plain(result)
         rows = rows if isinstance(rows, list) else [rows]
         frame = _text.make_frame([row | row.pop("external", {}) for row in rows])
-        named = part == main and len(frame) > 0
-        return frame.set_index(self.layout.row_name) if named else frame
+        is_main = part == main and len(frame) > 0
+        return frame.set_index(self.layout.row_name) if is_main else frame
 
     def to_latex(self, part: str | None = None, **options: Any) -> str:
         """Return names, estimates and intervals as a LaTeX table; requires pandas and jinja2.

@@ -36,8 +36,9 @@ from skeval.utils._text import name_label
 def warn_of_few_groups(predictions: Predictions) -> Iterator[Caution]:
     """Warn about intervals from few groups."""
     n_groups = predictions.cases.n_groups
-    of_groups = n_groups is not None and predictions.cases.kind is UnitKind.GROUP
-    if of_groups and n_groups < MIN_GROUPS:
+    if predictions.cases.kind is not UnitKind.GROUP:
+        return
+    if n_groups is not None and n_groups < MIN_GROUPS:
         yield Caution(
             "few-groups",
             f"Few groups: with {n_groups} groups, coverage may be below the nominal level. Collect "
