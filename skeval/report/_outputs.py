@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from skeval._resampling.fit_outputs import Loss, losses_by_output, resolve_loss
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
-from skeval.metrics._regression import find_brier_losses, find_log_losses
+from skeval.metrics._regression import find_log_losses
 from skeval.model_selection import _interval_methods, metric_interval
 from skeval.model_selection._metrics_of_predictions import measure_loss, settle
 from skeval.report import _arguments, _sections
@@ -31,7 +32,7 @@ from skeval.report._findings import Baseline, HardSamples, find_median, make_bas
 from skeval.report._page import Caution, Figure, Section, Table
 from skeval.report._parts import Evaluation, measure_scores
 from skeval.report._report import Layout
-from skeval.report._sentences import write_verdict
+from skeval.report._sentences import name_metric, write_verdict
 from skeval.report._warnings import warn_of_few_groups
 from skeval.utils._checks import check_data, ignored_warnings
 from skeval.utils._text import count, mean_loss_name
@@ -167,12 +168,10 @@ def warn_of_outputs(evaluation: Evaluation) -> Iterator[Caution]:
         yield from warn_of_few_groups(predictions)
         return
     # labels that some model predicts
-    called = np.zeros(target.codes.shape, dtype=bool)
-    np.logical_or.at(called, predictions.row, predictions.predicted == 1)
-    true = target.codes == 1
-    yield from warn_of_labels(
-        Labels("labels", target.outputs, true, None, called, None), predictions
-    )
+    called = np.zeros_like(target.codes)
+    np.maximum.at(called, predictions.row, predictions.predicted)
+    read = Labels("labels", target.outputs, target.codes, called, called, None)
+    yield from warn_of_labels(read, predictions)
 
 
 def describe_basis(report: Any) -> list[str]:
@@ -246,13 +245,13 @@ def write_outputs(report: Any) -> list[str]:
 
 MIN_POSITIVES = 10
 AVERAGED = {
-    "precision": ("precision", sk.precision_score),
-    "recall": ("recall", sk.recall_score),
-    "f1": ("F1", sk.f1_score),
-    "roc_auc": ("area under the ROC curve", sk.roc_auc_score),
-    "average_precision": ("average precision", sk.average_precision_score),
+    "precision": sk.precision_score,
+    "recall": sk.recall_score,
+    "f1": sk.f1_score,
+    "roc_auc": sk.roc_auc_score,
+    "average_precision": sk.average_precision_score,
 }
-"""Metrics of each label and their averages: display names."""
+"""Metrics of each label, which are averaged over the labels."""
 SHORT = {"area under the ROC curve": "ROC area", "average precision": "av. precision"}
 """Headers of narrow columns."""
 RANKED = ("roc_auc", "average_precision")
@@ -265,7 +264,6 @@ WHOLE = {
 """Metrics of all labels together."""
 ANSWERS = {"labels": "hamming_loss", "probabilities": "brier_score"}
 NAMES = {"hamming_loss": "share of wrong labels", "brier_score": "Brier score"}
-LOSSES = {"brier_score": find_brier_losses, "log_loss": find_log_losses}
 
 
 class Labels(NamedTuple):
@@ -276,9 +274,10 @@ class Labels(NamedTuple):
     kind : {"labels", "probabilities"}
     names : tuple of str
         Of the labels.
-    true : bool ndarray of shape (n_samples, n_labels)
-    proba : ndarray of shape (n_samples, n_labels), or None
-    predicted : bool ndarray of shape (n_samples, n_labels)
+    true : int ndarray of shape (n_samples, n_labels)
+    response : ndarray of shape (n_samples, n_labels)
+        Probabilities, or the predicted labels.
+    predicted : int ndarray of shape (n_samples, n_labels)
         Predicted labels.
     threshold : float or None
     """
@@ -286,7 +285,7 @@ class Labels(NamedTuple):
     kind: str
     names: tuple[str, ...]
     true: np.ndarray
-    proba: np.ndarray | None
+    response: np.ndarray
     predicted: np.ndarray
     threshold: float | None
 
@@ -297,68 +296,45 @@ class Labels(NamedTuple):
         return Target(n_true, None, n_true)
 
     @property
-    def answer(self) -> str:
-        """Main metric."""
-        return ANSWERS[self.kind]
-
-    @property
     def loss(self) -> str:
         """Loss that is compared with the baseline."""
         return "brier" if self.kind == "probabilities" else "zero_one"
 
     @property
-    def losses(self) -> np.ndarray:
-        """Losses of the main metric, shape (n_samples,)."""
-        return self.find_losses(self.predicted if self.proba is None else self.proba, self.answer)
-
-    @property
     def varied(self) -> np.ndarray:
         """Labels that some samples have and others do not."""
-        share = self.true.mean(axis=0)
-        varied: np.ndarray = (share > 0) & (share < 1)
+        varied: np.ndarray = np.ptp(self.true, axis=0) > 0
         return varied
 
-    def find_losses(self, predicted: np.ndarray, name: str) -> np.ndarray:
-        """Return the mean loss over the labels of each sample, for labels or probabilities."""
-        if name == "hamming_loss":
-            wrong: np.ndarray = np.mean(self.true != predicted, axis=1)
-            return wrong
-        # each label has the probabilities of two classes
-        p = predicted.ravel()
-        losses = LOSSES[name](self.true.ravel().astype(int), np.column_stack([1 - p, p]))
-        return np.asarray(losses).reshape(self.true.shape).mean(axis=1)
-
-    def find_constant(self, weight: np.ndarray) -> np.ndarray:
-        """Return the baseline, the best constant prediction, shape (n_samples, n_labels)."""
-        share = np.average(self.true, axis=0, weights=weight)
-        best = share if self.kind == "probabilities" else share > 0.5
-        return np.broadcast_to(best, self.true.shape)
+    def losses(self, response: np.ndarray) -> np.ndarray:
+        """Return the Brier score of each sample; of labels it is the share of wrong ones."""
+        losses: np.ndarray = np.mean((self.true - response) ** 2, axis=1, dtype=float)
+        return losses
 
     def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
         """Return the main metric."""
-        one = _measure_loss(self.answer, predictions, confidence_level)
-        return replace(one, name=NAMES[self.answer])
+        name = ANSWERS[self.kind]
+        return self.find_answer({name: _measure_loss(name, predictions, confidence_level)})
 
     def find_answer(self, metrics: Mapping[str, Estimate]) -> Estimate:
         """Return the main metric among all metrics."""
-        return replace(metrics[self.answer], name=NAMES[self.answer])
+        name = ANSWERS[self.kind]
+        return replace(metrics[name], name=NAMES[name])
 
     def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
         """Return some rows as predictions, with the numbers of true and predicted labels."""
         n_true = self.target.y[rows]
         n_predicted = self.predicted.sum(axis=1).astype(float)[rows]
+        losses = self.losses(self.response)[rows]
         target = Target(n_true, None, n_true)
-        return _arguments.collect_predictions(
-            target, groups, weight, n_predicted, self.losses[rows], None
-        )
+        return _arguments.collect_predictions(target, groups, weight, n_predicted, losses, None)
 
 
 def read_labels(y_true: Any, predictions: Any, kind: str, threshold: Any, labels: Any) -> Labels:
     """Return the parsed predictions of a kind."""
-    names = getattr(y_true, "columns", None) if labels is None else labels
     # columns in the order of those of y_true
-    columns = getattr(predictions, "columns", None)
-    if columns is not None and hasattr(y_true, "columns") and [*columns] != [*y_true.columns]:
+    names, columns = (getattr(table, "columns", None) for table in (y_true, predictions))
+    if names is not None and columns is not None and [*columns] != [*names]:
         raise ValueError(
             "predictions must have the columns of y_true, in the same order, got "
             f"{[*columns][:10]}: predictions[y_true.columns] has it."
@@ -374,14 +350,14 @@ def read_labels(y_true: Any, predictions: Any, kind: str, threshold: Any, labels
         raise ValueError(
             f"predictions must have the shape of y_true, {y.shape}, got {values.shape}."
         )
-    if names is None:
-        names = [f"label {k}" for k in range(y.shape[1])]
     # distinct names
+    names = names if labels is None else labels
+    names = tuple(f"label {k}" for k in range(y.shape[1])) if names is None else names
     names = tuple(map(str, names))
     if len(set(names)) != y.shape[1]:
         raise ValueError(f"labels must name each of {y.shape[1]} columns once, got {names[:10]}.")
     # the kind, and its threshold
-    whole = bool(np.isin(values, (0, 1)).all())
+    whole, true = bool(np.isin(values, (0, 1)).all()), y.astype(int)
     kind = ("labels" if whole else "probabilities") if kind == "auto" else kind
     if kind not in ANSWERS or (kind == "labels" and not whole):
         raise ValueError(
@@ -393,7 +369,7 @@ def read_labels(y_true: Any, predictions: Any, kind: str, threshold: Any, labels
             raise ValueError(
                 f"threshold must be None if predictions are labels, got {threshold!r}."
             )
-        return Labels(kind, names, y == 1, None, values == 1, None)
+        return Labels(kind, names, true, values.astype(int), values.astype(int), None)
     # probabilities and their threshold
     if values.min() < 0 or values.max() > 1:
         outside = values[(values < 0) | (values > 1)][0]
@@ -402,9 +378,9 @@ def read_labels(y_true: Any, predictions: Any, kind: str, threshold: Any, labels
             f"{outside:g}; if they are scores, pass the labels 0 and 1 instead."
         )
     cut = 0.5 if threshold is None else threshold
-    if isinstance(cut, str | Mapping | bool) or not np.isreal(cut):
+    if isinstance(cut, bool) or not isinstance(cut, Real):
         raise ValueError(f"threshold must be a number for several labels per sample, got {cut!r}.")
-    return Labels(kind, names, y == 1, values, values >= cut, float(cut))
+    return Labels(kind, names, true, values, (values >= cut).astype(int), float(cut))
 
 
 def _read_columns(name: str, values: Any) -> np.ndarray:
@@ -426,14 +402,17 @@ def summarize_labels(
     """Return the results of predictions of several labels per sample; `weight` may be None."""
     with ignored_warnings(UserWarning):  # the report warns about undefined metrics and few groups
         metrics = measure_labels(parsed, scored, groups, weight, level)
-    constant = parsed.find_losses(parsed.find_constant(scored.weight), parsed.answer)
-    value = "prevalence" if parsed.kind == "probabilities" else "majority value"
+    # the best constant of each label
+    constant, value = np.average(parsed.true, axis=0, weights=scored.weight), "prevalence"
+    if parsed.kind == "labels":
+        constant, value = constant > 0.5, "majority value"
+    always = parsed.losses(np.asarray(constant, dtype=float))
     return {
         "labels": parsed.names,
         "metrics": metrics,
         "confusion": None,
         "hard_samples": find_worst_samples(parsed, index),
-        "baseline": make_baseline(scored, f"the {value} of each label", constant),
+        "baseline": make_baseline(scored, f"the {value} of each label", always),
         "rare_class": None,
         "never_predicted": tuple(np.array(parsed.names)[~parsed.predicted.any(axis=0)].tolist()),
         "class_sizes": dict(zip(parsed.names, parsed.true.sum(axis=0).tolist(), strict=True)),
@@ -444,41 +423,50 @@ def measure_labels(
     parsed: Labels, predictions: Predictions, groups: Any, weight: Any, confidence_level: float
 ) -> Results:
     """Return the metrics of all labels, averaged and together, and of each label."""
-    measure = partial(
-        metric_interval, confidence_level=confidence_level, groups=groups, sample_weight=weight
-    )
     metrics: dict[str, Estimate] = {}
+    true, predicted, varied = parsed.true, parsed.predicted, parsed.varied
 
-    def add(name: str, one: Estimate, label: str | None = None, *, better: bool = True) -> None:
-        key = name if label is None else f"{name}, {label}"
-        metrics[key] = replace(
-            one, name=key, extra=MetricExtra(metric=name, label=label, greater_is_better=better)
+    def measure(
+        name: str, metric: Any, y: np.ndarray, judged: np.ndarray, label: str | None = None
+    ) -> None:
+        one = metric_interval(
+            metric,
+            y,
+            judged,
+            confidence_level=confidence_level,
+            groups=groups,
+            sample_weight=weight,
         )
+        key = name if label is None else f"{name}, {label}"
+        extra = MetricExtra(metric=name, label=label, greater_is_better=name != "hamming_loss")
+        metrics[key] = replace(one, name=key, extra=extra)
 
     # averages over the labels that vary
-    true, predicted = parsed.true.astype(int), parsed.predicted.astype(int)
-    varied = parsed.varied
-    shown = [name for name in AVERAGED if name not in RANKED or parsed.proba is not None]
-    for name in shown:
-        judged, chosen = (parsed.proba, varied) if name in RANKED else (predicted, varied | True)
-        if judged is None or chosen.sum() < 2:  # a single label has no average
-            continue
-        for average in ("macro", "micro"):
-            metric = partial(AVERAGED[name][1], average=average)
-            add(f"{name}_{average}", measure(metric, true[:, chosen], judged[:, chosen]))
+    shown = {
+        name: (function, parsed.response if name in RANKED else predicted)
+        for name, function in AVERAGED.items()
+        if name not in RANKED or parsed.kind == "probabilities"
+    }
+    for name, (function, judged) in shown.items():
+        chosen = varied if name in RANKED else varied | True
+        for average in ("macro", "micro") if chosen.sum() > 1 else ():  # one has no average
+            metric = partial(function, average=average)
+            measure(f"{name}_{average}", metric, true[:, chosen], judged[:, chosen])
     # all labels of a sample together
     exact = np.all(true == predicted, axis=1)
-    add("exact_match", measure(sk.accuracy_score, np.ones(len(exact), dtype=bool), exact))
-    add("hamming_loss", measure(sk.hamming_loss, true, predicted), better=False)
-    if parsed.proba is not None:
-        for name in LOSSES:
-            part = replace(predictions, loss=parsed.find_losses(parsed.proba, name))
-            add(name, _measure_loss(name, part, confidence_level), better=False)
+    measure("exact_match", sk.accuracy_score, np.ones(len(exact), dtype=bool), exact)
+    measure("hamming_loss", sk.hamming_loss, true, predicted)
+    if parsed.kind == "probabilities":
+        # each label has the probabilities of two classes
+        p = parsed.response.ravel()
+        logs = find_log_losses(true.ravel(), np.column_stack([1 - p, p])).reshape(true.shape)
+        for name, losses in (("brier_score", predictions.loss), ("log_loss", logs.mean(axis=1))):
+            part = replace(predictions, loss=losses)
+            metrics[name] = _measure_loss(name, part, confidence_level)
     # each label
     for k in np.flatnonzero(varied):
-        for name in shown:
-            judged = parsed.proba if name in RANKED and parsed.proba is not None else predicted
-            add(name, measure(AVERAGED[name][1], true[:, k], judged[:, k]), parsed.names[k])
+        for name, (function, judged) in shown.items():
+            measure(name, function, true[:, k], judged[:, k], parsed.names[k])
     return Results(metrics)
 
 
@@ -491,12 +479,12 @@ def _measure_loss(name: str, predictions: Predictions, confidence_level: float) 
 def find_worst_samples(parsed: Labels, index: Any) -> HardSamples:
     """Return the samples with a wrong label, the largest loss first."""
     # samples with a wrong label, by their loss
-    losses, wrong = parsed.losses, np.any(parsed.true != parsed.predicted, axis=1)
+    losses, wrong = parsed.losses(parsed.response), np.any(parsed.true != parsed.predicted, axis=1)
     hard = np.flatnonzero(wrong)
     hard = hard[np.argsort(-losses[hard], kind="stable")]
     names = [str(row if index is None else index[row]) for row in hard]
     truth, taken = (
-        tuple(", ".join(np.array(parsed.names)[has[row]]) or "none" for row in hard)
+        tuple(", ".join(np.array(parsed.names)[has[row] == 1]) or "none" for row in hard)
         for has in (parsed.true, parsed.predicted)
     )
     n_all = int(np.all(parsed.true[hard] != parsed.predicted[hard], axis=1).sum())
@@ -559,8 +547,8 @@ def show_metrics(report: Any) -> Section:
     """Return the section of averages over labels, metrics of all labels, and each label."""
     metrics = _sections.find_main_metrics(report)
     named = {
-        f"{name}_{average}": f"{label}, {average}"
-        for name, (label, _) in AVERAGED.items()
+        f"{name}_{average}": f"{name_metric(name)}, {average}"
+        for name in AVERAGED
         for average in ("macro", "micro")
     } | WHOLE
     rows = [(label, metrics[name]) for name, label in named.items() if name in metrics]

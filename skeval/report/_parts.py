@@ -32,7 +32,7 @@ from skeval._resampling import plans
 from skeval._resampling.fit_loop import NoFitLeftError
 from skeval._resampling.fit_outputs import FitOutput, Loss
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs, params_of_part, weight_parameters
+from skeval._resampling.inputs import Inputs, params_of_part
 from skeval._resampling.progress import begin_step, show_estimate
 from skeval._resampling.sampling_units import Target, TooFewMembersError, UnitKind
 from skeval.feature_selection import selection_stability
@@ -548,10 +548,10 @@ def _refuse_perturbation(evaluation: Evaluation) -> str:
         return "it is defined for SVC(kernel='linear')"
     if classes is None or len(classes) != 2 or inputs.groups is not None or evaluation.ordered:
         return "it is defined for two classes of independent samples"
-    # weights of the user would be replaced
-    weights = weight_parameters(inputs.estimator, np.ones(len(evaluation.target)))
-    if weights.keys() & (inputs.params or {}).keys():
-        return "params already contains weights; pass these as sample_weight"
+    try:
+        _estimates.check_perturbed(inputs)
+    except ValueError as error:  # weights in params would be replaced
+        return str(error).rstrip(".")
     return ""
 
 

@@ -95,7 +95,8 @@ def test_weights_by_name_are_not_perturbed(table):
         report = skeval.evaluate(SVC(kernel="linear"), X, y, params=params, **options)
         assert (report.perturbation is not None) == perturbed
         assert (
-            any("params already contains weights" in text for text in report.warnings) != perturbed
+            any("'sample_weight', which is perturbed" in text for text in report.warnings)
+            != perturbed
         )
     pair = CV2FeatureSelectionPipeline(SelectKBest(k=2), cv=None)
     report = skeval.evaluate(pair, X.to_numpy(), y, params={"sample_weight": weights}, **FEW)
