@@ -28,7 +28,7 @@ from skeval.metrics._regression import find_log_losses
 from skeval.model_selection import _interval_methods, metric_interval
 from skeval.model_selection._metrics_of_predictions import measure_loss, settle
 from skeval.report import _arguments, _sections
-from skeval.report._findings import Baseline, HardSamples, find_median, make_baseline
+from skeval.report._findings import MIN_PERFECT, Baseline, HardSamples, find_median, make_baseline
 from skeval.report._page import Caution, Figure, Section, Table
 from skeval.report._parts import Evaluation, measure_scores
 from skeval.report._report import Layout
@@ -162,8 +162,15 @@ def pool_f1(predictions: Predictions, confidence_level: float) -> dict[str, Esti
 
 
 def warn_of_outputs(evaluation: Evaluation) -> Iterator[Caution]:
-    """Yield the warnings about the groups, and about labels that are constant, rare or unused."""
+    """Yield the warnings about perfect predictions, groups, and constant, rare or unused labels."""
     target, predictions = evaluation.target, evaluation.predictions
+    baseline = find_constants(evaluation.design.inputs, predictions)
+    if baseline and evaluation.estimate.value < (1 - MIN_PERFECT) * baseline.error:
+        text = (
+            "Perfect predictions: nearly every output is correct. Check that no feature is derived "
+            "from the targets, or known only after them."
+        )
+        yield Caution("perfect", text)
     if not has_indicators(target):
         yield from warn_of_few_groups(predictions)
         return

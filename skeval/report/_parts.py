@@ -44,7 +44,7 @@ from skeval.model_selection._permutation import compare_with_permutations, draw_
 from skeval.model_selection._subgroups import compare_subgroups
 from skeval.report._findings import ALPHA
 from skeval.report._page import Caution
-from skeval.report._sentences import PERTURBED, write_few_folds
+from skeval.report._sentences import PERTURBED, write_few_folds, write_single_group
 from skeval.utils._checks import ignored_warnings, root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
@@ -215,6 +215,12 @@ def choose_folds(
                 reason = f"class {target.classes[sizes.argmin()]} has {n_folds} members"
         if n_folds != plans.DEFAULT_FOLDS:
             notes = [Caution("few-folds", write_few_folds(reason, n_main_folds))]
+    if target.classes is not None and groups is not None:
+        # classes in one group are tested by models that were trained without them
+        units = first.inputs.units.unit
+        pairs = np.unique(np.column_stack([target.codes, units]), axis=0)
+        for code in np.flatnonzero(np.bincount(pairs[:, 0]) == 1):
+            notes.append(Caution("few-folds", write_single_group(target.classes[code])))
     splitter = plans.resolve_splitter(n_folds, target, groups, first.seed)
     splitter = plans.seed_splitter(splitter, root_seed(first.seed))
     return {name: one.with_folds(cv, splitter, notes) for name, one in evaluations.items()}

@@ -69,6 +69,8 @@ def test_it_is_written_in_every_form(found):
     assert "2 of 2 are significantly better than chance" in page
     assert "significantly" in page
     assert pickle.loads(pickle.dumps(found)).verdict == found.verdict
+    with pytest.raises(KeyError, match="no 'x'; there are"):
+        found["x"]
 
 
 def test_regressors_are_compared_by_their_loss():
@@ -97,16 +99,12 @@ def test_samples_in_order_are_compared_by_blocks_of_time(data):
         ({"a": GaussianNB()}, "at least two estimators"),
         ({"a": GaussianNB(), "b": Ridge()}, "classifiers only or regressors only"),
         ({"a": GaussianNB(), "b": 3}, r"estimator\['b'\]"),
+        ({1: GaussianNB(), "1": GaussianNB()}, "different name"),
     ],
 )
 def test_what_is_refused(data, estimators, rule):
     with pytest.raises((ValueError, TypeError), match=rule):
         skeval.evaluate(estimators, *data, **FEW)
-
-
-def test_a_report_that_there_is_not(found):
-    with pytest.raises(KeyError, match="no 'x'; there are"):
-        found["x"]
 
 
 def test_a_warning_of_all_stands_once_and_that_of_one_names_it():

@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval.feature_selection import CV2FeatureSelectionPipeline
@@ -27,6 +28,7 @@ from skeval.model_selection import (
     permutation_test,
     resubstitution_error,
 )
+from skeval.report._parts import PARTS
 from skeval.svm import PerturbationResamplingSVC
 
 
@@ -76,6 +78,8 @@ def test_dict_json_and_frame_agree(report, tmp_path):
     assert errors == frame["value"].tolist()
     assert errors[0] == report.answer.value
     assert report.to_dict()["class_sizes"] == {"0": 50, "1": 50, "2": 50}
+    with pytest.raises(ValueError, match=r"part must be one of .*'estimates'"):
+        report.to_frame("nothing")
 
 
 def test_groups_are_never_taken_apart():
@@ -306,19 +310,53 @@ def test_all_is_all_and_names_are_names(iris):
     assert [e.method for e in report.estimates.values()] == ["resubstitution", "cross_validation"]
 
 
-def test_permutations_are_spent_where_the_interval_does_not_settle_it():
-    """The permutations end when it is clear that P exceeds 0.05."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 3)), np.tile([0, 1], 30)
+def test_permutations_end_when_it_is_clear_that_p_is_large():
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.tile([0, 1], 30)
     model = LinearDiscriminantAnalysis()
-    noise = skeval.evaluate(model, X, y, n_perturbations=0, n_bootstraps=5, random_state=0)
-    test = noise.permutation
+    test = skeval.evaluate(model, X, y, random_state=0).permutation
     assert test.stopped
     assert test.n_resamples < 40
     assert test.pvalue > 0.05
-    X[:, 0] += 3 * y
-    signal = skeval.evaluate(model, X, y, n_perturbations=0, n_bootstraps=5, random_state=0)
-    assert signal.permutation is None
+
+
+REQUESTED = [name for name, part in PARTS.items() if not part.required]
+
+
+@pytest.mark.parametrize("name", REQUESTED)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"cv": TimeSeriesSplit(3)},
+        {"cv": [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]},
+        {"groups": np.arange(40) // 2},
+        {"sample_weight": np.arange(1, 41)},
+        {"estimator": SVC(kernel="linear"), "params": {"sample_weight": np.ones(40)}},
+        {"n_permutations": 0, "n_perturbations": 0, "budget": np.float32(1e-3)},
+        {"y": np.random.default_rng(1).integers(0, 2, (40, 2))},
+    ],
+    ids=lambda change: next(iter(change), "plain"),
+)
+def test_a_requested_part_is_run_or_named(name, change):
+    rng = np.random.default_rng(0)
+    options = {"estimator": DecisionTreeClassifier(), "X": rng.normal(size=(40, 2))}
+    options |= {"y": np.tile([0, 1], 20), "cv": 2, "random_state": 0, **change}
+    few = {"n_bootstraps": 3, "n_permutations": 3, "n_perturbations": 3} | options
+    report = skeval.evaluate(include=[name], **few)
+    results = [report.results[key] for key in PARTS[name].results] or [
+        report.estimates.get(".632" if name == "bootstrap" else name)
+    ]
+    named = [str(one) for one in report.warnings if one.code in ("not-run", "failed")]
+    assert (results[0] is not None) != any(name in text for text in named)
+
+
+def test_a_class_in_one_group_is_named():
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(60, 2)), np.arange(60) // 6
+    y = np.where(groups == 3, 2, np.arange(60) % 2)
+    report = skeval.evaluate(GaussianNB(), X, y, groups=groups, include=[], random_state=0)
+    assert report.metrics["recall, 2"].value == 0
+    assert any("class 2 occurs in one group" in text for text in report.warnings)
 
 
 def test_a_budget_leaves_one_repeat_at_least(iris, of_default_size, monkeypatch):
@@ -362,22 +400,13 @@ def test_every_part_judges_probabilities(n_classes, loss):
 @pytest.mark.parametrize(
     ("function", "args", "message"),
     [
-        (evaluate, ([[0.0]], [0], SVC()), r"The order of arguments is \(estimator, X, y\)\."),
-        (skeval.evaluate_clusterer, ([[0.0]], SVC()), r"is \(clusterer, X\)\."),
+        (evaluate, (np.zeros((1, 1)), [0], SVC()), r"The order of arguments is \(estimator, X, y"),
+        (skeval.evaluate_clusterer, (np.zeros((1, 1)), SVC()), r"is \(clusterer, X\)\."),
         (skeval.evaluate_clusterer, (SVC(), [[0.0]]), r"skeval\.evaluate\(estimator, X, y\)"),
+        (evaluate, (KMeans(2), np.zeros((30, 2))), r"evaluate_clusterer\(clusterer, X\) evaluates"),
+        (evaluate, (GaussianNB(), np.zeros((30, 2))), "numbers to predict, got None"),
     ],
 )
-def test_arguments_in_another_order_are_put_right(function, args, message):
-    arrays = [np.asarray(part) if isinstance(part, list) else part for part in args]
+def test_arguments_in_another_order_or_missing_are_named(function, args, message):
     with pytest.raises(TypeError, match=message):
-        function(*arrays)
-
-
-def test_a_missing_target_and_a_clusterer_are_named():
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    with pytest.raises(TypeError, match=r"skeval.evaluate_clusterer\(clusterer, X\) evaluates it"):
-        evaluate(KMeans(2), X)
-    with pytest.raises(
-        TypeError, match="y must contain the labels or numbers to predict, got None"
-    ):
-        evaluate(GaussianNB(), X)
+        function(*args)

@@ -224,6 +224,9 @@ def test_constant_rare_and_unused_labels_are_named(labels):
     assert "none" in by_code["undefined"]
     assert "few (4)" in by_code["few-samples"]
     assert "few" in by_code["never-predicted"]
+    one, three = KNeighborsClassifier(1), y[["art", "law", "news"]]
+    copies = skeval.evaluate(one, three, three, random_state=0, cv=3)
+    assert "perfect" in [one.code for one in copies.warnings]
 
 
 def test_classes_that_scikit_learn_does_not_score(labels):

@@ -1,7 +1,5 @@
 """What evaluate tells of its out-of-fold predictions: metrics, matrix, hard samples, subgroups."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -288,18 +286,6 @@ def test_searches_say_what_they_claimed(iris):
     assert found.value == pytest.approx(found.extra.inner_score - found.extra.nested_score)
     assert "held-out samples" in str(report)
     assert evaluate(KNeighborsClassifier(), X, y, cv=folds, include="holdout").tuning is None
-
-
-def test_all_of_it_is_in_frames_json_and_copies(of_two, of_three, of_numbers):
-    for report in (of_two, of_three, of_numbers):
-        for part in ("estimates", "metrics", "hard_samples", "predictions"):
-            assert report.to_frame(part) is not None
-        found = json.loads(report.to_json())
-        assert list(found["metrics"]) == list(report.metrics)
-        assert [w["code"] for w in found["warnings"]] == [w.code for w in report.warnings]
-    for absent in ("confusion", "nothing"):
-        with pytest.raises(ValueError, match=r"part must be one of .*'estimates'"):
-            of_numbers.to_frame(absent)
 
 
 def test_weights_count_in_fits_errors_and_metrics(iris):
