@@ -52,17 +52,6 @@ CORRECTED = {"holm": "Holm-corrected P-values", "none": "and so do the P-values"
 
 
 ROOT = name_error("squared")
-COMPARED = {
-    "accuracy": ("error rate", -1.0),
-    "neg_mean_squared_error": (ROOT, -1.0),
-    "mean_squared_error": (ROOT, 1.0),
-    "neg_mean_absolute_error": ("mean absolute error", -1.0),
-    "neg_log_loss": ("log loss", -1.0),
-    "neg_brier_score": ("Brier score", -1.0),
-    "brier_score_loss": ("Brier score", 1.0),
-    "roc_auc_score": (name_metric("roc_auc"), 1.0),
-}
-"""Display names of compared scores, and -1 for negative errors."""
 
 
 def join_reports(reports: Mapping[str, Report], comparison: Comparison | None, seed: int) -> Report:
@@ -146,10 +135,9 @@ def _judge_baselines(report: Any) -> list[str]:
 
 def _find_compared_metric(report: Any) -> tuple[str, float]:
     """Return the display name of the compared metric, and -1 if the scores are its negative."""
-    scoring = report.comparison.scoring
-    if scoring.startswith("minus the "):
-        return scoring.removeprefix("minus the "), -1.0
-    return COMPARED.get(scoring, (name_metric(scoring), 1.0))
+    scoring, first = report.comparison.scoring, _find_first(report)
+    name = ROOT if first.answer.loss == "squared" else first.answer.name
+    return name, -1.0 if scoring.startswith(("accuracy", "minus", "neg_")) else 1.0
 
 
 def _find_difference(report: Any, pair: tuple[str, str]) -> tuple[float, ConfidenceInterval]:

@@ -367,7 +367,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Report:
     evaluation = replace(evaluation, better=better, metric=None if rare is None else rare.metric)
     # the other estimates and the tests
     finished = run_parts(evaluation, clock)
-    cautions = _warn(evaluation, finished, metrics, clock)
+    cautions = clock.finish(_warn, evaluation, finished, metrics, clock)
     if not clock.stopped and not clock.allows(1):
         finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
     # nothing is said of the baseline after a serious warning, and if another metric decides
@@ -409,11 +409,9 @@ def _warn(
     cautions: list[Caution] = []
     if not target.outputs:
         # the table, and perfect predictions with the features that give them
-        cautions = clock.finish(
-            write_data_warnings, inputs.X, target, kept, names, evaluation.left_out
-        )
+        cautions = write_data_warnings(inputs.X, target, kept, names, evaluation.left_out)
         if _findings.is_perfect(predictions, metrics):
-            perfect = clock.finish(warn_of_perfection, inputs.X, target, names)
+            perfect = warn_of_perfection(inputs.X, target, names)
             if list_grave(perfect):  # it names the features
                 cautions = [one for one in cautions if one.code != "telling-feature"]
             cautions += perfect
@@ -424,22 +422,17 @@ def _warn(
         cautions.append(Caution("ordered", ORDERED + TOO_ALIKE * (units.n_units == 1)))
     if units.kind is UnitKind.FOLD:
         cautions.append(Caution("given-folds", _sentences.write_given_folds(units.n_units)))
+    # the order of the rows, and the model
     if target.outputs:
         cautions += warn_of_outputs(evaluation)
     else:
-        cautions += clock.finish(_check_order, evaluation)
+        cautions += _check_order(evaluation)
         cautions += _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
-        cautions += clock.finish(
-            _warnings.check_least_squares, inputs.estimator, inputs.X, target.y
-        )
-        cautions += clock.finish(
-            _warnings.check_fitted_before, inputs, evaluation.seed, clock.allows
-        )
-    return [
-        *cautions,
-        *finished.cautions,
-        *_warnings.check_estimates(finished.estimates, evaluation.estimate, units.kind),
-    ]
+        cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
+        cautions += _warnings.check_fitted_before(inputs, evaluation.seed, clock.allows)
+    cautions += finished.cautions
+    main = evaluation.estimate
+    return cautions + _warnings.check_estimates(finished.estimates, main, units.kind)
 
 
 def _summarize(evaluation: Evaluation) -> dict[str, Any]:

@@ -35,7 +35,6 @@ from skeval.report._data_checks import warn_of_points
 from skeval.report._one_clustering import (
     N_NEIGHBORS,
     ORIENTATION,
-    ShownClusters,
     draw_clusters,
     evaluate_as_is,
     has_number,
@@ -227,7 +226,7 @@ def evaluate_clusterer(
         "stability": choices[PREDICTION_STRENGTH],
         "external": external,
         "partitions": partitions,
-        "shown": find_clustering(X, partitions, choice, seed),
+        "shown": place_samples(X, partitions.get(choice.n_clusters), seed),
         "n_samples": X.shape[0],
         "n_features": X.shape[1],
         "clusterer": write_estimator(clusterer),
@@ -367,14 +366,10 @@ def show_clusters(report: Any) -> Section:
         beside=True,
         n_in_text=0,
     )
-    shown, heading = report.shown, "The clusters"
-    if shown is None:
-        return Section(heading, tables=[table])
-    # the chosen clustering, or the one with the largest silhouette
-    chosen = shown.n_clusters == report.n_clusters
-    what = "the chosen number" if chosen else "the largest silhouette; no number was chosen"
-    caption = f"Shown: k = {shown.n_clusters}, {what}."
-    return Section(heading, explains=[caption], figures=[draw_clusters(shown)], tables=[table])
+    if report.shown is None:
+        return Section("The clusters", tables=[table])
+    caption, figures = [f"Shown: k = {report.n_clusters}."], [draw_clusters(report.shown)]
+    return Section("The clusters", explains=caption, figures=figures, tables=[table])
 
 
 def show_rules(report: Any) -> Section:
@@ -533,22 +528,3 @@ CLUSTERING = Layout(
     plot=_plot,
     predictions=_frame_partitions,
 )
-
-
-# --- the clustering that a page draws
-
-
-def find_clustering(
-    X: Any, partitions: Mapping[int, np.ndarray], choice: NClustersChoice, seed: int
-) -> ShownClusters | None:
-    """Return the clustering to show; None if the algorithm found one cluster only.
-
-    It is the choice or, if that is 1, the clustering with the largest silhouette.
-    """
-    shown = choice.n_clusters
-    if shown == 1:
-        shown = int(choice.candidates[np.argmax(choice.values)])
-    labels = partitions[shown]
-    if len(np.unique(labels)) < 2:
-        return None
-    return ShownClusters(shown, labels, *place_samples(X, seed))

@@ -78,7 +78,7 @@ def evaluate_as_is(
     begin_step("clustering", run["verbose"])
     labels = fit_labels(seed_clusterer(clone(clusterer), np.random.default_rng(seed)), X)
     names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
-    values, shown = {}, None
+    values: dict[str, float] = {}
     if len(names) > 1:
         options = {
             "metric": "precomputed" if of_pairs else "euclidean",
@@ -89,14 +89,14 @@ def evaluate_as_is(
         pairs = zip(directions, compute_internal(X, labels, [*directions], options), strict=True)
         values = {name: value for name, value in pairs if np.isfinite(value)}
     # the stability of its clusters
-    stability = halves = structure = None
+    stability = halves = structure = shown = None
     run = {"random_state": seed, **run}
     if len(names):
         begin_step("stability", run["verbose"])
         stability = cluster_stability(clusterer, X, n_resamples=10 * n_repeats, **run)
     # agreement of halves and a test of structure need points, which are clustered again
     if len(names) > 1 and not of_pairs:
-        shown = ShownClusters(len(names), labels, *place_samples(X, seed))
+        shown = place_samples(X, labels, seed)
         halves = predictive_power(
             clusterer, X, agreement=PREDICTION_STRENGTH, n_repeats=n_repeats, **run
         )
@@ -256,8 +256,6 @@ class ShownClusters:
 
     Attributes
     ----------
-    n_clusters : int
-        Requested number of clusters: the choice, or the most stable one if none was chosen.
     labels : ndarray of shape (n_samples,)
         Cluster of each sample.
     components : ndarray of shape (n_samples, 2)
@@ -266,7 +264,6 @@ class ShownClusters:
         Their shares of the variance of X; nan if nothing varies.
     """
 
-    n_clusters: int
     labels: np.ndarray
     components: np.ndarray
     shares: np.ndarray
@@ -275,8 +272,10 @@ class ShownClusters:
 N_COMPONENTS = 2
 
 
-def place_samples(X: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return coordinates on the first two principal components, and their shares."""
+def place_samples(X: Any, labels: np.ndarray | None, seed: int) -> ShownClusters | None:
+    """Return a clustering on the first two principal components; None without two clusters."""
+    if labels is None or len(np.unique(labels)) < 2:
+        return None
     # one memory layout, because sums in another differ in the last digits
     points = X if issparse(X) else np.ascontiguousarray(X, dtype=float)
     # principal components, of sparse data without a dense copy
@@ -289,16 +288,17 @@ def place_samples(X: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
         analysis = PCA(n_axes, svd_solver=solver, random_state=seed)
         components[:, :n_axes] = analysis.fit_transform(points)
         shares[:n_axes] = analysis.explained_variance_ratio_
-    return components, shares
+    return ShownClusters(labels, components, shares)
 
 
 def draw_clusters(shown: Any) -> Figure:
     """Return the figure of the samples in a plane."""
+    n_clusters = len(np.unique(shown.labels))
     return Figure(
         partial(draw_map, shown),
         "Samples on the first two principal components; each cluster has its number at its mean. "
         "Clusters that overlap here may be separated in other directions.",
-        label=f"The samples of {shown.n_clusters} clusters on two principal components.",
+        label=f"The samples of {n_clusters} clusters on two principal components.",
     )
 
 

@@ -75,7 +75,7 @@ def ax():
 def show(n):
     rng = np.random.default_rng(0)
     labels = np.sort(np.arange(n) % 3)
-    return ShownClusters(3, labels, rng.normal(size=(n, 2)), np.array([0.5, np.nan]))
+    return ShownClusters(labels, rng.normal(size=(n, 2)), np.array([0.5, np.nan]))
 
 
 def test_every_sample_is_on_the_map(ax):
