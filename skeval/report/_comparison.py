@@ -267,7 +267,9 @@ def show_side_by_side(report: Any) -> Section:
     metrics = [name for name in USUAL if name in available]
     named = "error" if noun == "estimator" else first.answer.name
     if first.answer.loss == "squared":
-        named = metrics.pop(metrics.index("root_mean_squared_error")).replace("_", " ")
+        named = ROOT
+    if named == ROOT:
+        metrics = [name for name in metrics if name != "root_mean_squared_error"]
     rows = []
     for name, one in report.reports.items():
         values = find_main_metrics(one)

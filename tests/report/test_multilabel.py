@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import norm
 from sklearn import metrics as sk
 from sklearn.datasets import make_multilabel_classification, make_regression
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 from sklearn.metrics import f1_score
 from sklearn.model_selection import TimeSeriesSplit
@@ -198,6 +199,9 @@ def test_numbers_are_compared_with_the_mean_of_each_output():
     spread = np.average(((y - mean) ** 2).mean(axis=1), weights=weight)
     assert report.baseline.error == pytest.approx(spread)
     assert report.baseline.better
+    models = {"ridge": Ridge(), "mean": DummyRegressor()}
+    both = skeval.evaluate(models, X, y, cv=3, include=[], random_state=0)
+    assert "ridge has a significantly lower root mean squared error than mean" in str(both)
     absolute = skeval.evaluate(Ridge(), X, y, loss="absolute", random_state=0)
     median = abs(y - np.median(y, axis=0)).mean()
     assert absolute.baseline.error == pytest.approx(median, rel=0.02)
