@@ -362,8 +362,7 @@ def read_predictions(
     if kind == "labels":
         return _read_labels(y, values)
     if values.ndim == 2:
-        classes, columns = _sort_columns(y, values, labels)
-        read = _read_columns(y, classes, columns, kind, pos_label, threshold)
+        read = _read_columns(y, values, kind, labels, pos_label, threshold)
         return read._replace(original=values)
     return _read_scores(y, values, kind, pos_label, threshold)
 
@@ -405,13 +404,19 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
     if len(values) > 2 or values <= set(classes):
         return None
     if not (values <= {0, 1} or values <= {-1, 1}):
-        _refuse_other_codes(classes, sorted(values))
+        if len(values) == 2 and all(value % 1 == 0 for value in values):
+            raise ValueError(
+                f"predictions must contain the classes of y_true, {classes[0]!r} and "
+                f"{classes[1]!r}, or scores of one of them, got only the numbers {min(values):g} "
+                f"and {max(values):g}. If they are labels, give both the same class names, "
+                "otherwise pass kind='scores'."
+            )
         return None
     # which class 1 stands for: by the option, or by words such as "yes"
     words = tuple(str(label).strip().lower() for label in classes)
     negative, positive = classes
     if pos_label is not None:
-        _check_positive(classes, pos_label)
+        _checks.positive_label(classes, pos_label)
         negative, positive = sorted(classes, key=lambda label: label == pos_label)
     elif words[::-1] in POSITIVE_WORDS:
         positive, negative = classes
@@ -422,21 +427,6 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
             "for; pass kind='probabilities' if the predictions are probabilities."
         )
     return np.where(predictions == 1, positive, negative)
-
-
-def _refuse_other_codes(classes: list[Any], values: list[Any]) -> None:
-    """Raise if predictions for two classes are two whole numbers, such as 1 and 2."""
-    if len(values) == 2 and all(value % 1 == 0 for value in values):
-        raise ValueError(
-            f"predictions must contain the classes of y_true, {classes[0]!r} and {classes[1]!r}, "
-            f"or scores of one of them, got only the numbers {values[0]:g} and {values[1]:g}. If "
-            "they are labels, give both the same class names, otherwise pass kind='scores'."
-        )
-
-
-def _check_positive(classes: list[Any], pos_label: Any) -> None:
-    if pos_label not in classes:
-        raise ValueError(f"pos_label must be one of {classes}, got {pos_label!r}.")
 
 
 def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
@@ -549,11 +539,9 @@ def _read_scores(
         )
     if predictions.dtype.kind not in "biuf":
         raise ValueError(f"predictions must contain numbers if kind={kind!r}.")
-    if pos_label is not None:
-        _check_positive(classes.tolist(), pos_label)
-    if pos_label is not None and pos_label == classes.tolist()[0]:
-        classes = classes[::-1]
     # the positive class is the second
+    if pos_label is not None and _checks.positive_label(classes.tolist(), pos_label) == classes[0]:
+        classes = classes[::-1]
     target = Target(y, classes, (y == classes[1]).astype(np.intp), positive=1)
     score = predictions.astype(float)
     response = score
@@ -574,39 +562,25 @@ def _read_scores(
     return read.cut(float(threshold)) if isinstance(threshold, Real) else read
 
 
-def _sort_columns(y: np.ndarray, columns: np.ndarray, labels: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted classes, and the column of each."""
+def _read_columns(
+    y: np.ndarray, columns: np.ndarray, kind: str, labels: Any, pos_label: Any, threshold: Any
+) -> ParsedPredictions:
+    """Return probabilities or scores of every class."""
     # one name for each column, all classes of y among them
-    names = np.unique(y) if labels is None else _checks.check_y("labels", labels)
-    unknown = [label for label in np.unique(y).tolist() if label not in names.tolist()]
-    if len(names) != columns.shape[1] or len(set(names.tolist())) < len(names) or unknown:
+    present = np.unique(y)
+    names = present if labels is None else _checks.check_y("labels", labels)
+    distinct = set(names.tolist())
+    complete = len(names) == len(distinct) == columns.shape[1] and distinct >= {*present.tolist()}
+    if not complete:
         raise ValueError(
             f"labels must name the class of each of the {columns.shape[1]} columns of predictions "
-            f"once, got {names.tolist()[:10]} for the classes {np.unique(y).tolist()[:10]}; "
+            f"once, got {names.tolist()[:10]} for the classes {present.tolist()[:10]}; "
             "skeval.model_selection.compare_predictions compares several systems."
         )
     order = np.argsort(names)
-    return names[order], columns[:, order]
-
-
-def _read_columns(
-    y: np.ndarray,
-    classes: np.ndarray,
-    columns: np.ndarray,
-    kind: str,
-    pos_label: Any,
-    threshold: Any,
-) -> ParsedPredictions:
-    """Return probabilities or scores of every class."""
+    classes, columns = names[order], columns[:, order]
     if kind == "probabilities":
-        # rows of probabilities add up to 1, up to rounding
-        normalized = _checks.normalize_rows(columns)
-        if normalized is None:
-            raise ValueError(
-                "predictions must lie in [0, 1] and add up to 1 for each sample to be "
-                "probabilities; kind='scores' accepts any numbers."
-            )
-        columns = normalized
+        columns = _checks.check_rows("predictions", columns)
     if len(classes) == 2:
         # two classes have one score, of the rarer class by default
         one = columns[:, 1] if kind == "probabilities" else columns[:, 1] - columns[:, 0]
