@@ -151,9 +151,11 @@ def _find_difference(report: Any, pair: tuple[str, str]) -> tuple[float, Confide
     name, scale = _find_compared_metric(report)
     if name == ROOT:
         scale /= sum(in_target_unit(report.reports[one].answer)[0] for one in pair) or 1.0
-    ends = scale * difference.interval.low, scale * difference.interval.high
+    value, *ends = (scale * end for end in (difference.value, *difference.interval))
     interval = replace(difference.interval, low=min(ends), high=max(ends))
-    return scale * difference.value, interval
+    if abs(value) < 1e-12 * (interval.high - interval.low):  # rounding
+        value = 0.0
+    return value, interval
 
 
 def _compare_two(report: Any) -> list[str]:

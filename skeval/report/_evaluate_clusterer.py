@@ -368,8 +368,9 @@ def show_clusters(report: Any) -> Section:
     )
     if report.shown is None:
         return Section("The clusters", tables=[table])
-    caption, figures = [f"Shown: k = {report.n_clusters}."], [draw_clusters(report.shown)]
-    return Section("The clusters", explains=caption, figures=figures, tables=[table])
+    caption = f"Shown: k = {report.n_clusters}, the chosen number."
+    figures = [draw_clusters(report.shown)]
+    return Section("The clusters", explains=[caption], figures=figures, tables=[table])
 
 
 def show_rules(report: Any) -> Section:
