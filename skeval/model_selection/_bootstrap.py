@@ -45,7 +45,7 @@ from skeval._inference.intervals import (
     size_from_weights,
     stretch,
 )
-from skeval._resampling.fit_outputs import COLUMNS, FitOutput, LossLike, join_outputs
+from skeval._resampling.fit_outputs import FitOutput, LossLike, join_outputs
 from skeval._resampling.fit_request import (
     FitRequest,
     ReplayedEstimator,
@@ -56,7 +56,6 @@ from skeval._resampling.fit_request import (
 )
 from skeval._resampling.inputs import Inputs, Params, validate_inputs
 from skeval._resampling.plans import (
-    BLOCK_ELEMENTS,
     PlanBlock,
     ResamplingPlan,
     bootstrap_plan,
@@ -64,8 +63,7 @@ from skeval._resampling.plans import (
     plan_resamples,
 )
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
-from skeval.metrics._scorers import find_batch, range_of, read_scoring
-from skeval.metrics._table import BatchPredictions
+from skeval.metrics._scorers import range_of, read_scoring
 from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._estimates import (
     check_enough,
@@ -553,20 +551,10 @@ class LossTally:
 
     def add(self, block: PlanBlock, output: FitOutput) -> None:
         """Add the losses of the samples that each resample left out."""
-        inputs, left_out = self.inputs, block.train == 0
-        if not np.array_equal(block.test, left_out):  # the models predicted all samples
-            kept = left_out[output.mask]
-            block, output = (
-                replace(block, test=left_out),
-                FitOutput(
-                    left_out,
-                    output.failed,
-                    None if output.predicted is None else output.predicted[kept],
-                    probability=None if output.probability is None else output.probability[kept],
-                ),
-            )
+        inputs = self.inputs
         # sums for each sample, and the mean of each resample
         losses = inputs.loss.of_output(inputs.target, block, output)
+        losses[block.train > 0] = np.nan  # models of scores predict all samples
         counted = np.nan_to_num(losses)
         self.sums += counted.sum(axis=0)
         self.tests += np.isfinite(losses).sum(axis=0)
@@ -722,26 +710,17 @@ class ScoreTally:
         samples of one class.
         """
         scores = np.full((len(output), 3), np.nan)
-        everything, fits = np.arange(block.train.shape[1]), list(output)
-        # rows of each part, by how often the resample drew each sample
-        done = np.flatnonzero(~output.failed).tolist()
-        of_parts = (
-            lambda counts: np.repeat(everything, counts),
-            lambda counts: everything,
-            lambda counts: np.flatnonzero(counts == 0),
-        )
-        for part in (0, 1, 2) if self.inputs.method == OPTIMISM else (1, 2):
-            rows = [of_parts[part](block.train[fit]) for fit in done]
-            scores[done, part] = self.score_at_once([fits[fit] for fit in done], rows, rows)
-            # scores that only the scorer can compute
-            for fit, of_fit in zip(done, rows, strict=True):
-                if np.isnan(scores[fit, part]):
-                    trained = np.repeat(everything, block.train[fit])
-                    scores[fit, part] = self.try_score(fits[fit], of_fit, trained=trained)
+        everything = np.arange(block.train.shape[1])
+        for fit, of_fit in enumerate(output):
+            if output.failed[fit]:
+                continue
+            drawn = np.repeat(everything, block.train[fit])
+            rows = (drawn, everything, np.flatnonzero(block.train[fit] == 0))
+            for part in (0, 1, 2) if self.inputs.method == OPTIMISM else (1, 2):
+                scores[fit, part] = self.try_score(of_fit, rows[part], trained=drawn)
+            if not self.needs_model and len(self.pooled) < self.n_pooled:
+                self.pooled.append((block.train[fit], of_fit))
         self.scores.append(scores)
-        if not self.needs_model and len(self.pooled) < self.n_pooled:
-            self.pooled += [(block.train[fit], fits[fit]) for fit in done]
-            del self.pooled[self.n_pooled :]
 
     def score(
         self,
@@ -775,30 +754,6 @@ class ScoreTally:
         score = self.scorer(model, X, y, **arguments)
         check_one_number(self.label, score)
         return float(score) if np.isfinite(score) else np.nan
-
-    def score_at_once(
-        self, outputs: list[FitOutput], rows: list[np.ndarray], samples: list[np.ndarray]
-    ) -> np.ndarray:
-        """Return the scores of rows of each output; nan if only the scorer can compute them."""
-        target = self.inputs.target
-        score = None if self.needs_model else find_batch(self.scorer, target.classes)
-        if score is None or self.inputs.weight is not None or not outputs:
-            return np.full(len(outputs), np.nan)
-        # join the predictions of all fits, and score them in one batch
-        sizes = np.array([len(of_fit) for of_fit in rows])
-        columns: dict[str, Any] = {
-            name: np.concatenate(
-                [getattr(one, name)[of_fit] for one, of_fit in zip(outputs, rows, strict=True)]
-            )
-            for name in COLUMNS
-            if getattr(outputs[0], name) is not None
-        }
-        # only the number of samples of each fit counts
-        counted = np.arange(sizes.max()) < sizes[:, None]
-        answers = FitOutput(counted, np.zeros(len(outputs), dtype=bool), **columns)
-        return score(
-            BatchPredictions(target.codes[np.concatenate(samples)], answers, target.n_classes)
-        )
 
     def try_score(self, output: FitOutput, rows: np.ndarray, **options: Any) -> float:
         """Return a score, nan if it is undefined."""
@@ -902,15 +857,12 @@ class ScoreTally:
         rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 1))
         number = rng.permutation(unit.max() + 1)
         block = (number % N_BLOCKS)[unit][samples]
-        scores, blocks = np.empty(0), np.unique(block)
-        step = max(1, BLOCK_ELEMENTS // len(rows))  # few blocks at once need little memory
-        for start in range(0, len(blocks), step):
-            kept = [np.flatnonzero(block != one) for one in blocks[start : start + step]]
-            some, of_some = ([of[one] for one in kept] for of in (rows, samples))
-            several = self.score_at_once([pooled] * len(kept), some, of_some)
-            for at in np.flatnonzero(np.isnan(several)):
-                several[at] = self.try_score(pooled, some[at], samples=of_some[at])
-            scores = np.append(scores, several)
+        scores = np.array(
+            [
+                self.try_score(pooled, rows[block != one], samples=samples[block != one])
+                for one in np.unique(block)
+            ]
+        )
         # delete-a-block jackknife, corrected for samples that are always drawn
         defined = scores[np.isfinite(scores)]
         if len(defined) < 2:
