@@ -351,7 +351,7 @@ class ErrorExtra:
         Degrees of freedom of Student's quantile; None for the normal quantile.
     fold_mean : float or None
         Mean of the fold errors, of one cross-validation only; `value` is the mean over samples.
-    no_interval : {"", "few_large_losses", "few_groups", "unstable_models"}
+    no_interval : {"", "few_large_losses", "few_groups", "unstable_models", "too_wide"}
         Reason why the interval is nan; empty if there is an interval.
     parameters : dict
         Parameters of the method.

@@ -23,11 +23,12 @@ from skeval._inference.errors import (
     SINGLE_INFLATION,
     TestLosses,
     error_estimate,
+    is_too_wide,
     size_of_mean,
     spread_of_mean,
 )
 from skeval._inference.estimate import Estimate, PerturbationExtra
-from skeval._inference.intervals import DRAWN, Spread, mirrored
+from skeval._inference.intervals import DRAWN, mirrored
 from skeval._inference.paired import time_units
 from skeval._resampling.fit_outputs import FitOutput, Loss, LossLike, mean_of_tested, resolve_loss
 from skeval._resampling.fit_request import FitRequest
@@ -56,17 +57,35 @@ from skeval.utils._text import write_number
 
 INFLATED = "inflated"
 """Interval with the inflated variance of one cross-validation."""
+TOO_WIDE = (
+    "No interval: its upper limit would be more than 20 times the error, too wide to be useful. "
+    "Collect more samples."
+)
 
 
 def estimate_error(
-    inputs: Inputs, value: float, standard_error: float, replicates: np.ndarray, **fields: Any
+    inputs: Inputs,
+    value: float,
+    standard_error: float,
+    replicates: np.ndarray,
+    *,
+    inflation: float = 1.0,
+    **fields: Any,
 ) -> Estimate:
-    """Return the estimate of a method; by default all samples and groups are counted."""
+    """Return the estimate of a method; by default all samples and groups are counted.
+
+    `inflation` multiplies the variance in the default interval. If the interval is too wide to be
+    useful and no other reason is passed, it is nan.
+    """
     shared = {"n_samples": len(inputs.target), "n_groups": inputs.units.n_groups}
+    loss, degrees = inputs.loss.name, fields.get("degrees_of_freedom", np.inf)
+    wider = float(np.sqrt(inflation) * standard_error)
+    if loss in intervals.NON_NEGATIVE and is_too_wide(value, wider, degrees):
+        shared |= {"no_interval": "too_wide", "details": {"caution": TOO_WIDE}}
     return error_estimate(
         value,
         float(standard_error),
-        loss=inputs.loss.name,
+        loss=loss,
         n_classes=inputs.target.n_classes,
         method=inputs.method,
         replicates=replicates,
@@ -83,21 +102,6 @@ def size_of_rate(
     if inputs.loss.name != "zero_one" and not no_wrong_label:
         return None
     return intervals.size_of_proportion(value, standard_error, n_samples, n_groups)
-
-
-def estimate_from_spread(
-    inputs: Inputs, value: float, spread: Spread, replicates: np.ndarray, size: float, **fields: Any
-) -> Estimate:
-    """Return an estimate from the spread of its losses; `size` is the effective sample size."""
-    standard_error, n_groups = spread.error, spread.n_groups
-    # numbers of the spread, which the caller may replace
-    shared: dict[str, Any] = {
-        "degrees_of_freedom": spread.degrees_of_freedom,
-        "effective_n_samples": size_of_rate(inputs, value, standard_error, size, n_groups),
-        "n_groups": None,
-        **spread.groups,
-    }
-    return estimate_error(inputs, value, standard_error, replicates, **(shared | fields))
 
 
 def estimate_from_losses(
@@ -281,13 +285,8 @@ def resubstitution_error(
 
 def resubstitution(inputs: Inputs, _: SeedSequence | None = None) -> Estimate:
     """Test on the training samples; its interval does not cover the true error: 1 fit."""
-    losses, weights = inputs.loss_values(fit_to_all(inputs)), inputs.relative_weight
-    # weighted mean of the losses, whose units may be groups
-    counted = np.ones(len(losses)) if weights is None else weights
-    spread = intervals.spread_of_ratio(counted * losses, counted, inputs.kept_together)
-    error = float(np.average(losses, weights=weights))
-    size = TestLosses(losses, weights).effective_size
-    return estimate_from_spread(inputs, error, spread, losses, size, n_fits=1)
+    inputs = inputs.with_options(n_jobs=None, verbose=0)
+    return average_folds(inputs, whole_plan(len(inputs.target)))
 
 
 def fit_to_all(inputs: Inputs, request: FitRequest | None = None) -> FitOutput:
@@ -485,6 +484,7 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
     n_tested = int(np.count_nonzero(tested))
     size: float = n_tested
     unit = time_units(sums, tests) if ordered else inputs.kept_together
+    means = sums[tested] / tests[tested]
     if weights is not None:
         _checks.check_weights("sample_weight of tested samples", weights[tested], n_tested)
         size = intervals.size_from_weights(weights[tested])
@@ -493,31 +493,41 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
     # mean over samples, with the variance of independent samples or units
     error = float(sums.sum() / tests.sum())
     if ordered and unit is not None:
-        losses = sums[tested] / tests[tested]
-        spread = spread_of_mean(TestLosses(losses, tests[tested], unit[tested]))
+        spread = spread_of_mean(TestLosses(means, tests[tested], unit[tested]))
     else:
         spread = intervals.spread_of_ratio(sums, tests, unit)
-    # the interval: of blocks of time, or with an inflated variance
-    fields: dict[str, Any] = {"fold_mean": float(np.nanmean(of_folds)), "n_samples": n_tested}
+    counted = size_of_rate(inputs, error, spread.error, size, spread.n_groups)
+    fields: dict[str, Any] = {
+        "n_samples": n_tested,
+        "n_groups": None,
+        "degrees_of_freedom": spread.degrees_of_freedom,
+        "effective_n_samples": counted,
+        "n_fits": plan.n_fits,
+        "n_failed": n_failed,
+        **spread.groups,
+    }
+    # the interval: of one test set, of blocks of time, or with an inflated variance
+    if len(of_folds) == 1 and not ordered:
+        return estimate_error(inputs, error, spread.error, means, **fields)
+    fields["fold_mean"] = float(np.nanmean(of_folds))
     if ordered:
         fields["first"] = "jeffreys"
         if np.isnan(spread.error):  # a single block of time has no variance between blocks
             fields["effective_n_samples"] = None
-    elif len(of_folds) > 1:
-        # folds share training samples: twice the variance, half of the samples
-        wider = np.sqrt(SINGLE_INFLATION) * spread.error
-        counted = size_of_rate(inputs, error, spread.error, size, spread.n_groups)
-        limits = intervals.mean_loss_limits(
-            error,
-            wider,
-            inputs.loss.name,
-            degrees_of_freedom=spread.degrees_of_freedom,
-            n_effective=None if counted is None else counted / SINGLE_INFLATION,
-            first="jeffreys",
-        )
-        fields |= {"forms": {INFLATED: next(iter(limits.values()))}, "first": INFLATED}
-    fields |= {"n_fits": plan.n_fits, "n_failed": n_failed}
-    return estimate_from_spread(inputs, error, spread, of_folds, size, **fields)
+        return estimate_error(inputs, error, spread.error, of_folds, **fields)
+    # folds share training samples: twice the variance, half of the samples
+    limits = intervals.mean_loss_limits(
+        error,
+        np.sqrt(SINGLE_INFLATION) * spread.error,
+        inputs.loss.name,
+        degrees_of_freedom=spread.degrees_of_freedom,
+        n_effective=None if counted is None else counted / SINGLE_INFLATION,
+        first="jeffreys",
+    )
+    fields |= {"forms": {INFLATED: next(iter(limits.values()))}, "first": INFLATED}
+    return estimate_error(
+        inputs, error, spread.error, of_folds, inflation=SINGLE_INFLATION, **fields
+    )
 
 
 N_RESAMPLES = 1000
