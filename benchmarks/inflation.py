@@ -33,7 +33,6 @@ from skeval._adapters.fits import fit_each
 from skeval._inference.errors import (
     INFLATION,
     MAX_RATIO,
-    Dealt,
     TestLosses,
     degrees_of_mean,
     fixed_inflation,
@@ -278,8 +277,8 @@ def read_sets(losses, fold, n_repeats):
     kept = losses[:, :n_repeats].astype(float)
     error = kept.mean(axis=(1, 2))
     folds = fold[:, :n_repeats].reshape(n_sets, -1).astype(np.intp)
-    dealt = [Dealt(kept[k].ravel(), row, repeat, folds[k]) for k in range(n_sets)]
-    return error, kept.var(axis=2, ddof=1).mean(axis=1), [shared_variance(each) for each in dealt]
+    shared = [shared_variance(kept[k].ravel(), row, repeat, folds[k]) for k in range(n_sets)]
+    return error, kept.var(axis=2, ddof=1).mean(axis=1), shared
 
 
 def rules():

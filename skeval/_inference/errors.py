@@ -552,25 +552,6 @@ def explain_no_interval(
     )
 
 
-class Dealt(NamedTuple):
-    """Losses over repeated folds, with one entry per sample and repeat.
-
-    Attributes
-    ----------
-    losses : ndarray of shape (n_predictions,)
-    row, repeat, fold : int ndarray of shape (n_predictions,)
-        Sample, repeat, and fold within the repeat; all count from 0.
-    weight : ndarray of shape (n_predictions,) or None
-        None if all samples have equal weights.
-    """
-
-    losses: Floats
-    row: NDArray[np.intp]
-    repeat: NDArray[np.intp]
-    fold: NDArray[np.intp]
-    weight: Floats | None = None
-
-
 class Shared(NamedTuple):
     """Extra covariance of losses that were tested by the same model.
 
@@ -593,7 +574,13 @@ UNKNOWN = Shared(np.nan, np.nan, np.nan)
 """Result for a single repeat, or for losses that do not vary."""
 
 
-def shared_variance(dealt: Dealt) -> Shared:
+def shared_variance(
+    losses: Floats,
+    row: NDArray[np.intp],
+    repeat: NDArray[np.intp],
+    fold: NDArray[np.intp],
+    weight: Floats | None = None,
+) -> Shared:
     r"""Return the extra covariance of losses tested by one model rather than by two.
 
     Bengio and Grandvalet (2004) decompose the variance of a cross-validation into the variance of
@@ -613,27 +600,28 @@ def shared_variance(dealt: Dealt) -> Shared:
     variance :math:`d_{ri}^2 d_{rj}^2`, and the sum of these over the pairs of one fold gives the
     noise.
 
-    The result is nan for a single repeat, or if no loss varies.
+    All arrays have one entry per sample and repeat: the loss, its sample, its repeat, its fold
+    within the repeat, and its weight. The result is nan for a single repeat, or if no loss varies.
     """
     # several losses of each sample that vary
-    row, times = dealt.row, np.bincount(dealt.row)
-    n, several = int(np.count_nonzero(times)), bool(np.ptp(dealt.repeat))
-    n_repeats = len(dealt.losses) / n
-    weight = np.ones(len(row)) if dealt.weight is None else dealt.weight
-    variance = float(np.cov(dealt.losses, aweights=weight, ddof=0))
+    times = np.bincount(row)
+    n, several = int(np.count_nonzero(times)), bool(np.ptp(repeat))
+    n_repeats = len(losses) / n
+    weight = np.ones(len(row)) if weight is None else weight
+    variance = float(np.cov(losses, aweights=weight, ddof=0))
     if not several or n < 2 or not variance > 0:
         return UNKNOWN
     # weighted deviation of each loss from the mean of its sample over the repeats
-    moved = weight * (dealt.losses - (np.bincount(row, dealt.losses) / np.maximum(times, 1))[row])
-    fit = dealt.repeat * (dealt.fold.max() + 1) + dealt.fold
+    moved = weight * (losses - (np.bincount(row, losses) / np.maximum(times, 1))[row])
+    fit = repeat * (fold.max() + 1) + fold
 
     def pairs(values: Floats, part: NDArray[np.intp]) -> float:
         """Return the sum over all pairs within one part of the products of their values."""
         return float(np.sum(np.bincount(part, values) ** 2) - np.sum(values**2))
 
     # mean product of deviations in one fold, less the mean in different folds
-    same, all_pairs = pairs(moved, fit), pairs(moved, dealt.repeat)
-    n_same, n_all = pairs(weight, fit), pairs(weight, dealt.repeat)
+    same, all_pairs = pairs(moved, fit), pairs(moved, repeat)
+    n_same, n_all = pairs(weight, fit), pairs(weight, repeat)
     if not n_all > n_same > 0:
         return UNKNOWN
     shared = same / n_same - (all_pairs - same) / (n_all - n_same)
@@ -682,30 +670,13 @@ class NestedFold(NamedTuple):
     inner: TestLosses
 
 
-class NestedErrors(NamedTuple):
-    """Results of nested cross-validation.
+def nested_interval(folds: Sequence[NestedFold], n_folds: int, n: int) -> tuple[float, float]:
+    """Return the error and standard error of Bates, Hastie and Tibshirani (2024, algorithm 1).
 
-    Attributes
-    ----------
-    outer, inner : float
-        Mean losses: the cross-validated error, and the error of models trained on one fold less.
-    mse : float
-        Estimated mean squared deviation of the inner error from the risk; may be negative.
-    naive : float
-        Variance of the inner error if losses were independent.
-    """
-
-    outer: float
-    inner: float
-    mse: float
-    naive: float
-
-
-def nested_errors(folds: Sequence[NestedFold], n_folds: int, n: int) -> NestedErrors:
-    """Return the errors and the mean squared error of Bates, Hastie & Tibshirani (2024, alg. 1).
-
-    With ``a = (mean e_in - mean e_out)^2`` and ``b = var(e_out) / |fold|``, the mean squared error
-    is ``(K-1)/K mean(a - b)`` over the folds of all repeats.
+    With ``a = (mean e_in - mean e_out)^2`` and ``b = var(e_out) / |fold|``, the mean squared
+    deviation of the inner error from the risk is ``(K-1)/K mean(a - b)`` over the folds of all
+    repeats; its root is clipped to the range from the naive standard error to sqrt(K) times the
+    naive one. The bias of a model trained on one fold less is ``(1 + (K-2)/K) (inner - outer)``.
     """
     # squared difference of both errors, less the variance of the outer one
     gaps = [
@@ -713,20 +684,11 @@ def nested_errors(folds: Sequence[NestedFold], n_folds: int, n: int) -> NestedEr
         for fold in folds
     ]
     finite = [gap for gap in gaps if np.isfinite(gap)]
-    mse = (n_folds - 1) / n_folds * float(np.mean(finite)) if finite else np.nan
-    # both mean losses, and the variance of independent losses
+    mse = (n_folds - 1) / n_folds * float(np.mean(finite)) if finite else -np.inf
+    # variance of the inner error if losses were independent
     inner = concatenate_tested([fold.inner for fold in folds])
     naive = float(np.var(inner.losses, ddof=1)) / n * design_effect([f.inner for f in folds])
+    # inner error less its bias
     outer = mean_loss(concatenate_tested([fold.outer for fold in folds]))
-    return NestedErrors(outer, mean_loss(inner), mse, naive)
-
-
-def nested_interval(errors: NestedErrors, n_folds: int) -> tuple[float, float]:
-    """Return the inner error minus its bias, and the root of the mean squared error.
-
-    The bias of a model trained on one fold less is ``(1 + (K-2)/K) (inner - outer)``. The standard
-    error is clipped to the range from the naive one to sqrt(K) times the naive one.
-    """
-    bias = (1 + (n_folds - 2) / n_folds) * (errors.inner - errors.outer)
-    mse = np.clip(np.nan_to_num(errors.mse, nan=errors.naive), errors.naive, n_folds * errors.naive)
-    return errors.inner - bias, float(np.sqrt(mse))
+    bias = (1 + (n_folds - 2) / n_folds) * (mean_loss(inner) - outer)
+    return mean_loss(inner) - bias, float(np.sqrt(np.clip(mse, naive, n_folds * naive)))

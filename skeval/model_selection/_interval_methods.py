@@ -305,9 +305,7 @@ def nested_cv(
     plan = repeated_folds(inputs.units, n_folds, n_repeats, root, nested=True)
     outputs = list(fit_each(inputs, plan))
     folds = nested_losses(inputs, deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
-    # algorithm 1 of Bates, Hastie and Tibshirani (2024)
-    nested = errors.nested_errors(folds, n_folds, len(inputs.target))
-    value, standard_error = errors.nested_interval(nested, n_folds)
+    value, standard_error = errors.nested_interval(folds, n_folds, len(inputs.target))
     n_groups = inputs.units.n_groups
     return estimate_from_losses(
         inputs,
@@ -593,7 +591,7 @@ def predict_repeats(
     row, repeat, fold = predictions.row, predictions.repeat, predictions.fold
     weight = None if inputs.weight is None else inputs.weight[row]
     # covariance of losses that share a model, eq. (3) of shared_variance
-    shared = errors.shared_variance(errors.Dealt(predictions.loss, row, repeat, fold, weight))
+    shared = errors.shared_variance(predictions.loss, row, repeat, fold, weight)
     return replace(predictions, inflation=errors.inflation_of(shared, plan.n_repeats))
 
 

@@ -18,7 +18,6 @@ from sklearn.neighbors import NearestCentroid
 from skeval._inference import errors
 from skeval._inference.errors import (
     METHODS,
-    Dealt,
     combine,
     degrees_of_mean,
     no_information,
@@ -219,7 +218,7 @@ def deal(losses, fold, weight=None):
     n_repeats, n = losses.shape
     row, repeat = np.tile(np.arange(n), n_repeats), np.repeat(np.arange(n_repeats), n)
     counted = None if weight is None else weight[row]
-    return Dealt(losses.ravel(), row, repeat, fold.ravel(), counted)
+    return losses.ravel(), row, repeat, fold.ravel(), counted
 
 
 def draw_losses(rng, n_repeats=4, n=30, n_folds=5, shared=0.3):
@@ -238,7 +237,7 @@ def test_shared_variance_is_that_of_the_pairs(weighted):
     expected = slow_shared_variance(
         losses.tolist(), fold.tolist(), [1.0] * 31 if weight is None else weight.tolist()
     )
-    found = shared_variance(deal(losses, fold, weight))
+    found = shared_variance(*deal(losses, fold, weight))
     assert found == pytest.approx(expected, rel=1e-10)
 
 
@@ -247,7 +246,7 @@ def test_shared_variance_is_unbiased(n_repeats, shared):
     """The variance of what a fit adds to its losses, over that of a mean of single losses."""
     rng = np.random.default_rng(2)
     drawn = [draw_losses(rng, n_repeats, 60, 5, shared) for _ in range(300)]
-    found, noise, _ = np.array([shared_variance(deal(*each)) for each in drawn]).T
+    found, noise, _ = np.array([shared_variance(*deal(*each)) for each in drawn]).T
     variance = np.mean([losses.var() for losses, _ in drawn])
     error = np.std(found, ddof=1) / np.sqrt(len(found))
     assert abs(found.mean() - 60 * shared**2 / variance) < 4 * error
@@ -257,8 +256,8 @@ def test_shared_variance_is_unbiased(n_repeats, shared):
 
 def test_nothing_is_shared_where_nothing_is_repeated_or_varies():
     losses, fold = draw_losses(np.random.default_rng(3))
-    assert np.isnan(shared_variance(deal(losses[:1], fold[:1]))).all()
-    assert np.isnan(shared_variance(deal(np.zeros((4, 30)), fold))).all()
+    assert np.isnan(shared_variance(*deal(losses[:1], fold[:1]))).all()
+    assert np.isnan(shared_variance(*deal(np.zeros((4, 30)), fold))).all()
 
 
 TAILS = {
