@@ -826,9 +826,40 @@ def compare_selections(
     outside = inputs.with_estimator(tail, selected.transform(X)).with_options(
         params=params_of_part(tail, inputs.params)
     )
-    # errors without and with the selection inside
+    # errors of the folds without and with the selection inside
     cv1, cv2 = fold_errors(outside, plan), fold_errors(inputs, plan)
-    return compute_bias(cv1, cv2, plan, repeat_of, confidence_level)
+    done = np.flatnonzero(np.isfinite(cv1) & np.isfinite(cv2))
+    if not len(done):
+        raise ValueError("selector and classifier failed in every fold.")
+    blocks = [plan.draw(fold) for fold in done.tolist()]
+    n_train = np.array([np.count_nonzero(block.train) for block in blocks])
+    n_test = np.array([np.count_nonzero(block.test) for block in blocks])
+    # errors of each repeat, pooled over its held-out predictions
+    repeat = np.unique(repeat_of[done], return_inverse=True)[1]
+    cv1_errors, cv2_errors = (
+        np.bincount(repeat, errors[done] * n_test) / np.bincount(repeat, n_test)
+        for errors in (cv1, cv2)
+    )
+    bias = float(np.mean(cv2_errors - cv1_errors))
+    error = corrected_error(cv2[done] - cv1[done], float(np.mean(n_test / n_train)))
+    options: dict[str, Any] = {"bounds": (-1.0, 1.0), "degrees_of_freedom": len(done) - 1}
+    return Estimate(
+        name="selection bias",
+        value=bias,
+        standard_error=error,
+        method="cross_validation",
+        limits={"corrected_t": partial(normal_interval, bias, error, **options)},
+        replicates=cv2_errors - cv1_errors,
+        extra=BiasExtra(
+            cv1_error=float(cv1_errors.mean()),
+            cv2_error=float(cv2_errors.mean()),
+            cv1_errors=cv1_errors,
+            cv2_errors=cv2_errors,
+            n_repeats=len(cv1_errors),
+            n_failed=len(cv1) - len(done),
+        ),
+        confidence_level=confidence_level,
+    )
 
 
 def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | None:
@@ -901,48 +932,6 @@ def fold_errors(inputs: Inputs, plan: ResamplingPlan) -> np.ndarray:
     blocks = fit_plan(inputs, plan)
     errors = [row_means(loss.of_output(inputs.target, block, output)) for block, output in blocks]
     return np.concatenate(errors)
-
-
-def compute_bias(
-    cv1: np.ndarray,
-    cv2: np.ndarray,
-    plan: ResamplingPlan,
-    repeat_of: np.ndarray,
-    confidence_level: float,
-) -> Estimate:
-    """Return the bias, from the errors of both procedures in each fold of a plan."""
-    done = np.flatnonzero(np.isfinite(cv1) & np.isfinite(cv2))
-    if not len(done):
-        raise ValueError("selector and classifier failed in every fold.")
-    blocks = [plan.draw(fold) for fold in done.tolist()]
-    n_train = np.array([np.count_nonzero(block.train) for block in blocks])
-    n_test = np.array([np.count_nonzero(block.test) for block in blocks])
-    # errors of each repeat, pooled over its held-out predictions
-    repeat = np.unique(repeat_of[done], return_inverse=True)[1]
-    cv1_errors, cv2_errors = (
-        np.bincount(repeat, errors[done] * n_test) / np.bincount(repeat, n_test)
-        for errors in (cv1, cv2)
-    )
-    bias = float(np.mean(cv2_errors - cv1_errors))
-    error = corrected_error(cv2[done] - cv1[done], float(np.mean(n_test / n_train)))
-    options: dict[str, Any] = {"bounds": (-1.0, 1.0), "degrees_of_freedom": len(done) - 1}
-    return Estimate(
-        name="selection bias",
-        value=bias,
-        standard_error=error,
-        method="cross_validation",
-        limits={"corrected_t": partial(normal_interval, bias, error, **options)},
-        replicates=cv2_errors - cv1_errors,
-        extra=BiasExtra(
-            cv1_error=float(cv1_errors.mean()),
-            cv2_error=float(cv2_errors.mean()),
-            cv1_errors=cv1_errors,
-            cv2_errors=cv2_errors,
-            n_repeats=len(cv1_errors),
-            n_failed=len(cv1) - len(done),
-        ),
-        confidence_level=confidence_level,
-    )
 
 
 def selection_stability(

@@ -566,7 +566,7 @@ class LossTally:
         method: str,
         plan: ResamplingPlan,
         whole: FitOutput,
-        counts: dict[str, int],
+        counts: dict[str, Any],
         *,
         average: str = "samples",
     ) -> Estimate:

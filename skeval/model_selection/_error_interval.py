@@ -36,7 +36,6 @@ from skeval.model_selection._estimates import find_mean_loss, label_parts, losse
 from skeval.model_selection._interval_methods import (
     AUTO,
     ERROR_METHODS,
-    FitMeans,
     average_repeats,
     average_subsamples,
     plan_repeats,
@@ -488,7 +487,7 @@ def loss_of_score(inputs: Inputs, label: str) -> Loss:
     return ANY if mean is None else resolve_loss(mean.loss, inputs.target)
 
 
-def take_score(scores: list[Any], name: str, label: str) -> FitMeans:
+def take_score(scores: list[Any], name: str, label: str) -> np.ndarray:
     """Return one score of each fit, or its mean loss if it has one; undefined scores are nan."""
     # the numbers of this score
     of_name = [score[name] if isinstance(score, dict) else score for score in scores]
@@ -497,7 +496,7 @@ def take_score(scores: list[Any], name: str, label: str) -> FitMeans:
     values = np.array(of_name, dtype=float)
     values[~np.isfinite(values)] = np.nan
     mean = find_mean_loss(label)
-    return FitMeans(values if mean is None else mean.best - values, np.nan, 0)
+    return values if mean is None else mean.best - values
 
 
 def score_repeats(

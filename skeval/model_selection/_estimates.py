@@ -68,25 +68,39 @@ def estimate_error(
     value: float,
     standard_error: float,
     replicates: np.ndarray,
+    tested: TestLosses | None = None,
+    variance: float = np.nan,
     *,
     inflation: float = 1.0,
+    binomial: bool = True,
+    widest: float | None = None,
     **fields: Any,
 ) -> Estimate:
     """Return the estimate of a method; by default all samples and groups are counted.
 
-    `inflation` multiplies the variance in the default interval. If the interval is too wide to be
-    useful and no other reason is passed, it is nan.
+    If the value is the mean of losses, `tested` has them, or `untested_losses` with the same
+    weights and units. Then `variance` is the variance of a single loss, for 0-1 loss
+    ``value (1 - value)`` if `binomial`, and `inflation` the factor in the squared standard error.
+    The interval is nan if it is too wide to be useful with the standard error, or with `widest`.
     """
-    shared = {"n_samples": len(inputs.target), "n_groups": inputs.units.n_groups}
-    loss, degrees = inputs.loss.name, fields.get("degrees_of_freedom", np.inf)
-    wider = float(np.sqrt(inflation) * standard_error)
-    if loss in intervals.NON_NEGATIVE and is_too_wide(value, wider, degrees):
+    loss, n_classes = inputs.loss.name, inputs.target.n_classes
+    shared: dict[str, Any] = {"n_samples": len(inputs.target), "n_groups": inputs.units.n_groups}
+    # rounding may exceed the range
+    value = float(np.clip(value, *intervals.bounds_of(loss, n_classes)))
+    if tested is not None:
+        # number of independent samples with this standard error
+        if binomial and loss == "zero_one":
+            variance = value * (1 - value)
+        effective = size_of_mean(tested, variance, standard_error, inflation)
+        shared["effective_n_samples"] = effective
+    widest, degrees = widest or standard_error, fields.get("degrees_of_freedom", np.inf)
+    if loss in intervals.NON_NEGATIVE and is_too_wide(value, widest, degrees):
         shared |= {"no_interval": "too_wide", "details": {"caution": TOO_WIDE}}
     return error_estimate(
         value,
         float(standard_error),
         loss=loss,
-        n_classes=inputs.target.n_classes,
+        n_classes=n_classes,
         method=inputs.method,
         replicates=replicates,
         confidence_level=inputs.confidence_level,
@@ -104,37 +118,10 @@ def size_of_rate(
     return intervals.size_of_proportion(value, standard_error, n_samples, n_groups)
 
 
-def estimate_from_losses(
-    inputs: Inputs,
-    value: float,
-    standard_error: float,
-    replicates: np.ndarray,
-    tested: TestLosses,
-    variance: float = np.nan,
-    *,
-    inflation: float = 1.0,
-    binomial: bool = True,
-    **fields: Any,
-) -> Estimate:
-    """Return the estimate of a method that averages losses.
-
-    `tested` has these losses, or `untested_losses` with the same weights and units. `variance` is
-    the variance of a single loss; for 0-1 loss it is ``value (1 - value)`` if `binomial`.
-    """
-    # rounding may exceed the range; 0-1 losses have the binomial variance
-    value = float(np.clip(value, *intervals.bounds_of(inputs.loss.name, inputs.target.n_classes)))
-    if binomial and inputs.loss.name == "zero_one":
-        variance = value * (1 - value)
-    # number of independent samples with this standard error
-    effective = size_of_mean(tested, variance, standard_error, inflation)
-    shared = {"effective_n_samples": effective}
-    return estimate_error(inputs, value, standard_error, replicates, **(shared | fields))
-
-
-def untested_losses(inputs: Inputs, share: float = 1.0) -> TestLosses:
-    """Return losses of 0 for a share of the units, with their weights and units."""
-    counted = inputs.units.unit < int(share * inputs.units.n_units)
-    return inputs.count(np.flatnonzero(counted), np.zeros(counted.sum()))
+def untested_losses(inputs: Inputs) -> TestLosses:
+    """Return losses of 0 for all samples, with their weights and units."""
+    n = len(inputs.target)
+    return inputs.count(np.arange(n), np.zeros(n))
 
 
 def label_parts(scoring: Any) -> dict[str, str]:
@@ -516,18 +503,17 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
             fields["effective_n_samples"] = None
         return estimate_error(inputs, error, spread.error, of_folds, **fields)
     # folds share training samples: twice the variance, half of the samples
+    wider = float(np.sqrt(SINGLE_INFLATION) * spread.error)
     limits = intervals.mean_loss_limits(
         error,
-        np.sqrt(SINGLE_INFLATION) * spread.error,
+        wider,
         inputs.loss.name,
         degrees_of_freedom=spread.degrees_of_freedom,
         n_effective=None if counted is None else counted / SINGLE_INFLATION,
         first="jeffreys",
     )
     fields |= {"forms": {INFLATED: next(iter(limits.values()))}, "first": INFLATED}
-    return estimate_error(
-        inputs, error, spread.error, of_folds, inflation=SINGLE_INFLATION, **fields
-    )
+    return estimate_error(inputs, error, spread.error, of_folds, widest=wider, **fields)
 
 
 N_RESAMPLES = 1000

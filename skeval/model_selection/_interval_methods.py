@@ -60,7 +60,7 @@ from skeval.model_selection._bootstrap import bootstrap
 from skeval.model_selection._estimates import (
     check_enough,
     cross_validation,
-    estimate_from_losses,
+    estimate_error,
     leave_one_out,
     perturb_error,
     resubstitution,
@@ -130,7 +130,7 @@ def holdout(inputs: Inputs, root: SeedSequence, *, test_size: Any = 1 / 3) -> Es
     (output,) = completed(fit_each(inputs, subsamples(inputs.units, n_test, 1, root)))
     tested = inputs.tested(output)
     spread = errors.spread_of_mean(tested)
-    return estimate_from_losses(
+    return estimate_error(
         inputs,
         errors.mean_loss(tested),
         spread.error,
@@ -168,7 +168,7 @@ def cv_wald(
         standard_error = spread.error * np.sqrt(1 - 1 / len(pooled.losses))
     else:
         standard_error = spread.error
-    return estimate_from_losses(
+    return estimate_error(
         inputs,
         errors.mean_loss(pooled),
         standard_error,
@@ -182,25 +182,8 @@ def cv_wald(
     )
 
 
-class FitMeans(NamedTuple):
-    """Mean loss, or score, of each fit of a plan.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_fits,)
-        Means; nan if the fit failed.
-    variance : float
-        Variance of single losses; nan if unknown, as for scores.
-    n_failed : int
-    """
-
-    values: np.ndarray
-    variance: float
-    n_failed: int
-
-
-def mean_losses(inputs: Inputs, plan: ResamplingPlan) -> FitMeans:
-    """Return the mean loss of each fit."""
+def mean_losses(inputs: Inputs, plan: ResamplingPlan) -> tuple[np.ndarray, float]:
+    """Return the mean loss of each fit, nan if it failed, and the variance of single losses."""
     # means of losses and of their squares, by fit
     moments = np.full((2, plan.n_fits), np.nan)
     for fit, output in enumerate(fit_each(inputs, plan)):
@@ -208,10 +191,8 @@ def mean_losses(inputs: Inputs, plan: ResamplingPlan) -> FitMeans:
             losses, weight, _ = inputs.tested(output)
             powers = np.stack([losses, losses**2])
             moments[:, fit] = np.average(powers, axis=1, weights=weight)
-    # variance of single losses
     means, squares = moments
-    variance = max(0.0, float(np.nanmean(squares) - np.nanmean(means) ** 2))
-    return FitMeans(means, variance, int(np.isnan(means).sum()))
+    return means, max(0.0, float(np.nanmean(squares) - np.nanmean(means) ** 2))
 
 
 def corrected_t(
@@ -220,7 +201,9 @@ def corrected_t(
     """Subsample, with the variance corrected for the overlap of training sets: J fits."""
     plan, ratio = plan_subsamples(inputs, root, n_repeats, test_size)
     parameters = {"n_repeats": n_repeats, "test_size": test_size}
-    return average_subsamples(inputs, mean_losses(inputs, plan), ratio, parameters)
+    means, variance = mean_losses(inputs, plan)
+    n_failed = int(np.isnan(means).sum())
+    return average_subsamples(inputs, means, ratio, parameters, variance, n_failed)
 
 
 def plan_subsamples(
@@ -234,22 +217,29 @@ def plan_subsamples(
 
 
 def average_subsamples(
-    inputs: Inputs, means: FitMeans, test_train_ratio: float, parameters: dict[str, Any]
+    inputs: Inputs,
+    means: np.ndarray,
+    test_train_ratio: float,
+    parameters: dict[str, Any],
+    variance: float = np.nan,
+    n_failed: int = 0,
 ) -> Estimate:
-    """Return the mean over subsamples, with the variance of Nadeau and Bengio (2003)."""
-    # mean over the fits that did not fail
-    check_enough(inputs, means.values, 2)
-    defined = means.values[np.isfinite(means.values)]
-    return estimate_from_losses(
+    """Return the mean over subsamples, with the variance of Nadeau and Bengio (2003).
+
+    `means` are the mean losses or the scores of the fits, and `variance` that of single losses.
+    """
+    check_enough(inputs, means, 2)
+    defined = means[np.isfinite(means)]
+    return estimate_error(
         inputs,
         float(defined.mean()),
         corrected_error(defined, test_train_ratio),  # sd sqrt(1/J + n2/n1)
-        means.values,
+        means,
         untested_losses(inputs),
-        means.variance,
-        degrees_of_freedom=len(means.values) - 1.0,
-        n_fits=len(means.values),
-        n_failed=means.n_failed,
+        variance,
+        degrees_of_freedom=len(means) - 1.0,
+        n_fits=len(means),
+        n_failed=n_failed,
         parameters=parameters,
     )
 
@@ -274,23 +264,23 @@ def conservative_z(
         )
     # subsamples of all units, and of pairs of disjoint halves
     plan = subsamples_of_halves(inputs.units, n_test, n_repeats, n_pairs, root)
-    means = mean_losses(inputs, plan)
+    means, variance = mean_losses(inputs, plan)
     # fits of all units, then (pair, half, repeat)
-    whole, halves = means.values[:n_repeats], means.values[n_repeats:]
+    whole, halves = means[:n_repeats], means[n_repeats:]
     halves = halves.reshape(n_pairs, 2, n_repeats)
     # pairs of halves with a mean in each half
     complete = np.isfinite(halves).any(axis=2).all(axis=1)
     check_enough(inputs, whole, 1)
     check_enough(inputs, np.where(complete, 1, np.nan), 1)
-    return estimate_from_losses(
+    return estimate_error(
         inputs,
         float(np.nanmean(whole)),
         errors.conservative_z_error(halves[complete]),
         whole,
         untested_losses(inputs),
-        means.variance,
+        variance,
         n_fits=plan.n_fits,
-        n_failed=means.n_failed,
+        n_failed=int(np.isnan(means).sum()),
         parameters={"n_repeats": n_repeats, "n_pairs": n_pairs, "test_size": test_size},
     )
 
@@ -307,7 +297,7 @@ def nested_cv(
     folds = nested_losses(inputs, deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
     value, standard_error = errors.nested_interval(folds, n_folds, len(inputs.target))
     n_groups = inputs.units.n_groups
-    return estimate_from_losses(
+    return estimate_error(
         inputs,
         value,
         standard_error,
@@ -639,7 +629,7 @@ def average_predictions(
     if non_negative and errors.is_too_wide(error, standard_error, degrees, log=log):
         reason, sentence = errors.explain_no_interval(everything, n, inflation, loss.name)
         fields |= {"no_interval": reason, "details": {"caution": sentence}}
-    return estimate_from_losses(
+    return estimate_error(
         inputs,
         error,
         standard_error,
