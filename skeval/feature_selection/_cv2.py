@@ -245,6 +245,7 @@ class CV2FeatureSelectionPipeline(
         # forget an earlier fit
         for name in {"_cv2_error", *OF_SELECTION, *OF_ROUNDS}:
             self.__dict__.pop(name, None)
+        y = _checks.plain_text(y)
         _checks.check_complete("y", y)
         # data
         X, y = self._check_samples(X, y, ensure_min_samples=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from inspect import signature
 from numbers import Real
 from typing import Any
@@ -24,6 +25,7 @@ from skeval.metrics._table import (
     BatchScore,
     Metric,
     find_row,
+    range_of_metric,
 )
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
 from skeval.utils._checks import Space, naming
@@ -71,8 +73,17 @@ def row_of_scorer(name: str) -> Metric | None:
     return find_row(function) or OF_INDICES.get(function.__name__)
 
 
-def range_of(name: str, n_classes: int | None = None) -> tuple[float, float]:
-    """Return the range of a scorer or of a reported metric; infinite if unknown."""
+def range_of(name: Any, n_classes: int | None = None) -> tuple[float, float]:
+    """Return the range of a scorer, by name or made by `make_scorer`, or of a reported metric.
+
+    The range is infinite if it is unknown.
+    """
+    if is_plain_scorer(name):
+        function, arguments, larger_is_better = metric_of_scorer(name)
+        low, high = range_of_metric(partial(function, **arguments), n_classes)
+        return (low, high) if larger_is_better else (0.0 - high, 0.0 - low)
+    if not isinstance(name, str):
+        return ANY_NUMBER
     shown = (row for row in METRICS if any(metric.name == name for metric in row.reported))
     row = SCORERS.get(name) or next(shown, None) or row_of_scorer(name)
     low, high = ANY_NUMBER if row is None else row.bounds(n_classes)

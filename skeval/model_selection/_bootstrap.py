@@ -63,15 +63,15 @@ from skeval._resampling.plans import (
     plan_resamples,
 )
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
-from skeval.metrics._scorers import range_of, read_scoring
+from skeval.metrics._scorers import read_scoring
 from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._estimates import (
+    NamedScore,
     check_enough,
     estimate_error,
-    find_mean_loss,
     fit_to_all,
-    label_parts,
     losses_of,
+    name_scores,
     size_of_rate,
     to_score,
 )
@@ -412,15 +412,14 @@ def bootstrap_score(
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
     # bad scores and sizes raise before any fit
-    labels, scorers = label_parts(scoring), read_scorers(inputs, scoring)
+    scores = name_scores(scoring)
+    scorers = {name: read_scorer(inputs, score) for name, score in scores.items()}
     _checks.check_count("n_resamples", n_resamples, 2)
     root = _checks.root_seed(random_state)
     units, plan = plan_bootstrap(inputs, root, n_resamples, stratify=stratify, indices=indices)
     # means of losses have the estimates of bootstrap_error
-    means = {
-        n: label for n, label in labels.items() if method != OPTIMISM and find_mean_loss(label)
-    }
-    losses = losses_of(inputs, means)
+    means = {name: score for name, score in scores.items() if method != OPTIMISM and score.mean}
+    losses = losses_of(inputs, means.values())
 
     # outputs that scores and losses require, or the models
     note, methods = None, {"predict", *(loss.response for loss in losses)}
@@ -439,7 +438,7 @@ def bootstrap_score(
         for name, loss in zip(means, losses, strict=True)
     }
     of_scores = {
-        name: ScoreTally(inputs, scorer, labels[name], whole, units)
+        name: ScoreTally(inputs, scorer, scores[name], whole, units)
         for name, scorer in scorers.items()
         if name not in means
     }
@@ -452,15 +451,15 @@ def bootstrap_score(
     results: dict[str, Estimate] = {}
     for name, of_loss in of_losses.items():
         error = of_loss.estimate(method, plan, whole, counts)
-        extra, mean = error.extra, find_mean_loss(labels[name])
+        extra, mean = error.extra, scores[name].mean
         assert mean is not None
         parts = ("resubstitution", "oob", "no_information")
         extra = replace(extra, **{part: mean.best - getattr(extra, part) for part in parts})
-        results[name] = to_score(inputs, labels[name], error, extra=extra)
+        results[name] = to_score(inputs, scores[name], error, extra=extra)
     for name, tally in of_scores.items():
         results[name] = tally.estimate(root, counts)
     if isinstance(scoring, list | tuple | set | dict):
-        return Results({name: results[name] for name in labels})
+        return Results({name: results[name] for name in scores})
     return results.popitem()[1]
 
 
@@ -640,40 +639,27 @@ class CalibrationScorer:
         return float(find_recalibration(event, p, weight)[self.position])
 
 
-def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
-    """Return the scorers by name; raise if one cannot score this estimator, or with weights."""
-    labels = label_parts(scoring)
-    several = isinstance(scoring, list | tuple | set | dict)
-    parts = (
-        list(scoring.values() if isinstance(scoring, dict) else scoring) if several else [scoring]
-    )
-    # each score needs a name of its own
-    if not parts:
-        raise ValueError("scoring must name at least one score, got none.")
-    if len(labels) < len(parts):
-        raise ValueError(f"scoring must give each score its own name, got {parts!r}; use a dict.")
-    scorers = {}
-    for name, part in zip(labels, parts, strict=True):
-        # calibration is no scorer of scikit-learn
-        if isinstance(part, str) and part in CALIBRATION:
-            if inputs.target.n_classes != 2 or "predict_proba" not in inputs.responses:
-                raise ValueError(
-                    f"scoring={part!r} needs two classes and an estimator with predict_proba, got "
-                    f"{inputs.target.n_classes} classes and {type(inputs.estimator).__name__}."
-                )
-            scorers[name] = CalibrationScorer(CALIBRATION.index(part))
-            continue
-        # any other scorer, which must accept the weights
-        scorer = know_classes(read_scoring(inputs.estimator, part), inputs.target.classes)
-        check_scorers(inputs, {name: scorer})
-        scorers[name] = scorer
-        function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
-        if inputs.weight is not None and "sample_weight" not in signature(function).parameters:
-            raise TypeError(
-                f"scoring must accept sample_weight if it is passed, {labels[name]!r} does not; "
-                "params={'sample_weight': ...} weighs the fits only."
+def read_scorer(inputs: Inputs, score: NamedScore) -> Any:
+    """Return the scorer of a score; raise if it cannot score this estimator, or with weights."""
+    part = score.scoring
+    # calibration is no scorer of scikit-learn
+    if isinstance(part, str) and part in CALIBRATION:
+        if inputs.target.n_classes != 2 or "predict_proba" not in inputs.responses:
+            raise ValueError(
+                f"scoring={part!r} needs two classes and an estimator with predict_proba, got "
+                f"{inputs.target.n_classes} classes and {type(inputs.estimator).__name__}."
             )
-    return scorers
+        return CalibrationScorer(CALIBRATION.index(part))
+    # any other scorer, which must accept the weights
+    scorer = know_classes(read_scoring(inputs.estimator, part), inputs.target.classes)
+    check_scorers(inputs, {score.label: scorer})
+    function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
+    if inputs.weight is not None and "sample_weight" not in signature(function).parameters:
+        raise TypeError(
+            f"scoring must accept sample_weight if it is passed, {score.label!r} does not; "
+            "params={'sample_weight': ...} weighs the fits only."
+        )
+    return scorer
 
 
 def keep_model(model: Any, X: Any, y: Any) -> Any:
@@ -684,9 +670,10 @@ class ScoreTally:
     """Scores of the predictions that the model of each resample made for all samples."""
 
     def __init__(
-        self, inputs: Inputs, scorer: Any, label: str, whole: FitOutput, units: DrawingUnits
+        self, inputs: Inputs, scorer: Any, named: NamedScore, whole: FitOutput, units: DrawingUnits
     ) -> None:
-        self.inputs, self.scorer, self.label = inputs, scorer, label
+        self.inputs, self.scorer, self.label = inputs, scorer, named.label
+        self.bounds = named.bounds(inputs.target.n_classes)
         self.whole, self.units = whole, units
         # whether the scorer may use more than the predictions of the model
         plain = is_plain_scorer(scorer) or isinstance(scorer, CalibrationScorer)
@@ -698,8 +685,8 @@ class ScoreTally:
         self.apparent = self.score(whole, np.arange(len(inputs.target)))
         if np.isnan(self.apparent) and inputs.method != "oob":
             raise ValueError(
-                f"scoring {label!r} must be defined for the model of all samples on these, got "
-                "nan; method='oob' does not use it."
+                f"scoring {self.label!r} must be defined for the model of all samples on these, "
+                "got nan; method='oob' does not use it."
             )
 
     def add(self, block: PlanBlock, output: FitOutput) -> None:
@@ -818,15 +805,15 @@ class ScoreTally:
             # Harrell et al. (1996): mean excess of the score on the resample over all samples
             value, weight, overfitting = float(np.nanmean(replicates)), np.nan, np.nan
             optimism = apparent - value
-        bounds, degrees = range_of(label, inputs.target.n_classes or None), units.n_units - 1.0
+        degrees = units.n_units - 1.0
         return Estimate(
             name=label,
             value=value,
             standard_error=error,
             method=method,
             replicates=replicates,
-            limits=limit_score(value, error, degrees, bounds),
-            bounds=bounds,
+            limits=limit_score(value, error, degrees, self.bounds),
+            bounds=self.bounds,
             confidence_level=inputs.confidence_level,
             n_samples=len(inputs.target),
             n_groups=units.n_groups,

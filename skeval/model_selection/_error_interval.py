@@ -30,9 +30,9 @@ from skeval._resampling.fit_request import (
     find_response_method,
 )
 from skeval._resampling.inputs import FitOptions, Inputs, Params, validate_inputs
-from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
+from skeval.metrics._scorers import read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, REPORTED
-from skeval.model_selection._estimates import find_mean_loss, label_parts, losses_of, to_score
+from skeval.model_selection._estimates import NamedScore, losses_of, name_scores, to_score
 from skeval.model_selection._interval_methods import (
     AUTO,
     ERROR_METHODS,
@@ -449,13 +449,13 @@ def score_interval(
     parameters = take_parameters(method, n_folds=n_folds, n_repeats=n_repeats, test_size=test_size)
     # all scores from one set of fits
     read_scoring(estimator, scoring)  # raises before anything is fitted
-    labels, root = label_parts(scoring), _checks.root_seed(random_state)
+    scores, root = name_scores(scoring), _checks.root_seed(random_state)
     if method == AUTO:
-        results = score_repeats(inputs, scoring, labels, root, parameters)
+        results = score_repeats(inputs, scores, root, parameters)
     else:
-        results = score_subsamples(inputs, scoring, labels, root, parameters)
+        results = score_subsamples(inputs, scores, root, parameters)
     if isinstance(scoring, list | tuple | set | dict):
-        return Results({name: results[name] for name in labels})
+        return Results({name: results[name] for name in scores})
     return results.popitem()[1]
 
 
@@ -464,68 +464,61 @@ ANY = Loss("", np.subtract)
 
 
 def score_subsamples(
-    inputs: Inputs,
-    scoring: Any,
-    labels: dict[str, str],
-    root: SeedSequence,
-    parameters: dict[str, Any],
+    inputs: Inputs, scores: dict[str, NamedScore], root: SeedSequence, parameters: dict[str, Any]
 ) -> dict[str, Estimate]:
     """Return scores by the corrected t of subsamplings, all from the same fits."""
     parameters = {"n_repeats": 50, "test_size": 0.1} | parameters
     plan, ratio = plan_subsamples(inputs, root, **parameters)
-    scores, results = score_each(inputs, plan, scoring, skip_undefined=True), {}
-    for name, label in labels.items():
-        of_score = inputs.with_options(losses=(loss_of_score(inputs, label),))
-        error = average_subsamples(of_score, take_score(scores, name, label), ratio, parameters)
-        results[name] = score_of_error(inputs, label, error)
-    return results
+    scorers = {name: score.scoring for name, score in scores.items()}
+    values = score_each(inputs, plan, scorers, skip_undefined=True)
+    return {
+        name: average_scores(inputs, name, score, values, ratio, parameters)
+        for name, score in scores.items()
+    }
 
 
-def loss_of_score(inputs: Inputs, label: str) -> Loss:
-    """Return the loss of a score that is a mean loss, otherwise a placeholder."""
-    mean = find_mean_loss(label)
-    return ANY if mean is None else resolve_loss(mean.loss, inputs.target)
-
-
-def take_score(scores: list[Any], name: str, label: str) -> np.ndarray:
-    """Return one score of each fit, or its mean loss if it has one; undefined scores are nan."""
-    # the numbers of this score
-    of_name = [score[name] if isinstance(score, dict) else score for score in scores]
-    for score in of_name:
-        check_one_number(name, score)
-    values = np.array(of_name, dtype=float)
-    values[~np.isfinite(values)] = np.nan
-    mean = find_mean_loss(label)
-    return values if mean is None else mean.best - values
+def average_scores(
+    inputs: Inputs,
+    name: str,
+    score: NamedScore,
+    of_fits: list[Any],
+    test_train_ratio: float,
+    parameters: dict[str, Any],
+) -> Estimate:
+    """Return the mean of one score over fits, corrected for the overlap of training sets."""
+    # numbers of this score; undefined ones are nan
+    values = [scores[name] if isinstance(scores, dict) else scores for scores in of_fits]
+    for value in values:
+        check_one_number(name, value)
+    means = np.where(np.isfinite(np.array(values, dtype=float)), values, np.nan)
+    # a mean loss has the interval of this loss
+    loss = ANY if score.mean is None else resolve_loss(score.mean.loss, inputs.target)
+    means = means if score.mean is None else score.mean.best - means
+    of_loss = inputs.with_options(losses=(loss,))
+    error = average_subsamples(of_loss, means, test_train_ratio, parameters)
+    return score_of_error(inputs, score, error)
 
 
 def score_repeats(
-    inputs: Inputs,
-    scoring: Any,
-    labels: dict[str, str],
-    root: SeedSequence,
-    parameters: dict[str, Any],
+    inputs: Inputs, scores: dict[str, NamedScore], root: SeedSequence, parameters: dict[str, Any]
 ) -> dict[str, Estimate]:
     """Return the scores of repeated cross-validation by name, all from the same fits.
 
     Mean losses are errors, as in `error_interval`. Metrics of `measure_metrics` use all tested
     samples of a repeat together, and any other score is the mean over the test sets.
     """
-    parts = scoring if isinstance(scoring, dict) else dict.fromkeys(labels, scoring)
-    if isinstance(scoring, list | tuple | set):
-        parts = dict(zip(labels, scoring, strict=True))
     # three kinds of scores: mean losses, metrics of all tested samples, others
-    reported = {name: find_reported(inputs, label) for name, label in labels.items()}
-    errors = {name: label for name, label in labels.items() if find_mean_loss(label)}
-    others = {n: label for n, label in labels.items() if n not in errors and reported[n] is None}
-    losses = losses_of(inputs, errors)
+    reported = {name: find_reported(inputs, score.label) for name, score in scores.items()}
+    errors = {name: score for name, score in scores.items() if score.mean}
+    others = {name: s for name, s in scores.items() if name not in errors and not reported[name]}
+    losses = losses_of(inputs, errors.values())
 
     # one set of fits, which also returns the other scores
     inputs = inputs.with_options(losses=(resolve_loss(None, inputs.target),))
     folds = plan_repeats(inputs, root, **parameters)
     plan, request = folds.plan, FitRequest()
     if others:
-        scorers = {name: parts[name] for name in others}
+        scorers = {name: score.scoring for name, score in others.items()}
         request = FitRequest.for_scores(inputs.estimator, scorers)
         check_scorers(inputs, request.scorers(inputs.target))
         check_test_sets(inputs, plan, request.scorers(inputs.target), skip_undefined=True)
@@ -533,29 +526,26 @@ def score_repeats(
 
     # means of losses, with the sign changed
     results = {}
-    for (name, label), loss in zip(errors.items(), losses, strict=True):
+    for (name, score), loss in zip(errors.items(), losses, strict=True):
         of_loss = folds._replace(inputs=inputs.with_options(losses=(loss,)))
-        results[name] = score_of_error(inputs, label, average_repeats(of_loss, outputs))
-    scores = [np.nan if one is None or one.scores is None else one.scores[0] for one in outputs]
+        results[name] = score_of_error(inputs, score, average_repeats(of_loss, outputs))
+    # any other score: the mean over test sets
+    of_fits = [np.nan if one is None or one.scores is None else one.scores[0] for one in outputs]
     shown = {"n_folds": plan.n_folds, "n_repeats": plan.n_repeats}
-    # any other score: the mean over test sets, corrected for the overlap of training sets
-    for name, label in others.items():
-        of_score = inputs.with_options(losses=(loss_of_score(inputs, label),))
-        means, ratio = take_score(scores, name, label), 1 / (plan.n_folds - 1)
-        error = average_subsamples(of_score, means, ratio, shown)
-        results[name] = score_of_error(inputs, label, error)
+    for name, score in others.items():
+        results[name] = average_scores(inputs, name, score, of_fits, 1 / (plan.n_folds - 1), shown)
     # metrics of all tested samples of a repeat together
-    if len(results) < len(labels):
+    if len(results) < len(scores):
         predictions = predict_repeats(inputs, plan, outputs)
-        also = {label for n, label in labels.items() if reported[n] == label} - REPORTED.keys()
+        also = {s.label for n, s in scores.items() if reported[n] == s.label} - REPORTED.keys()
         metrics = measure_metrics(predictions, inputs.confidence_level, also=also)
-        for name in labels.keys() - results.keys():
-            warn_left_out(labels[name], outputs.count(None), len(outputs))
+        for name in scores.keys() - results.keys():
+            warn_left_out(scores[name].label, outputs.count(None), len(outputs))
             metric = metrics.get(reported[name] or "")
             extra = ErrorExtra(
                 n_fits=plan.n_fits, n_undefined=outputs.count(None), parameters=shown
             )
-            results[name] = score_of_metric(inputs, labels[name], metric, extra)
+            results[name] = score_of_metric(inputs, scores[name], metric, extra)
     return results
 
 
@@ -585,18 +575,18 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
 
 
 def score_of_metric(
-    inputs: Inputs, label: str, metric: Estimate | None, extra: ErrorExtra
+    inputs: Inputs, score: NamedScore, metric: Estimate | None, extra: ErrorExtra
 ) -> Estimate:
     """Return a metric of out-of-fold predictions as a score; larger is better."""
     # a score of a loss has the opposite sign
     value, standard_error, limits = np.nan, np.nan, {"none": give_no_limits}
     if metric is not None:
         value, standard_error, limits = metric.value, metric.standard_error, dict(metric.limits)
-    if label.startswith("neg_"):
+    if score.label.startswith("neg_"):
         value = -value
         limits = {form: partial(mirrored, 0.0, ends) for form, ends in limits.items()}
     result = Estimate(
-        name=label,
+        name=score.label,
         value=value,
         standard_error=standard_error,
         method=AUTO,
@@ -605,12 +595,12 @@ def score_of_metric(
         n_groups=inputs.units.n_groups,
         extra=extra,
         confidence_level=inputs.confidence_level,
-        bounds=range_of(label, inputs.target.n_classes or None),
+        bounds=score.bounds(inputs.target.n_classes),
     )
     if not np.isfinite(result.interval.low):
         _checks.warn_undefined(
-            f"scoring {label!r} is {value:.4g} and has no interval: it is undefined for these "
-            "predictions, or does not vary."
+            f"scoring {score.label!r} is {value:.4g} and has no interval: it is undefined for "
+            "these predictions, or does not vary."
         )
     return result
 
@@ -624,13 +614,13 @@ def warn_left_out(label: str, n_undefined: int, n_fits: int) -> None:
         )
 
 
-def score_of_error(inputs: Inputs, label: str, error: Estimate) -> Estimate:
+def score_of_error(inputs: Inputs, score: NamedScore, error: Estimate) -> Estimate:
     """Return a score from its mean loss, or from the mean of the score itself."""
     n_undefined = error.extra.n_failed or int(np.isnan(error.replicates).sum())
-    warn_left_out(label, n_undefined, error.extra.n_fits or 0)
+    warn_left_out(score.label, n_undefined, error.extra.n_fits or 0)
     return to_score(
         inputs,
-        label,
+        score,
         error,
         n_samples=len(inputs.target),
         n_groups=inputs.units.n_groups,

@@ -9,7 +9,7 @@ Each method is a function from validated inputs, a seed and its parameters to an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -53,7 +53,7 @@ from skeval._resampling.plans import (
 from skeval.metrics._scorers import range_of, row_of_scorer
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, Statistic
-from skeval.utils._text import write_number
+from skeval.utils._text import name_scoring, write_number
 
 INFLATED = "inflated"
 """Interval with the inflated variance of one cross-validation."""
@@ -124,23 +124,6 @@ def untested_losses(inputs: Inputs) -> TestLosses:
     return inputs.count(np.arange(n), np.zeros(n))
 
 
-def label_parts(scoring: Any) -> dict[str, str]:
-    """Return the name of each score in the results, with its label.
-
-    The label of a named scorer is its name in scikit-learn, that of a function ends in "()".
-    """
-    if isinstance(scoring, dict):
-        return {
-            name: part if isinstance(part, str) else f"{name}()" for name, part in scoring.items()
-        }
-    parts = scoring if isinstance(scoring, list | tuple | set) else [scoring]
-    labels = [
-        part if isinstance(part, str) else f"{getattr(part, '__name__', type(part).__name__)}()"
-        for part in parts
-    ]
-    return dict(zip(labels, labels, strict=True))
-
-
 class MeanLoss(NamedTuple):
     """A score that equals `best` minus a mean loss."""
 
@@ -156,19 +139,58 @@ def find_mean_loss(label: str) -> MeanLoss | None:
     return MeanLoss(row.loss, 1.0 if row.greater_is_better else 0.0)
 
 
-def losses_of(inputs: Inputs, labels: Mapping[str, str]) -> tuple[Loss, ...]:
+class NamedScore(NamedTuple):
+    """A score, with its name in scikit-learn or that of a function, which ends in "()"."""
+
+    label: str
+    scoring: Any
+
+    @property
+    def mean(self) -> MeanLoss | None:
+        """Loss of a score that is a mean loss, otherwise None."""
+        return find_mean_loss(self.label)
+
+    def bounds(self, n_classes: int) -> intervals.Limits:
+        """Return the smallest and the largest score; infinite if unknown."""
+        return range_of(self.scoring, n_classes or None)
+
+
+def name_scores(scoring: Any) -> dict[str, NamedScore]:
+    """Return one score or several by their names in the results."""
+    if isinstance(scoring, dict):
+        scores = {
+            name: NamedScore(part if isinstance(part, str) else f"{name}()", part)
+            for name, part in scoring.items()
+        }
+    else:
+        parts = scoring if isinstance(scoring, list | tuple | set) else [scoring]
+        named = [
+            NamedScore(part if isinstance(part, str) else f"{name_scoring(part)}()", part)
+            for part in parts
+        ]
+        scores = {score.label: score for score in named}
+        if len(scores) < len(parts):
+            raise ValueError(
+                f"scoring must give each score its own name, got {parts!r}; use a dict."
+            )
+    if not scores:
+        raise ValueError("scoring must name at least one score, got none.")
+    return scores
+
+
+def losses_of(inputs: Inputs, scores: Iterable[NamedScore]) -> tuple[Loss, ...]:
     """Return the losses of scores that are all mean losses."""
     return tuple(
-        resolve_loss(mean.loss, inputs.target, inputs.estimator, f"scoring={label!r}")
-        for label in labels.values()
-        if (mean := find_mean_loss(label)) is not None
+        resolve_loss(score.mean.loss, inputs.target, inputs.estimator, f"scoring={score.label!r}")
+        for score in scores
+        if score.mean is not None
     )
 
 
-def to_score(inputs: Inputs, label: str, error: Estimate, **fields: Any) -> Estimate:
+def to_score(inputs: Inputs, score: NamedScore, error: Estimate, **fields: Any) -> Estimate:
     """Return the score that equals a constant minus a mean loss, or is this estimate itself."""
-    bounds, mean = range_of(label, inputs.target.n_classes or None), find_mean_loss(label)
-    fields |= {"name": label, "bounds": bounds, "loss": ""}
+    bounds, mean = score.bounds(inputs.target.n_classes), score.mean
+    fields |= {"name": score.label, "bounds": bounds, "loss": ""}
     if mean is not None:
         limits = {form: partial(mirrored, mean.best, ends) for form, ends in error.limits.items()}
         fields |= {"value": mean.best - error.value, "limits": limits}

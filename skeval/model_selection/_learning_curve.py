@@ -470,7 +470,7 @@ def measure_scores(thinned: Thinned, scoring: Any) -> Measured:
     covariance = (1 / n + thinned.ratio) * np.cov(kept, rowvar=False)
     classes = inputs.target.classes
     label = name_scoring(scoring)
-    bounds = range_of(label, None if classes is None else len(classes))
+    bounds = range_of(scoring, None if classes is None else len(classes))
     values = [
         Estimate(
             name=label,

@@ -28,7 +28,6 @@ from skeval._resampling.inputs import FitOptions, Inputs, Params, validate_input
 from skeval._resampling.plans import ResamplingPlan, make_permutation_plan
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, ExchangeName, RandomStateLike
-from skeval.utils._compat import score_function
 from skeval.utils._text import name_scoring
 
 Orders = Callable[[int], np.ndarray]
@@ -509,7 +508,7 @@ def evaluate_scores(
     """Return the test of each metric, or of the only one; the observed scores come first."""
     tests = {}
     for key, values in scores.items():
-        name = key or name_scoring("score" if scoring is None else score_function(scoring))
+        name = key or name_scoring("score" if scoring is None else scoring)
         statistic, null = float(values[0]), values[1:]
         if np.isnan(statistic):
             raise ValueError(f"the {name} of the observed labels must be defined, got nan.")

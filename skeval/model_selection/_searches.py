@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
@@ -38,7 +38,7 @@ from skeval._resampling.plans import (
     make_repeated_plan,
 )
 from skeval._resampling.sampling_units import drawing_units
-from skeval.metrics._scorers import read_scoring
+from skeval.metrics._scorers import range_of, read_scoring
 from skeval.model_selection._bootstrap import bootstrap_error
 from skeval.model_selection._error_interval import error_interval
 from skeval.model_selection._permutation import permutation_test
@@ -873,11 +873,14 @@ class Searched(NamedTuple):
         Best score of the search, and score of its model on the test part; nan if undefined.
     setting : dict or None
         Chosen setting.
+    width : float
+        Largest possible difference of two scores.
     """
 
     inner: float
     nested: float
     setting: Setting | None
+    width: float = np.inf
 
 
 NO_SEARCH = Searched(np.nan, np.nan, None)
@@ -905,13 +908,18 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
         )
     inner = float(results[f"mean_test_{metric}"][search.best_index_])
     # with several metrics and a function as `refit`, the search has no `score` method
+    scorer = getattr(search, "scorer_", None)
+    of_metric: Any = scorer[metric] if isinstance(scorer, Mapping) else scorer
     if isinstance(refit, str) or metric == "score":
         nested = float(model.score(X, y))
+    elif isinstance(scorer, Mapping):
+        nested = float(of_metric(model, X, y))
     else:
-        scorer = search.scorer_
-        of_metric = isinstance(scorer, Mapping)
-        nested = float(scorer[metric](model, X, y) if of_metric else scorer(model, X, y)[metric])
-    return Searched(inner, nested, dict(search.best_params_))
+        nested = float(of_metric(model, X, y)[metric])
+    # range of the score, which is the accuracy of classifiers by default
+    is_accuracy = getattr(search, "scoring", "") is None and is_classifier(search)
+    width = float(np.ptp(range_of("accuracy" if is_accuracy else of_metric)))
+    return Searched(inner, nested, dict(search.best_params_), width)
 
 
 def summarize_searches(folds: list[Searched], ratio: float, confidence_level: float) -> Estimate:
@@ -932,6 +940,7 @@ def summarize_searches(folds: list[Searched], ratio: float, confidence_level: fl
     differences = inner[defined] - nested[defined]
     optimism, error = float(differences.mean()), corrected_error(differences, ratio)
     limits = partial(normal_interval, optimism, error, degrees_of_freedom=len(differences) - 1)
+    width = min(fold.width for fold in folds)
     # chosen settings, the most frequent first
     chosen = [fold.setting for fold in folds if fold.setting is not None]
     by_text = {repr(sorted(setting.items())): setting for setting in chosen}
@@ -942,6 +951,7 @@ def summarize_searches(folds: list[Searched], ratio: float, confidence_level: fl
         standard_error=error,
         method="cross_validation",
         limits={"corrected_t": limits},
+        bounds=(-width, width),
         replicates=differences,
         extra=TuningExtra(
             inner_score=float(inner[defined].mean()),

@@ -320,6 +320,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             )
 
     def _check_samples(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        y = _checks.plain_text(y)
         _checks.check_complete("y", y)
         if self.estimator is None:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skeval.utils._compat import score_function
+
 if TYPE_CHECKING:
     from pandas import DataFrame as DataFrame  # for the other modules
 else:
@@ -205,6 +207,7 @@ def write_with_spread(value: float, standard_error: float) -> str:
 
 def name_scoring(scoring: Any) -> str:
     """Return the name of a score, or of its function, without options."""
+    scoring = score_function(scoring)
     scoring = scoring.func if isinstance(scoring, partial) else scoring
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring))
 

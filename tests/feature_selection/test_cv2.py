@@ -118,7 +118,8 @@ def test_multiclass_strings_and_sparse():
     X[y == "b", 4] += 5
     X[y == "c", 7] += 5
     dense = CV2FeatureSelectionPipeline(SelectKBest(k=2), random_state=0).fit(X, y)
-    sparse = CV2FeatureSelectionPipeline(SelectKBest(k=2), random_state=0).fit(csr_matrix(X), y)
+    text = y.astype(np.dtypes.StringDType()) if hasattr(np.dtypes, "StringDType") else y
+    sparse = CV2FeatureSelectionPipeline(SelectKBest(k=2), random_state=0).fit(csr_matrix(X), text)
     assert dense.get_support(indices=True).tolist() == [4, 7]
     assert dense.cv2_error_ == sparse.cv2_error_ < 0.1
     assert sparse.predict(csr_matrix(X)).tolist() == dense.predict(X).tolist()

@@ -44,7 +44,7 @@ def test_mean_and_interval_of_a_loop():
 
 def test_copies_are_shuffled_together():
     copied = np.column_stack([X, X[:, 2]])
-    alone, both = values_of(copied, max_correlation=1), values_of(copied)
+    alone, both = values_of(copied, max_correlation=1), values_of(copied.tolist())
     assert set(both) == {"0", "1", "2 + 4", "3"}
     # a copy hides the use of a column that is shuffled alone
     assert both["2 + 4"][0] > alone["2"][0] + alone["4"][0]

@@ -1,5 +1,7 @@
 """Intervals of scores: one set of fits, any scorer, and the errors that some scores are."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,13 +11,27 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import confusion_matrix, f1_score, make_scorer, r2_score, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    confusion_matrix,
+    f1_score,
+    hamming_loss,
+    make_scorer,
+    r2_score,
+    roc_auc_score,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from skeval._resampling.plans import repeated_folds, subsamples
 from skeval._resampling.sampling_units import units_of, validate_data
-from skeval.model_selection import Estimate, error_interval, score_interval
+from skeval.model_selection import (
+    Estimate,
+    bootstrap_score,
+    error_interval,
+    learning_curve_band,
+    score_interval,
+)
 from skeval.utils._checks import root_seed
 
 ROWS = np.random.default_rng(0).choice(569, 80, replace=False)
@@ -300,3 +316,26 @@ def test_scores_of_probabilities_are_their_losses():
         assert tuple(found[name].interval) == (-high, -low)
     with pytest.raises(ValueError, match=r"scoring=.neg_log_loss. needs .* which SVC lacks"):
         score_interval(SVC(), X, y, scoring="neg_log_loss", **options)
+
+
+@pytest.mark.parametrize("method", ["corrected_t", "repeated_cv", "bootstrap", "learning curve"])
+def test_a_scorer_has_the_range_of_its_metric(method):
+    """Intervals of easy classes end at the best score, whatever way the scorer was made."""
+    y = np.where(Y == 1, "yes", "no")
+    f1 = make_scorer(f1_score, pos_label="yes")
+    wrong = make_scorer(hamming_loss, greater_is_better=False)
+    right = make_scorer(accuracy_score, normalize=False)
+    for scoring, bounds in ((f1, (0, 1)), (wrong, (-1, 0)), (right, (-np.inf, np.inf))):
+        options = {"scoring": scoring, "random_state": 0}
+        if method == "learning curve":
+            curve = learning_curve_band(BAYES, X, y, cv=5, n_repeats=1, **options)
+            assert bounds[0] <= np.min(curve.low) <= np.max(curve.high) <= bounds[1]
+            continue
+        run = partial(score_interval, method=method)
+        run = partial(bootstrap_score, n_resamples=20) if method == "bootstrap" else run
+        found = run(BAYES, X, y, **options)
+        assert found.name == f"{scoring._score_func.__name__}()"
+        assert found.bounds == bounds
+        for level in (0.5, 0.999):
+            low, high = found.confidence_interval(level)
+            assert bounds[0] <= low <= found.value <= high <= bounds[1]

@@ -57,6 +57,8 @@ def test_against_a_plain_loop():
     expected = np.sqrt((1 / 4 + 12 / 36) * np.var(differences, ddof=1))
     assert found.standard_error == pytest.approx(expected)
     assert found.interval.low == pytest.approx(differences.mean() - t.ppf(0.95, 3) * expected)
+    # two accuracies differ by at most 1
+    assert tuple(found.confidence_interval(1 - 1e-9)) == found.bounds == (-1, 1)
     counts = {
         setting["n_neighbors"]: n
         for setting, n in zip(found.extra.settings, found.extra.counts, strict=True)
