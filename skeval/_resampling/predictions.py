@@ -175,7 +175,7 @@ def collect_predictions(
     return Predictions(
         target=inputs.target,
         cases=inputs.units,
-        weight=np.ones(len(inputs.target)) if inputs.weight is None else inputs.weight,
+        weight=scale_weights(inputs.weight, len(inputs.target))[0],
         row=joined.rows,
         repeat=fit // n_folds,
         fold=fit % n_folds,
