@@ -13,13 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from numbers import Integral
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite
@@ -263,8 +261,8 @@ class WholeSample:
 
     The estimator that is scored must contain the selection of features. After a selection on all
     samples these scorers are optimistic too. They raise an error if they score the same labels with
-    other columns than before, as in `RFECV` and `SequentialFeatureSelector`, and cannot detect a
-    selection before the first call.
+    fewer or more columns than before, as in `RFECV` and `SequentialFeatureSelector`, and cannot
+    detect a selection before the first call.
 
     Examples
     --------
@@ -362,8 +360,8 @@ class ProcedureScorer(RoutedScorer):
     function: Callable[..., Any]
     options: dict[str, Any]
     attribute: str
-    last_scored: tuple[set[int], set[int]] | None = field(default=None, init=False)
-    """Hashes of the last labels, and of the columns that they were scored with."""
+    last_scored: tuple[int, tuple[int, ...]] | None = field(default=None, init=False)
+    """Hash of the last labels, and the shape of the samples that they were scored with."""
     resamples: ClassVar[bool] = True
 
     def __repr__(self) -> str:
@@ -385,25 +383,22 @@ class ProcedureScorer(RoutedScorer):
         return -float(attrgetter(self.attribute)(result))
 
     def _check_columns(self, model: Any, X: Any, y: Any) -> None:
-        """Raise if the same labels were scored with some of these columns, but not with all.
+        """Raise if the same labels were scored with another number of columns before.
 
         `RFECV` passes fewer and fewer columns, sequential selectors more and more.
         """
-        # the same labels with fewer or more of the same columns
-        labels, columns = hash_columns(y), hash_columns(X)
-        if self.last_scored is not None and self.last_scored[0] == labels:
-            before = self.last_scored[1]
-            if columns != before and columns & before:
-                refuse_model(
-                    model,
-                    f"X must have the same columns in every call of scoring={self.name}, which "
-                    f"scored these labels with {len(before)} columns, got {len(columns)}, some of "
-                    "them the same: the model was not trained on all columns, and if they were "
-                    "selected with the labels, as in RFECV, its score is far too high. Put the "
-                    "selector in a pipeline and search over its number of features; for sets of "
-                    "columns that were chosen without the labels, make one scorer each.",
-                )
-        self.last_scored = labels, columns
+        shape = X.shape[1:] if hasattr(X, "shape") else np.shape(X[0])
+        now, before = (hash(repr(np.asarray(y).tolist())), shape), self.last_scored
+        if before is not None and before[0] == now[0] and before[1] != shape:
+            refuse_model(
+                model,
+                f"X must have the same columns in every call of scoring={self.name}, which scored "
+                f"these labels with {before[1][0]} columns, got {shape[0]}: if columns were "
+                "selected with the labels, as in RFECV, the score is far too high. Put the "
+                "selector in a pipeline and search over its number of features; for sets of "
+                "columns that were chosen without the labels, make one scorer each.",
+            )
+        self.last_scored = now
 
     def _check_trained_on(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> None:
         """Raise unless the model responds to X as a clone that is fitted to X and y does."""
@@ -434,19 +429,6 @@ class ProcedureScorer(RoutedScorer):
             + (f"; if its fits are random, set {seeds[0]} to an integer" if seeds else "")
             + ". A halving search needs an integer random_state.",
         )
-
-
-def hash_columns(X: Any) -> set[int]:
-    """Return the hashes of the columns of a table."""
-    if issparse(X):
-        X = X.tocsc()
-        parts = [slice(*ends) for ends in pairwise(X.indptr)]
-        return {hash((X.indices[j].tobytes(), X.data[j].tobytes())) for j in parts}
-    # one hash for each column
-    table = np.asarray(X)
-    rows = np.ascontiguousarray(table.T if table.ndim == 2 else table.reshape(1, -1))
-    numeric = table.dtype.kind in "biuf"
-    return {hash(row.tobytes() if numeric else repr(row.tolist())) for row in rows}
 
 
 def respond(model: Any, X: Any) -> np.ndarray:

@@ -95,21 +95,6 @@ def test_pls_is_fitted_to_indicators_of_the_classes():
 
 @pytest.mark.filterwarnings(BIAS)
 @pytest.mark.parametrize(
-    "selector", [make_pipeline(StandardScaler(), SelectKBest(k=4)), *EXTRACTIONS]
-)
-def test_bias_against_a_plain_loop(selector):
-    X, y = sample(p=100)
-    cv = StratifiedKFold(5, shuffle=True, random_state=0)
-    result = selection_bias(selector, GaussianNB(), X, y, cv=cv)
-    prepared = prepare_selector(selector)
-    outside = clone(prepared).fit(X, y).transform(X)
-    cv1 = np.mean(cross_val_predict(GaussianNB(), outside, y, cv=cv) != y)
-    cv2 = np.mean(cross_val_predict(make_pipeline(prepared, GaussianNB()), X, y, cv=cv) != y)
-    assert (result.extra.cv1_error, result.extra.cv2_error) == pytest.approx((cv1, cv2))
-
-
-@pytest.mark.filterwarnings(BIAS)
-@pytest.mark.parametrize(
     ("selector", "p", "optimistic"),
     [(PLSRegression(2), 500, True), (PCA(5, random_state=0), 500, False)],
 )

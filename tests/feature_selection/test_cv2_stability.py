@@ -106,12 +106,6 @@ def test_interval_covers_the_population_value(method):
     assert binomtest(covered, 100, 0.9).pvalue > 0.001
 
 
-def test_two_rounds_without_features_have_no_jaccard_index():
-    with pytest.warns(UndefinedMetricWarning, match="jaccard stability of .* is undefined"):
-        result = selection_stability([[0, 0], [0, 0], [1, 0]], method="jaccard")
-    assert np.isnan(result.value)
-
-
 KEEPS_TALKING = "selecting features on all samples before cross-validating"
 
 
@@ -208,14 +202,6 @@ def test_against_the_definition(shape, data):
     size = int(np.rint(supports.sum(axis=1).mean()))
     mask = consensus_support(supports, ranks)
     assert np.flatnonzero(mask).tolist() == reference.consensus(supports, ranks, size)
-
-
-def test_ties_go_to_the_mean_rank_then_to_the_index():
-    supports = np.array([[1, 0, 1, 0], [0, 1, 1, 0]], dtype=bool)
-    ranks = np.array([[2.0, 4.0, 1.0, 3.0], [4.0, 1.0, 2.0, 3.0]])
-    assert consensus_support(supports, ranks).tolist() == [False, True, True, False]
-    equal = np.ones((2, 4))
-    assert consensus_support(supports, equal).tolist() == [True, False, True, False]
 
 
 @given(arrays(float, 6, elements=st.sampled_from([0.0, 1.0, 2.5, np.inf, np.nan])))

@@ -95,22 +95,6 @@ def test_a_callable_named_like_a_loss_is_still_called(cancer):
     assert own.loss != "zero_one"
 
 
-def test_random_labels_and_one_nearest_neighbor():
-    rng = np.random.default_rng(5)
-    X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
-    results = {
-        method: bootstrap_error(
-            KNeighborsClassifier(1), X, y, method=method, n_resamples=50, random_state=0
-        )
-        for method in ("oob", ".632", ".632+")
-    }
-    assert results[".632"].extra.resubstitution == 0
-    assert results[".632"].value == 0.632 * results["oob"].value
-    # no information is left: .632+ must come near 1/2, .632 is far below
-    assert abs(results[".632+"].value - 0.5) < 0.12
-    assert results[".632"].value < 0.36
-
-
 def test_no_information_below_resubstitution_gives_no_relative_overfitting():
     class Contrary(KNeighborsClassifier):
         def predict(self, X):

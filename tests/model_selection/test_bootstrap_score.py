@@ -259,16 +259,6 @@ def test_the_standard_error_is_of_test_sets_and_of_models(two_classes):
     assert result.standard_error == pytest.approx(expected, rel=1e-10)
 
 
-def test_blocks_of_the_jackknife_hardly_matter(two_classes, monkeypatch):
-    X, y = two_classes
-    options = {"scoring": "roc_auc", "n_resamples": 15, "random_state": 0}
-    each = bootstrap_score(GaussianNB(), X, y, **options).standard_error
-    monkeypatch.setattr("skeval.model_selection._bootstrap.N_BLOCKS", 30)
-    blocks = bootstrap_score(GaussianNB(), X, y, **options).standard_error
-    assert blocks != each
-    assert blocks == pytest.approx(each, rel=0.25)
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

@@ -22,12 +22,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from skeval._inference.intervals import DRAWN
 from skeval._resampling.plans import deal_folds, subsamples
 from skeval._resampling.sampling_units import units_of
-from skeval.model_selection import (
-    bootstrap_error,
-    cross_val_error,
-    error_interval,
-    resubstitution_error,
-)
+from skeval.model_selection import cross_val_error, error_interval, resubstitution_error
 from skeval.model_selection._interval_methods import ERROR_METHODS
 from skeval.utils._checks import root_seed
 
@@ -130,14 +125,6 @@ def test_losses_of_probabilities_are_those_of_scikit_learn():
 def mean_brier(y_true, shares, *, labels, sample_weight=None):
     truth = np.array(y_true)[:, None] == np.array(labels)
     return np.average(np.sum((shares - truth) ** 2, axis=1), weights=sample_weight)
-
-
-def test_no_information_of_probabilities():
-    """The mean loss over all pairs of a label and the probabilities of any sample."""
-    found = bootstrap_error(BAYES, X, Y, loss="log_loss", n_resamples=20, random_state=0)
-    shares = BAYES.fit(X, Y).predict_proba(X)
-    pairs = [-np.log(shares[j, Y[i]]) for i in range(N) for j in range(N)]
-    assert found.extra.no_information == pytest.approx(np.mean(pairs))
 
 
 @every_method

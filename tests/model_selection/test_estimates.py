@@ -10,7 +10,7 @@ from reference.perturbation import statistics_cross_validation, statistics_resub
 from scipy.stats import norm
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -318,15 +318,6 @@ def test_forms_are_their_formulas(data):
         assert (found.confidence_level, found.method) == (0.9, form)
     first = result.confidence_interval()
     assert (first.low, first.high) == tuple(result.interval)
-
-
-def test_regression():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 2))
-    y = X[:, 0] + rng.normal(size=80)
-    result = interval(LinearRegression(), X, y, n_resamples=200, random_state=0)
-    assert result.loss == "squared"
-    assert result.interval.low < 1 < result.interval.high  # the variance of the noise
 
 
 def test_warning_when_the_fit_separates_the_classes():

@@ -179,19 +179,6 @@ def test_bad_input(change, message):
         judge_assisted_interval(**(arguments | change))
 
 
-def test_strata_of_many_data_sets():
-    rng = np.random.default_rng(0)
-    labeled = rng.integers(1, 20, (50, 2)).astype(float)
-    positive = np.floor(labeled * rng.random((50, 2)))
-    judged = labeled + rng.integers(0, 100, (50, 2))
-    together = stratified_mean(labeled, positive, judged, 1.96)
-    for at in range(50):
-        assert_allclose(
-            [part[at] for part in together],
-            stratified_mean(labeled[at], positive[at], judged[at], 1.96),
-        )
-
-
 def test_means_that_may_be_negative_have_a_normal_interval():
     rng = np.random.default_rng(0)
     judge = rng.normal(size=100)

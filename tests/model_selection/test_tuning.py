@@ -18,7 +18,6 @@ from sklearn.model_selection import (
     GroupKFold,
     HalvingGridSearchCV,
     RandomizedSearchCV,
-    ShuffleSplit,
     StratifiedKFold,
 )
 from sklearn.naive_bayes import GaussianNB
@@ -65,34 +64,6 @@ def test_against_a_plain_loop():
     }
     assert counts == {n: chosen.count(n) for n in set(chosen)}
     assert found.extra.counts.tolist() == sorted(found.extra.counts, reverse=True)
-
-
-@pytest.mark.simulated
-def test_choosing_the_best_of_many_is_optimistic():
-    """Nothing to find, 12 features of which one is chosen: the mean over three data sets."""
-    search = GridSearchCV(
-        make_pipeline(SelectKBest(k=1), GaussianNB()),
-        {"selectkbest__score_func": [Column(j) for j in range(12)]},
-        cv=2,
-    )
-    results = [
-        tuning_optimism(search, *noise(40, 12, seed), cv=2, random_state=seed) for seed in range(3)
-    ]
-    assert np.mean([r.value for r in results]) > 0.1
-    assert abs(np.mean([r.extra.nested_score for r in results]) - 0.5) < 0.12
-
-
-class Column:
-    """Scores one feature above all others."""
-
-    def __init__(self, column):
-        self.column = column
-
-    def __repr__(self):
-        return f"Column({self.column})"
-
-    def __call__(self, X, y):
-        return np.arange(X.shape[1]) == self.column
 
 
 def test_searches_of_every_kind():
@@ -193,15 +164,6 @@ def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):
     assert_allclose(found.extra.nested_scores, expected.extra.nested_scores)
     assert found.extra.settings == expected.extra.settings
     assert found.interval.low == expected.interval.low
-
-
-def test_one_inner_split_is_enough():
-    X, y = noise()
-    search = clone(SEARCH).set_params(cv=ShuffleSplit(1, test_size=0.3, random_state=0))
-    found = tuning_optimism(search, X, y, cv=3, random_state=0)
-    assert np.isfinite([found.interval.low, found.interval.high]).all()
-    assert len(found.extra.inner_scores) == 3
-    assert_allclose(found.value, np.mean(found.extra.inner_scores - found.extra.nested_scores))
 
 
 @pytest.mark.parametrize(
