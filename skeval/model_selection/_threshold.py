@@ -176,7 +176,18 @@ def threshold_measures(
     rule = read_rule(threshold)
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     warn_of_other_class("y_score", sample)
-    return measure_at(sample, rule, random_state, n_resamples, prevalence)
+    measures = measure_at(sample, rule, random_state, n_resamples, prevalence)
+    unknown = [
+        name
+        for name, one in measures.items()
+        if np.isfinite(one.value) > np.isfinite(one.interval.low)
+    ]
+    if unknown:
+        _checks.warn_undefined(
+            f"The intervals of {', '.join(unknown)} are undefined (nan): groups must contain "
+            "samples of each class in at least two groups."
+        )
+    return measures
 
 
 def measure_at(
@@ -211,16 +222,6 @@ def measure_at(
         odds = threshold / (1 - threshold)
     estimates |= transfer(sample, estimates, correlation, Population(prevalence, odds))
     return Results(estimates)
-
-
-def check_prevalence(prevalence: Any) -> float | None:
-    """Return a prevalence as a number; raise unless it lies between 0 and 1."""
-    if prevalence is None:
-        return None
-    is_number = isinstance(prevalence, Real) and not isinstance(prevalence, bool)
-    if not is_number or not 0 < float(prevalence) < 1:
-        raise ValueError(f"prevalence must lie in (0, 1), 0.01 for 1 %, got {prevalence!r}.")
-    return float(prevalence)
 
 
 class Rule(NamedTuple):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers.coverage import consistent_with
 from scipy.stats import beta, binom, norm
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import confusion_matrix
 
 import skeval
@@ -211,3 +212,15 @@ def test_a_threshold_that_calls_everything_positive_may_do_so_again():
                 measures["specificity"].interval.low == 0
             )
     assert lowest > 3
+
+
+@pytest.mark.filterwarnings("ignore:.* groups are too few for a reliable interval")
+@pytest.mark.parametrize("threshold", [0.5, "youden", {"sensitivity": 0.9}])
+def test_intervals_that_one_group_of_a_class_leaves_undefined_are_named(threshold):
+    y, score = np.tile([0, 1], 40), np.random.default_rng(0).normal(size=80)
+    groups = np.where(y == 0, 0, np.arange(80) % 16)
+    with pytest.warns(UndefinedMetricWarning, match="intervals of .*npv.* must contain samples of"):
+        found = threshold_measures(
+            y, score, threshold=threshold, groups=groups, prevalence=0.2, n_resamples=20
+        )
+    assert np.isfinite(found["npv"].value)
