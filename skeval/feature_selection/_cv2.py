@@ -36,7 +36,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skeval._adapters.fits import UNKNOWN, Solver, fit_plan, supports
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import ROUNDING, corrected_error, normal_interval, row_means
-from skeval._resampling.fit_outputs import mean_of_tested, resolve_loss
+from skeval._resampling.fit_outputs import FitOutput, mean_of_tested, resolve_loss
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
     OF_CLASSIFIER,
@@ -314,7 +314,7 @@ class CV2FeatureSelectionPipeline(
 
     def _run_rounds(
         self, X: Any, target: Target, metadata: dict[str, Any], cv: Any
-    ) -> list[tuple[np.ndarray, Round]]:
+    ) -> list[FitOutput]:
         """Fit the pipeline without inner rounds on the training part of each fold."""
         _checks.check_jobs(self.n_jobs, self.verbose)
         # a fit for each fold
@@ -324,8 +324,7 @@ class CV2FeatureSelectionPipeline(
                 "cv=None does without them."
             )
         cv = limit_folds(cv, target.codes)
-        folds = list(resolve_folds(cv, X, target, metadata.get("groups"), self.random_state))
-        plan = fold_plan(len(target), folds)
+        folds = resolve_folds(cv, X, target, metadata.get("groups"), self.random_state)
         inputs = Inputs(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
@@ -335,21 +334,20 @@ class CV2FeatureSelectionPipeline(
             verbose=self.verbose,
             memory=self.memory,
         )
-        # selection and predictions of each fit
-        fits = fit_plan(inputs, plan, FitRequest((), note=read_round))
-        rounds = [note for _, output in fits for note in output.notes or ()]
-        return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
+        # predictions and selection of each fit
+        fits = fit_plan(inputs, fold_plan(len(target), folds), FitRequest(note=read_round))
+        return [output for _, outputs in fits for output in outputs]
 
     def _store_rounds(
-        self, rounds: list[tuple[np.ndarray, Round]], target: Target, weights: np.ndarray | None
+        self, rounds: list[FitOutput], target: Target, weights: np.ndarray | None
     ) -> None:
         # error of all held-out predictions
-        tested = np.concatenate([test for test, _ in rounds])
-        wrong = np.concatenate([done.predicted for _, done in rounds]) != target.y[tested]
+        tested = np.concatenate([output.rows for output in rounds])
+        wrong = np.concatenate([output.predicted for output in rounds]) != target.codes[tested]
         tested_weights = None if weights is None else weights[tested]
         self._cv2_error: float = mean_of_tested(wrong, tested_weights)
         # selected columns, if the selector keeps columns
-        selections = [done.selection for _, done in rounds if done.selection is not None]
+        selections = [one for output in rounds for one in output.notes or () if one is not None]
         if len(selections) == len(rounds):
             self.fold_supports_: np.ndarray = np.array(
                 [selection.support for selection in selections]
@@ -630,16 +628,9 @@ def check_selector(selector: Any, n_features: int) -> None:
         raise ValueError(f"selector must select at most the {n_features} features of X, got k={k}.")
 
 
-class Round(NamedTuple):
-    """Columns that an inner round selected (None for extraction), and its predictions."""
-
-    selection: Selection | None
-    predicted: np.ndarray
-
-
-def read_round(model: Any, X: Any, y: Any) -> Round:
-    """Return the result of a round from its pipeline, which was fitted without inner rounds."""
-    return Round(read_selection(model.selector_, X.shape[1]), model.predict(X))
+def read_round(model: Any, X: Any, y: Any) -> Selection | None:
+    """Return the columns that an inner round selected; None for extraction."""
+    return read_selection(model.selector_, X.shape[1])
 
 
 def consensus_support(supports: np.ndarray, ranks: np.ndarray) -> np.ndarray:

@@ -601,8 +601,8 @@ def perturbation_interval(
         one; every step that accepts weights receives them.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
     n_resamples : int, default=None
         Number of perturbations. None means 1000, or the number of rows of `weights`.
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
@@ -700,7 +700,9 @@ def perturbation_interval(
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"confidence_level": confidence_level}
     per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(estimator, X, y, loss=loss, method="perturbation", **per_sample, **run)
+    inputs = validate_inputs(
+        estimator, X, y, loss=loss, method="perturbation", several=True, **per_sample, **run
+    )
     fold_root, draw_root = _checks.root_seed(random_state).spawn(2)
     forms = (*intervals.list_forms(inputs.loss.name), *DRAWN)
     title = f"interval of {inputs.loss.name!r} loss"

@@ -137,8 +137,8 @@ def learning_curve_band(
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or other inputs of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
     train_sizes : array-like of shape (n_sizes,), default=None
         Shares of the training parts (floats up to 1), or numbers of training samples (integers);
         groups are kept whole. None means six geometrically spaced sizes, from 15 % (at least 20
@@ -256,7 +256,8 @@ def learning_curve_band(
         raise ValueError(f"loss must be None if scoring is given, got {loss!r}, {scoring!r}.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"loss": loss, "with_loss": scoring is None, "confidence_level": confidence_level}
-    inputs = validate_inputs(estimator, X, y, groups, params=params, method=AUTO, **run)
+    run |= {"method": AUTO, "several": True}
+    inputs = validate_inputs(estimator, X, y, groups, params=params, **run)
     inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
     root = root_seed(random_state)
     if n_repeats is None and (cv is None or isinstance(cv, Integral) or draws_anew(cv)):

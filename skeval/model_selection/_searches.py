@@ -722,8 +722,8 @@ def tuning_optimism(
         `cv_results_`, `best_index_` and `best_params_`; or a pipeline that ends in one.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
     cv : int, splitter or iterable of (train, test), default=5
         Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together.
@@ -818,7 +818,7 @@ def tuning_optimism(
         raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(search, X, y, with_loss=False, **options, **run)
+    inputs = validate_inputs(search, X, y, with_loss=False, several=True, **options, **run)
     plan, _ = make_repeated_plan(cv, repeats, inputs.X, inputs.target, inputs.groups, random_state)
 
     # results of all searches, and the ratios of test to training

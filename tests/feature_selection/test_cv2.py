@@ -279,3 +279,25 @@ def test_log_probabilities_are_those_of_the_classifier():
     expected = model.classifier_.predict_log_proba(X[:, model.support_])
     np.testing.assert_array_equal(model.predict_log_proba(X), expected)
     assert not hasattr(CV2FeatureSelectionPipeline(), "predict_log_proba")  # an SVC has none
+
+
+def test_labels_are_read_as_everywhere():
+    """A column of labels is no outer product, and labels of another type are not all wrong."""
+
+    class Column(GaussianNB):
+        def predict(self, X):
+            return super().predict(X)[:, None]
+
+    class Texts(GaussianNB):
+        def predict(self, X):
+            return super().predict(X).astype(str)
+
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y, selector = X[::8], y[::8], SelectKBest(k=3)
+    plain, column = (
+        CV2FeatureSelectionPipeline(selector, model, cv=4, random_state=0).fit(X, y).cv2_error_
+        for model in (GaussianNB(), Column())
+    )
+    assert plain == column
+    with pytest.raises(ValueError, match="estimator must predict labels that are in y, got '0'"):
+        CV2FeatureSelectionPipeline(selector, Texts(), cv=4).fit(X, y)

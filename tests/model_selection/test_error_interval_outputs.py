@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 from reference import outputs as reference
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import f1_score, make_scorer, mean_squared_error, r2_score
-from sklearn.model_selection import GroupKFold, KFold, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier, MultiOutputRegressor
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -29,6 +30,7 @@ from skeval.model_selection import (
     permutation_test,
     perturbation_interval,
     score_interval,
+    tuning_optimism,
 )
 
 FOLDS = list(KFold(4, shuffle=True, random_state=0).split(np.zeros(60)))
@@ -277,11 +279,17 @@ def test_errors_name_the_argument(labels, change, message):
         error_interval(KNeighborsClassifier(), X, **({"y": y} | change))
 
 
-def test_functions_without_support_still_refuse(numbers):
+def test_curves_perturbations_and_searches_take_several_outputs(labels, numbers):
     X, y = numbers
-    for function in (learning_curve_band, perturbation_interval):
-        with pytest.raises(ValueError, match="1d"):
-            function(Ridge(), X, y)
+    curve = learning_curve_band(Ridge(), X, y, cv=FOLDS, train_sizes=[0.5, 1.0], random_state=0)
+    assert curve.y[1] == pytest.approx(cross_val_error(Ridge(), X, y, cv=FOLDS).value)
+    found = perturbation_interval(Ridge(), X, y, cv=FOLDS, n_resamples=5, random_state=0)
+    assert found.value == pytest.approx(cross_val_error(Ridge(), X, y, cv=FOLDS).value)
+    X, y = labels
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, cv=2)
+    found = tuning_optimism(search, X, y, cv=FOLDS)
+    right = [clone(search).fit(X[a], y[a]).score(X[b], y[b]) for a, b in FOLDS]
+    assert found.extra.nested_score == pytest.approx(np.mean(right))
 
 
 def test_a_loss_of_the_user_gets_the_labels(numbers, labels):
