@@ -149,7 +149,7 @@ def check_scores(scores: Any) -> Any:
 
 
 def check_one_number(name: str, score: Any) -> None:
-    """Raise if the scorer of a name returns several scores."""
+    """Raise if the scorer of a name returns several scores, or no number."""
     wrong = f"scoring must give one number by each scorer, {name!r} gave"
     if isinstance(score, Mapping):
         raise TypeError(
@@ -160,6 +160,8 @@ def check_one_number(name: str, score: Any) -> None:
             f"{wrong} an array of shape {np.shape(score)}; average it, or make a scorer of each "
             "output."
         )
+    if np.asarray(score).dtype.kind not in "biuf":
+        raise TypeError(f"{wrong} {score!r}.")
 
 
 def find_response_method(estimator: Any, target: Target) -> str | None:

@@ -135,6 +135,7 @@ def feature_importance(
     [-0.0081, 0.0311] (95 %, t)
     """
     _checks.check_count("n_permutations", n_permutations)
+    _checks.check_single_score(scoring)
     check_scalar(max_correlation, "max_correlation", Real, min_val=0, max_val=1)
     validate_inputs(estimator, X, y, groups, with_loss=False, several=True)
     X = np.asarray(X) if isinstance(X, list) else X

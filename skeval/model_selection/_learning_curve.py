@@ -47,6 +47,7 @@ from skeval.utils._checks import (
     ErrorScore,
     RandomStateLike,
     check_data,
+    check_single_score,
     child_seed,
     repetition_rng,
     root_seed,
@@ -254,6 +255,7 @@ def learning_curve_band(
     """
     if loss is not None and scoring is not None:
         raise ValueError(f"loss must be None if scoring is given, got {loss!r}, {scoring!r}.")
+    check_single_score(scoring)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"loss": loss, "with_loss": scoring is None, "confidence_level": confidence_level}
     run |= {"method": AUTO, "several": True}

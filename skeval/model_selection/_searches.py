@@ -673,11 +673,7 @@ def make_permutation_scorer(
     >>> cross_validate(NearestCentroid(), X, y, cv=WholeSample(), scoring=scoring)["test_p"]
     array([-0.01])
     """
-    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
-        raise TypeError(
-            f"scoring must be a single score, a name or a callable, got {scoring!r}; make a scorer "
-            "for each score."
-        )
+    _checks.check_single_score(scoring)
     n_permutations = _checks.check_count("n_permutations", n_permutations)
     return make_scorer_of(
         f"make_permutation_scorer(n_permutations={n_permutations})",

@@ -571,6 +571,15 @@ def is_missing(value: Any) -> bool:
     return not isinstance(same, bool | np.bool_) or not bool(same)
 
 
+def check_single_score(scoring: Any) -> None:
+    """Raise unless an argument `scoring` is one score."""
+    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
+        raise TypeError(
+            f"scoring must be a single score, a name or a callable, got {scoring!r}; call the "
+            "function for each score."
+        )
+
+
 def check_complete(name: str, y: Any) -> None:
     """Raise if objects, or a column of a data frame, have a missing value in any form."""
     kind = getattr(getattr(y, "dtype", None), "kind", "")

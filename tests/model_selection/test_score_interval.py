@@ -29,6 +29,7 @@ from skeval.model_selection import (
     Estimate,
     bootstrap_score,
     error_interval,
+    feature_importance,
     learning_curve_band,
     score_interval,
 )
@@ -339,3 +340,13 @@ def test_a_scorer_has_the_range_of_its_metric(method):
         for level in (0.5, 0.999):
             low, high = found.confidence_interval(level)
             assert bounds[0] <= low <= found.value <= high <= bounds[1]
+
+
+@pytest.mark.parametrize("answer", [None, "0.5", np.ones(2), {"a": 1.0}], ids=repr)
+def test_a_score_is_one_number(answer):
+    for function in (score_interval, bootstrap_score, learning_curve_band):
+        with pytest.raises(TypeError, match="scoring must give one number"):
+            function(BAYES, X, Y, scoring=lambda model, X, y: answer)
+    for function in (feature_importance, learning_curve_band):
+        with pytest.raises(TypeError, match=r"a single score, .* got \['f1', 'roc_auc'\]"):
+            function(BAYES, X, Y, scoring=["f1", "roc_auc"])
