@@ -50,6 +50,7 @@ from skeval._resampling.plans import (
     resolve_folds,
     whole_plan,
 )
+from skeval._resampling.sampling_units import SamplingUnits
 from skeval.metrics._scorers import range_of, row_of_scorer
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, Statistic
@@ -618,7 +619,8 @@ def perturbation_interval(
         Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
         groups together. With repeated folds, the losses of each sample are averaged.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, such as the patient. Groups are never split.
+        Group of each sample, such as the patient. Groups are never split, and the samples of a
+        group have the same random weight.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
@@ -729,19 +731,14 @@ def perturb_error(
     statistic: str = "cross_validation",
     weights: Any = None,
     form: str = "",
-    with_groups: bool = False,
 ) -> Estimate:
-    """Return the error over folds with the spread of perturbed cross-validations or fits.
-
-    For an error of 0 or 1, the effective sample size is the number of samples, or of groups if
-    `with_groups` is True.
-    """
+    """Return the error over folds with the spread of perturbed cross-validations or fits."""
     n = len(inputs.target)
     # weights of the samples, and the plans of plain fits
     check_perturbed(inputs)
     _checks.check_option("statistic", statistic, STATISTICS)
     sample_weight = np.ones(n) if inputs.weight is None else inputs.weight
-    n_resamples, draw = choose_draws(weights, n_resamples, root, n)
+    n_resamples, draw = choose_draws(weights, n_resamples, root, inputs.units)
     intervals.check_enough_draws(n_resamples, inputs.confidence_level, form)
     plans = {"cross_validation": fold_plan(n, folds), "resubstitution": whole_plan(n)}
 
@@ -776,8 +773,8 @@ def perturb_error(
     deviations = statistics / np.sqrt(n)
     standard_error = float(np.std(statistics, ddof=1) / np.sqrt(n))
     size = sizes["cross_validation"]
-    if with_groups and error in (0, 1):
-        size = inputs.units.n_units
+    if error in (0, 1):
+        size = min(size, inputs.units.n_units)
     limits = partial(intervals.limits_of_draws, error, deviations)
     return estimate_error(
         inputs,
@@ -786,7 +783,6 @@ def perturb_error(
         error + deviations,
         extra=PerturbationExtra,
         effective_n_samples=size_of_rate(inputs, error, standard_error, size, None),
-        n_groups=inputs.units.n_groups if with_groups else None,
         first=form,
         forms={name: partial(limits, form=name) for name in DRAWN},
         n_fits=sum(base.n_fits for base in plans.values()) + n_resamples * plans[statistic].n_fits,
@@ -815,17 +811,21 @@ def check_perturbed(inputs: Inputs) -> None:
 
 
 def choose_draws(
-    weights: Any, n_resamples: int | None, root: SeedSequence, n_samples: int
+    weights: Any, n_resamples: int | None, root: SeedSequence, units: SamplingUnits
 ) -> tuple[int, Draw]:
     """Return the number of perturbations, and a function that returns the weights of one.
 
-    If `weights` is None, the weights are drawn with mean and variance 1.
+    If `weights` is None, the weights are drawn with mean and variance 1, one for each unit.
     """
     if weights is None:
         count = N_RESAMPLES if n_resamples is None else n_resamples
-        n_resamples = _checks.check_count("n_resamples", count)
-        return n_resamples, lambda r: _checks.repetition_rng(root, r).exponential(size=n_samples)
-    rows = _checks.check_weights("weights", weights, "n_resamples", n_samples)
+
+        def draw(repetition: int) -> np.ndarray:
+            rng = _checks.repetition_rng(root, repetition)
+            return rng.exponential(size=units.n_units)[units.unit]
+
+        return _checks.check_count("n_resamples", count), draw
+    rows = _checks.check_weights("weights", weights, "n_resamples", len(units.unit))
     if n_resamples not in (None, len(rows)):
         raise ValueError(
             f"n_resamples must be the number of rows of weights, {len(rows)}, or None; got "

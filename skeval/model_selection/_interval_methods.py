@@ -361,19 +361,12 @@ def perturbation(
     # folds of the units, drawn once
     plan = repeated_folds(inputs.units, n_folds, 1, child_seed(root, 0))
     blocks = [plan.draw(fold) for fold in range(n_folds)]
-    weights = None
-    if inputs.units.clustered:
-        # one weight for all samples of a group
-        rng = np.random.default_rng(child_seed(root, 1))
-        weights = rng.exponential(size=(n_resamples, inputs.units.n_units))[:, inputs.units.unit]
     _, draws_root = child_seed(root, 2).spawn(2)
     estimate = perturb_error(
         inputs,
         [(b[0].training_rows, np.flatnonzero(b.test[0])) for b in blocks],
         draws_root,
         n_resamples=n_resamples,
-        weights=weights,
-        with_groups=True,
     )
     parameters = {"n_resamples": n_resamples, "n_folds": n_folds}
     return replace(estimate, extra=replace(estimate.extra, parameters=parameters))

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
+    LeaveOneGroupOut,
     LeaveOneOut,
     PredefinedSplit,
     RepeatedStratifiedKFold,
@@ -293,6 +294,19 @@ def test_a_scaler_in_front_is_weighted_too(data):
         )
         losses.append(G @ ((fitted.predict(X) != y) - result.extra.resubstitution) / np.sqrt(40))
     np.testing.assert_allclose(result.extra.statistics, losses, atol=1e-12)
+
+
+def test_the_samples_of_a_group_are_perturbed_together(data):
+    """Ten copies of each sample, as a group, are as precise as the sample."""
+    X, y, _ = data
+    options = {"n_resamples": 300, "random_state": 0}
+    alone = perturbation_interval(GaussianNB(), X, y, **options, cv=LeaveOneOut())
+    copies, groups = np.tile(X, (10, 1)), np.tile(np.arange(40), 10)
+    options |= {"groups": groups, "cv": LeaveOneGroupOut()}
+    found = perturbation_interval(GaussianNB(), copies, np.tile(y, 10), **options)
+    assert found.n_groups == 40
+    assert found.value == alone.value
+    assert found.standard_error == pytest.approx(alone.standard_error, rel=0.2)
 
 
 def test_forms_are_their_formulas(data):
