@@ -687,6 +687,7 @@ def nested_interval(folds: Sequence[NestedFold], n_folds: int, n: int) -> tuple[
     mse = (n_folds - 1) / n_folds * float(np.mean(finite)) if finite else -np.inf
     # variance of the inner error if losses were independent
     inner = concatenate_tested([fold.inner for fold in folds])
+    # groups and weights inflate it
     naive = float(np.var(inner.losses, ddof=1)) / n * design_effect([f.inner for f in folds])
     # inner error less its bias
     outer = mean_loss(concatenate_tested([fold.outer for fold in folds]))

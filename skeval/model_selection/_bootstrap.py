@@ -701,6 +701,7 @@ class ScoreTally:
         for fit, of_fit in enumerate(output):
             if output.failed[fit]:
                 continue
+            # the resample, all samples, and the samples that were left out
             drawn = np.repeat(everything, block.train[fit])
             rows = (drawn, everything, np.flatnonzero(block.train[fit] == 0))
             for part in (0, 1, 2) if self.inputs.method == OPTIMISM else (1, 2):

@@ -158,6 +158,7 @@ class NamedScore(NamedTuple):
 
 def name_scores(scoring: Any) -> dict[str, NamedScore]:
     """Return one score or several by their names in the results."""
+    # names of a dict, or those of the scorers
     if isinstance(scoring, dict):
         scores = {
             name: NamedScore(part if isinstance(part, str) else f"{name}()", part)
@@ -446,6 +447,8 @@ def cross_val_error(
 
 def cross_validation(inputs: Inputs, root: SeedSequence, *, cv: Any = None) -> Estimate:
     """Cross-validate once, with twice the variance: K fits."""
+    # the folds of scikit-learn's splitters, as in `permutation_test` with the same seed; a report
+    # shows the first repeat of `repeated_cv` instead, whose fits it has anyway
     n = len(inputs.target)
     # folds in time order have blocks of time as units
     folds = KeptFolds(n, resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
@@ -773,6 +776,7 @@ def perturb_error(
     deviations = statistics / np.sqrt(n)
     standard_error = float(np.std(statistics, ddof=1) / np.sqrt(n))
     size = sizes["cross_validation"]
+    # without variation, groups count
     if error in (0, 1):
         size = min(size, inputs.units.n_units)
     limits = partial(intervals.limits_of_draws, error, deviations)
@@ -821,6 +825,7 @@ def choose_draws(
         count = N_RESAMPLES if n_resamples is None else n_resamples
 
         def draw(repetition: int) -> np.ndarray:
+            # samples of a group share a weight
             rng = _checks.repetition_rng(root, repetition)
             return rng.exponential(size=units.n_units)[units.unit]
 

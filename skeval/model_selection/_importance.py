@@ -160,6 +160,7 @@ def feature_importance(
         memory=memory,
         error_score=error_score,
     )
+    # the most important first
     order = sorted(scores, key=lambda name: -scores[name].value)
     return Results({name: replace(scores[name], name="importance") for name in order})
 

@@ -387,6 +387,7 @@ class ProcedureScorer(RoutedScorer):
 
         `RFECV` passes fewer and fewer columns, sequential selectors more and more.
         """
+        # the same labels with another number of columns
         shape = X.shape[1:] if hasattr(X, "shape") else np.shape(X[0])
         now, before = (hash(repr(np.asarray(y).tolist())), shape), self.last_scored
         if before is not None and before[0] == now[0] and before[1] != shape:

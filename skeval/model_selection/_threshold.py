@@ -177,6 +177,7 @@ def threshold_measures(
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     warn_of_other_class("y_score", sample)
     measures = measure_at(sample, rule, random_state, n_resamples, prevalence)
+    # name the intervals that are nan
     unknown = [
         name
         for name, one in measures.items()
