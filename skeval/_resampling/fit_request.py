@@ -100,7 +100,8 @@ class FitRequest:
         if isinstance(self.scorer, EachScorer):
             return self.scorer.scorers
         if self.scoring is None:
-            return {"": get_scorer("r2" if target.classes is None else "accuracy")}
+            of_labels = target.classes is not None or target.output_classes
+            return {"": get_scorer("accuracy" if of_labels else "r2")}
         return {"": self.scorer}
 
     def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:

@@ -256,7 +256,7 @@ def test_a_label_that_is_constant_in_training_is_named(labels):
     model = MultiOutputClassifier(LogisticRegression())
     with pytest.raises(ValueError, match="class") as error:
         error_interval(model, X, pd.DataFrame(y, columns=list("abcd")), random_state=0)
-    assert "all have the same value of b" in "".join(error.value.__notes__)
+    assert "all with the same value of b" in "".join(error.value.__notes__)
     forest = error_interval(RandomForestClassifier(3, random_state=0), X, y, n_repeats=1)
     assert 1 / 60 <= forest.extra.by_output["label 1"].value < 0.1
 
