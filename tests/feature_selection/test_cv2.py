@@ -299,5 +299,5 @@ def test_labels_are_read_as_everywhere():
         for model in (GaussianNB(), Column())
     )
     assert plain == column
-    with pytest.raises(ValueError, match="estimator must predict labels that are in y, got '[01]'"):
+    with pytest.raises(ValueError, match=r"must predict labels that are in y, got '[01]'"):
         CV2FeatureSelectionPipeline(selector, Texts(), cv=4).fit(X, y)
