@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -40,6 +39,8 @@ MIN_UNIQUE = 0.9
 MIN_REPEATS = 5
 """Mean number of samples per combination of values above which equal rows are common."""
 MAX_PATTERNS, MAX_COLUMNS, MAX_MULTIPLICITY = 1000, 500, 3
+MAX_COMPARED = 50
+"""Maximum number of columns that are compared with each other column."""
 REACH = 4
 """Maximum distance of neighboring rows, in ranks, unless the nearest rows are farther apart."""
 WIDE_GAP = 0.4
@@ -80,7 +81,7 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
     reason = ""
     if table.key_size is None:
         reason = "" if _agree(repeated, table.all_target) else "often with another target"
-        columns = _drop_derived(table.columns)
+        columns = _drop_derived(table)
         rows, sizes = np.unique(columns, axis=0, return_counts=True)
         if _stand_together(table, repeated, units) and not _is_sorted(table, len(rows)):
             yield Finding(
@@ -94,7 +95,7 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
             )
             return
         explained = _has_all_combinations(rows, n) or not _exceed_neighbors(rows, sizes)
-        if explained and not has_continuous_column(columns):
+        if explained and not has_continuous_column(columns, len(rows)):
             reason = "as often as chance produces in a table of few distinct values"
     if reason:
         yield Finding(
@@ -122,30 +123,22 @@ def _agree(repeated: list[list[int]], target: Target) -> bool:
     return n_agreeing >= MIN_AGREEING * sum(map(len, repeated))
 
 
-def _drop_derived(columns: np.ndarray) -> np.ndarray:
+def _drop_derived(table: TableDescription) -> np.ndarray:
     """Return the columns without those that another column determines, such as a second code."""
-    # columns with more values first
-    ranks = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in columns.T]
-    n_values = [int(codes.max()) + 1 for codes in ranks]
-    order = sorted(range(len(ranks)), key=lambda position: -n_values[position])
+    # values of each column from 0, and the last row of each value
+    codes = np.array([np.unique(row, return_inverse=True)[1] for row in table.values.of_cell])
     kept: list[int] = []
-    for position in order:
-        codes = ranks[position]
-        determined = False
+    # columns with more values first
+    for position in np.argsort(-codes.max(axis=1), kind="stable").tolist():
+        own, determined = codes[position], False
         for other in kept[:MAX_COMPARED]:
-            # of each value, the code of its last row
-            first = np.zeros(n_values[other], dtype=np.intp)
-            first[ranks[other]] = codes  # of each value, the code of its last row
-            if np.array_equal(first[ranks[other]], codes) and n_values[other] < len(codes):
-                determined = True
-                break
+            last = np.zeros(len(own), dtype=np.intp)
+            last[codes[other]] = own
+            varies = codes[other].max() + 1 < len(own)
+            determined |= bool(varies and np.array_equal(last[codes[other]], own))
         if not determined:
             kept.append(position)
-    return columns[:, sorted(kept)]
-
-
-MAX_COMPARED = 50
-"""Maximum number of columns that are compared with each other column."""
+    return table.columns[:, sorted(kept)]
 
 
 def _has_all_combinations(rows: np.ndarray, n_samples: int) -> bool:
@@ -192,42 +185,31 @@ def _is_sorted(table: TableDescription, n_distinct: int) -> bool:
 
 
 TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
-    np.asarray,
     np.exp,
     np.exp2,
     np.square,
+    np.sqrt,
+    np.cbrt,
     lambda values: np.power(10.0, values),
 )
 """Inverses of common transforms of counts."""
 
 
-def has_continuous_column(columns: np.ndarray) -> bool:
-    """Whether some column has more equal values than chance produces, as copies do.
-
-    A monotone function of a column in which chance produces them, such as its square, is not
-    considered.
-    """
-    n_rows = len(np.unique(columns, axis=0))
-    chance_orders = set[bytes]()
-    continuous = []
+def has_continuous_column(columns: np.ndarray, n_distinct: int) -> bool:
+    """Whether some column has more equal values than chance produces, as copies do."""
     for column in columns.T:
-        values, ranks, counts = np.unique(column, return_inverse=True, return_counts=True)
-        ranks = ranks.reshape(-1)
-        if len(values) < 3:
+        values, counts = np.unique(column, return_counts=True)
+        if len(values) < max(3, MIN_UNIQUE * n_distinct):
             continue
         # rounded values, or values on a transformed grid
         unit = 2 * get_rounding_error(values)
-        if unit > 3 * VALUE_TOLERANCE * np.abs(values).max():
-            by_chance = _are_ties_by_chance(values, counts, unit)
-        else:
-            with np.errstate(over="ignore"):  # the exponential of a large value is on no grid
-                candidates = [transform(values) for transform in TRANSFORMS]
-            by_chance = any(_are_ties_by_chance(candidate, counts, 0.0) for candidate in candidates)
-        if by_chance:
-            chance_orders |= {ranks.tobytes(), (len(values) - 1 - ranks).tobytes()}
-        elif len(values) >= MIN_UNIQUE * n_rows:
-            continuous.append(ranks.tobytes())
-    return any(order not in chance_orders for order in continuous)
+        unit = unit if unit > 3 * VALUE_TOLERANCE * np.abs(values).max() else 0.0
+        transformed = (transform(values) for transform in TRANSFORMS)
+        if not _are_ties_by_chance(values, counts, unit) and not any(
+            _are_ties_by_chance(candidate, counts, 0.0) for candidate in transformed
+        ):
+            return True
+    return False
 
 
 def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> bool:
@@ -496,20 +478,6 @@ OBJECT = re.compile(
 """Full names of columns that name objects, even if the objects are sorted by target."""
 
 
-class Repeats(NamedTuple):
-    """How often the values of a column repeat, and how samples of a value agree in the target.
-
-    The agreement is 1 if each value has one target, and 0 by chance; `differing` is the share of
-    pairs of samples of a value with different targets.
-    """
-
-    n_samples: int
-    n_repeated: int
-    agreement: float
-    differing: float
-    grave: bool
-
-
 def check_identifiers(table: TableDescription) -> Iterator[Finding]:
     """Report columns whose values repeat and are associated with the target.
 
@@ -545,7 +513,7 @@ def check_identifiers(table: TableDescription) -> Iterator[Finding]:
         repeats = _find_repeats(name, column[used], targets[used], classes, is_number, outside)
         if repeats is not None:
             partitions.add(partition)
-            yield _describe_repeats(name, repeats, outside, classes)
+            yield repeats
         elif not outside and _name_objects(name, column[used], is_number):
             partitions.add(partition)
             yield Finding(
@@ -625,8 +593,8 @@ def _find_repeats(
     classes: bool,
     is_number: bool,
     outside: bool,
-) -> Repeats | None:
-    """Return how values repeat in a column that looks like an identifier, else None."""
+) -> Finding | None:
+    """Describe a column whose repeated values have similar, or different, targets."""
     # enough repeated values
     values = find_values(column[:, None])
     sizes, n, m = values.size, len(column), len(values.size)
@@ -636,7 +604,7 @@ def _find_repeats(
         return None
     if not outside and sizes.max() > MAX_SHARE_OF_VALUE * n:
         return None
-    # how targets agree within values; of classes, pairs of samples with the same value
+    # agreement within values, 0 by chance; of classes, share of pairs of a value that differ
     agreement, squares = (float(one[0]) for one in _measure_agreement(values, targets))
     differing = 1 - (squares - n) / float(np.sum(sizes * (sizes - 1.0))) if classes else np.nan
     n_shuffles, max_p = N_SHUFFLES, MAX_P
@@ -660,7 +628,36 @@ def _find_repeats(
         n_as_extreme += sign * by_chance >= sign * agreement - 1e-9
         if (1 + n_as_extreme) / (1 + n_shuffles) > max_p:
             return None
-    return Repeats(n, n_repeated, agreement, differing, bool(grave))
+    # shared values, of objects perhaps
+    label, opposite = "class" if classes else "target", agreement < 0
+    shared = f"{n_repeated} of {n} samples share a value of {name!r}"
+    advice = _advise_groups(name)
+    if not grave:
+        relation = f"the same {label}" if classes else "similar targets"
+        if opposite:
+            relation = "different classes" if classes else "different targets"
+        return Finding(
+            "identifier",
+            "Shared values",
+            f"{shared}, and samples with the same value have {relation} more often than chance "
+            "explains",
+            "The samples are not independent. If the column identifies objects that were measured "
+            f"more than once, {advice[0].lower()}{advice[1:]}.",
+        )
+    # identifiers
+    strength = differing if opposite else agreement
+    how = "nearly always" if strength >= NEARLY_CONSTANT else "mostly"
+    how = "always" if strength > 1 - 1e-9 else how
+    relation = f"{how} have {'different classes' if opposite else f'the same {label}'}"
+    feature = "" if outside else " and remove it from the features"
+    return Finding(
+        "identifier",
+        "Identifier",
+        f"{shared}, and samples with the same value {relation}",
+        "If they are repeated measurements of an object, errors are too "
+        f"{'high' if opposite else 'low'}. {advice}{feature}.",
+        grave=True,
+    )
 
 
 def _numbers_objects(name: str, values: Values, classes: bool) -> bool:
@@ -683,37 +680,3 @@ def _are_neighbors_similar(values: Values, targets: np.ndarray) -> bool:
 
 def _advise_groups(name: str) -> str:
     return f"Pass {name!r} as groups (--groups {name}, or groups= in Python)"
-
-
-def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool) -> Finding:
-    """Describe how targets agree, or differ, within the values of a column."""
-    label = "class" if classes else "target"
-    shared = f"{repeats.n_repeated} of {repeats.n_samples} samples share a value of {name!r}"
-    opposite, advice = repeats.agreement < 0, _advise_groups(name)
-    # shared values, of objects perhaps
-    if not repeats.grave:
-        relation = f"the same {label}" if classes else "similar targets"
-        if opposite:
-            relation = "different classes" if classes else "different targets"
-        return Finding(
-            "identifier",
-            "Shared values",
-            f"{shared}, and samples with the same value have {relation} more often than chance "
-            "explains",
-            "The samples are not independent. If the column identifies objects that were measured "
-            f"more than once, {advice[0].lower()}{advice[1:]}.",
-        )
-    # identifiers
-    strength = repeats.differing if opposite else repeats.agreement
-    how = "nearly always" if strength >= NEARLY_CONSTANT else "mostly"
-    how = "always" if strength > 1 - 1e-9 else how
-    relation = f"{how} have {'different classes' if opposite else f'the same {label}'}"
-    feature = "" if outside else " and remove it from the features"
-    return Finding(
-        "identifier",
-        "Identifier",
-        f"{shared}, and samples with the same value {relation}",
-        "If they are repeated measurements of an object, errors are too "
-        f"{'high' if opposite else 'low'}. {advice}{feature}.",
-        grave=True,
-    )

@@ -189,14 +189,12 @@ def describe_table(
         encoded = [encode_column(column) for column in values.T]
         columns = np.column_stack([column for column, _ in encoded])
         is_number = np.array([of_numbers for _, of_numbers in encoded])
-        if n_kept >= n:
-            keys = [row.tobytes() for row in columns + 0.0]  # -0.0 is 0.0
-        elif issparse(X):
+        if issparse(X) and n_kept < n:
             keys, key_size = _key_sparse_rows(X)
-        elif values.dtype.kind in "biuf":
-            keys = [(row + 0).tobytes() for row in np.asarray(X)]
-        else:
+        elif n_kept < n and values.dtype.kind not in "biuf":
             keys = ["\x1f".join(map(str, row)).encode() for row in np.asarray(X)]
+        else:
+            keys = [(row + 0.0).tobytes() for row in (columns if n_kept >= n else np.asarray(X))]
     elif (texts := _read_texts(X)) is not None:
         keys = [text.encode() for text in texts]
         key_size = np.array([len(text) for text in texts])

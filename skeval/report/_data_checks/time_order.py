@@ -66,9 +66,16 @@ def check_split_order(
     times |= {
         n: [t] for n, t in _find_numbers(named) if CALENDAR_TIME.fullmatch(n.replace("_", " "))
     }
-    # folds that train on later rows than they test
+    # number of folds that train on later rows than they test; a missing time is neither
     late = {
-        name: min(_count_later_training_rows(reading, folds) for reading in readings)
+        name: min(
+            sum(
+                np.max(time[train], initial=-np.inf, where=np.isfinite(time[train]))
+                > np.min(time[test], initial=np.inf, where=np.isfinite(time[test]))
+                for train, test in folds
+            )
+            for time in readings
+        )
         for name, readings in times.items()
     }
     if not late or min(late.values()) == 0:
@@ -85,17 +92,6 @@ def check_split_order(
             grave=True,
         ).to_caution()
     ]
-
-
-def _count_later_training_rows(
-    times: np.ndarray, folds: Sequence[tuple[np.ndarray, np.ndarray]]
-) -> int:
-    """Return in how many folds a training row is later than a test row."""
-    return sum(
-        bool(np.nanmax(times[train]) > np.nanmin(times[test]))
-        for train, test in folds
-        if np.isfinite(times[train]).any() and np.isfinite(times[test]).any()
-    )
 
 
 def warn_of_order(
@@ -136,20 +132,32 @@ def warn_of_order(
     series = {code: values[tested] for code, values in series.items()}
     # neighbors that are more similar than by chance
     reason, slow = _find_rising_time(named, times), ""
-    sorted_by_class = classes and not reason and np.sum(np.diff(y) != 0) < len(np.unique(y))
-    if sorted_by_class:
+    if classes and not reason and np.sum(np.diff(y) != 0) < len(np.unique(y)):  # sorted by class
         alike = ["autocorrelation"] if are_alike(series["autocorrelation"], y[tested]) else []
     else:
         alike = [code for code, values in series.items() if are_alike(values)]
-        hidden = not reason and not _reveal_neighbors(named, set(columns), y, classes)
-        if alike == ["runs"] and hidden:
-            alike = []
-    # rows in time order, or in another order
-    if alike and not reason and _change_slowly(named, set(columns), y, classes):
-        slow = "most columns change slowly from row to row"
-    if alike and (reason or slow) and not _are_blocks(folds, len(result.target)):
-        return [_describe_time_order(reason, slow, alike).to_caution()]
+    if alike and not reason:
+        similar, equal = _compare_neighbors(named, set(columns), y, classes)
+        if alike == ["runs"] and max([*similar, *equal], default=1) <= REVEALING:
+            alike = []  # no feature reveals which rows are neighbors
+        # a numeric target counts as a column
+        similar += [] if classes else [_autocorrelate(rankdata(y))]
+        slow = _describe_slow_columns(named, similar)
     findings = []
+    if alike and (reason or slow) and not _are_blocks(folds, len(result.target)):
+        # without a column of times, rows may be in blocks of the same object instead
+        blocks = " or in blocks of one object" if slow else ""
+        finding = Finding(
+            "time-order",
+            "Time order",
+            f"the rows seem to be in time order{blocks} ({reason or slow}), "
+            f"{'' if len(alike) > 1 else 'and '}{_join_evidence(alike)}",
+            "Shuffled folds train on neighbors of the tested rows, so errors may be too low, "
+            "intervals too short and P-values too small. Test on later rows (--time, or "
+            "cv=TimeSeriesSplit()), or pass repeated measurements as groups=.",
+            grave=True,
+        )
+        return [finding.to_caution()]
     if alike:
         advice = (
             "This is harmless if the file was sorted. If rows are in time order, or neighbors "
@@ -162,16 +170,32 @@ def warn_of_order(
     return [finding.to_caution() for finding in findings]
 
 
+def _find_scattered_times(
+    times: Mapping[str, list[np.ndarray]], series: Mapping[str, np.ndarray], tested: np.ndarray
+) -> Iterator[Finding]:
+    """Yield a finding for each date column whose order makes neighbors similar in unsorted rows."""
+    for name, readings in times.items():
+        order = np.argsort(readings[0][tested], kind="stable")
+        codes = [code for code, values in series.items() if are_alike(values[order])]
+        if len(np.unique(readings[0])) >= MIN_TIMES and codes:
+            yield Finding(
+                codes[0],
+                "Related in time",
+                f"sorted by {name!r}, {_join_evidence(codes)}",
+                "If the model is to predict later rows from earlier ones, test it that way "
+                f"(--time {name}, or cv=TimeSeriesSplit() on sorted rows).",
+            )
+
+
 def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[Finding]:
     """Report rows in time order by the columns of a table that has no target."""
     n = len(next(iter(columns.values())))
     if n < MIN_ROWS:
         return
     reason = _find_rising_time(columns, _read_all_times(columns))
-    others = {name: column for name, column in columns.items() if f"{name!r} rises" != reason}
-    alone = np.zeros(n, dtype=np.intp)
-    if not reason and _change_slowly(others, set(others), alone, classes=True):
-        reason = "most columns change slowly from row to row"
+    if not reason:
+        similar, _ = _compare_neighbors(columns, set(columns), np.zeros(n, dtype=np.intp), True)
+        reason = _describe_slow_columns(columns, similar)
     if reason:
         yield Finding(
             "time-order",
@@ -297,52 +321,48 @@ def _find_rising_time(
     return ""
 
 
-def _change_slowly(
-    columns: Mapping[str, np.ndarray], features: set[str], y: np.ndarray, classes: bool
-) -> bool:
-    """Whether most columns change slowly along the rows, which are not sorted by any of them.
+def _describe_slow_columns(columns: Mapping[str, np.ndarray], similar: Sequence[float]) -> str:
+    """Describe columns most of which change slowly, in rows that are sorted by none of them."""
+    if any(_rises(column) for _, column in _find_numbers(columns)):
+        return ""
+    n_slow = sum(value > SLOW for value in similar)
+    most = 2 * n_slow > max(len(similar), 3)
+    return "most columns change slowly from row to row" if most else ""
 
-    The mean of the class is subtracted from the features; a numeric target counts as a column.
+
+def _compare_neighbors(
+    columns: Mapping[str, np.ndarray], features: set[str], y: np.ndarray, classes: bool
+) -> tuple[list[float], list[float]]:
+    """Return how similar neighboring values of numbers and of categories are, 0 by chance.
+
+    They are the autocorrelations of ranks without what the target explains, and the shares of equal
+    neighbors.
     """
-    # columns that are not sorted
     numbers = dict(_find_numbers(columns))
-    if any(map(_rises, numbers.values())):
-        return False
-    ranks = [rankdata(column) for name, column in numbers.items() if name in features]
-    if classes:
-        ranks = [column - _mean_of_class(column, y) for column in ranks]
-    else:
-        ranks.append(rankdata(y))
-    # most of them are like their neighbors
-    slow = [_autocorrelate(column) > SLOW for column in ranks if column.std() > 0]
-    return 2 * sum(slow) > max(len(slow), 3)
-
-
-def _reveal_neighbors(
-    columns: Mapping[str, np.ndarray], features: set[str], y: np.ndarray, classes: bool
-) -> bool:
-    """Whether some feature of neighboring rows is more similar than the targets explain."""
-    numbers = {name: column for name, column in _find_numbers(columns) if name in features}
-    target = rankdata(y) - rankdata(y).mean()
+    outcome = rankdata(y) - (len(y) + 1) / 2
+    similar, equal = [], []
     for name in features & columns.keys():
-        if name not in numbers:  # texts, or few distinct values
-            # equal neighbors of a category
+        if name in numbers:
+            # the mean of the class, or the regression on the target
+            own = rankdata(numbers[name]) - (len(y) + 1) / 2
+            if classes:
+                own -= (np.bincount(y, own) / np.maximum(np.bincount(y), 1))[y]
+            elif outcome.any():
+                own -= outcome * (own @ outcome) / (outcome @ outcome)
+            if own.std() > 0:
+                similar.append(_autocorrelate(own))
+        else:  # texts, or few distinct values
             codes = np.unique(columns[name].astype(str), return_inverse=True)[1].reshape(-1)
             by_chance = float(np.sum((np.bincount(codes) / len(codes)) ** 2))
-            equal = float(np.mean(codes[1:] == codes[:-1]))
-            if equal - by_chance > REVEALING * (1 - by_chance):
-                return True
-            continue
-        # similar neighbors of a number, beyond what the target explains
-        ranks = rankdata(numbers[name])
-        if classes:
-            ranks = ranks - _mean_of_class(ranks, y)
-        elif target.any():
-            ranks = ranks - ranks.mean()
-            ranks = ranks - target * (ranks @ target) / (target @ target)
-        if ranks.std() > 0 and _autocorrelate(ranks) > REVEALING:
-            return True
-    return not features
+            share = float(np.mean(codes[1:] == codes[:-1]))
+            equal.append((share - by_chance) / max(1 - by_chance, 1e-9))
+    return similar, equal
+
+
+def _autocorrelate(values: np.ndarray) -> float:
+    """Return the correlation of numbers with their neighbors."""
+    centered = values - values.mean()
+    return float(centered[1:] @ centered[:-1] / (centered @ centered))
 
 
 def _find_numbers(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
@@ -356,19 +376,6 @@ def _find_numbers(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.n
             yield str(name), numbers
 
 
-def _mean_of_class(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return the mean of the class of each row."""
-    counts = np.maximum(np.bincount(codes), 1)
-    mean: np.ndarray = (np.bincount(codes, values) / counts)[codes]
-    return mean
-
-
-def _autocorrelate(values: np.ndarray) -> float:
-    """Return the correlation of numbers with their neighbors."""
-    centered = values - values.mean()
-    return float(centered[1:] @ centered[:-1] / (centered @ centered))
-
-
 def _are_blocks(folds: Sequence[tuple[np.ndarray, np.ndarray]], n_samples: int) -> bool:
     """Whether neighbors are mostly in the same test set, as in folds without shuffling."""
     fold = np.full(n_samples, -1)
@@ -378,38 +385,5 @@ def _are_blocks(folds: Sequence[tuple[np.ndarray, np.ndarray]], n_samples: int) 
     return bool(np.mean(fold[1:] != fold[:-1]) < (1 - np.sum(sizes**2)) / 2)
 
 
-def _find_scattered_times(
-    times: Mapping[str, list[np.ndarray]], series: Mapping[str, np.ndarray], tested: np.ndarray
-) -> Iterator[Finding]:
-    """Yield a finding for each date column whose order makes neighbors similar in unsorted rows."""
-    for name, readings in times.items():
-        order = np.argsort(readings[0][tested], kind="stable")
-        codes = [code for code, values in series.items() if are_alike(values[order])]
-        if len(np.unique(readings[0])) >= MIN_TIMES and codes:
-            yield Finding(
-                codes[0],
-                "Related in time",
-                f"sorted by {name!r}, {_join_evidence(codes)}",
-                "If the model is to predict later rows from earlier ones, test it that way "
-                f"(--time {name}, or cv=TimeSeriesSplit() on sorted rows).",
-            )
-
-
 def _join_evidence(codes: Iterable[str]) -> str:
     return ", and ".join(EVIDENCE[code] for code in codes)
-
-
-def _describe_time_order(reason: str, slow: str, codes: Sequence[str]) -> Finding:
-    """Describe rows in time order; without a time column, they may instead be blocks of the same
-    object."""
-    blocks = " or in blocks of one object" if slow else ""
-    return Finding(
-        "time-order",
-        "Time order",
-        f"the rows seem to be in time order{blocks} ({reason or slow}), "
-        f"{'' if len(codes) > 1 else 'and '}{_join_evidence(codes)}",
-        "Shuffled folds train on neighbors of the tested rows, so errors may be too low, intervals "
-        "too short and P-values too small. Test on later rows (--time, or cv=TimeSeriesSplit()), "
-        "or pass repeated measurements as groups=.",
-        grave=True,
-    )

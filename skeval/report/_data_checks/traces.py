@@ -141,12 +141,11 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
     One sample of each group is used.
     """
     # one sample of each group
-    columns, codes, values, counts = table.columns, table.target.codes, None, None
+    columns, codes, values, counts = table.columns, table.target.codes, table.values, table.counts
     if table.groups is not None:
         rows = np.unique(table.groups, return_index=True)[1]
-        columns, codes = columns[rows], codes[rows]
-    values = table.values if table.groups is None else find_values(columns)
-    counts = values.count_classes(codes)
+        columns, codes, values = columns[rows], codes[rows], find_values(columns[rows])
+        counts = values.count_classes(codes)
     # values of several samples of one class only
     pure, of_value = np.diff(counts.indptr) == 1, counts.indices[counts.indptr[:-1]]
     candidates = table.is_complete & table.is_number & (values.n_values >= 3)
@@ -161,9 +160,12 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
     sums = (indicators @ np.where(candidates, columns, 0.0))[code, column] - size * value
     near = np.abs(sums / n_others - value) <= NEAR * np.abs(columns).max(axis=0)[column]
     near |= values.n_values[column] > MIN_DISTINCT_SHARE * n_others
-    filled = [
-        p for p in np.unique(column[near]).tolist() if _is_filled_by_class(columns[:, p], codes)
-    ]
+    # the value is exactly the mean or median of the others
+    filled = []
+    for p, center, own in zip(column[near].tolist(), value[near], code[near], strict=True):
+        others = columns[(codes == own) & (columns[:, p] != center), p]
+        if p not in filled and len(others) >= MIN_OF_CLASS and _is_center(center, others):
+            filled.append(p)
     # values of each class only
     separate = candidates & (values.sum_by_column(~pure) == 0)
     defaults = [
@@ -211,33 +213,22 @@ def _has_default_of_class(class_of_value: np.ndarray, sizes: np.ndarray) -> bool
     return False
 
 
-def _is_filled_by_class(column: np.ndarray, codes: np.ndarray) -> bool:
-    """Whether some value of one class only is exactly the mean or median of the class's others.
+def _is_center(value: float, others: np.ndarray) -> bool:
+    """Whether a value is exactly the mean or median of other values, and not by coincidence.
 
-    If the value has no more decimals than the others, equality may be a coincidence. So it may be
-    for a median of repeated values, which often equals one of them.
+    It may be coincidence if the value has no more decimals than the others, and for the median of
+    repeated values, which often equals one of them.
     """
-    values, sizes = np.unique(column, return_counts=True)
-    for value in values[sizes >= MIN_FILLED]:
-        # the other samples of the class
-        members = codes[column == value]
-        others = column[(codes == members[0]) & (column != value)]
-        if np.any(members != members[0]) or len(others) < MIN_OF_CLASS:
-            continue
-        # a value with no more decimals may be equal by coincidence
-        error = get_rounding_error(others)
-        is_coarse = error > VALUE_TOLERANCE * float(np.abs(others).max())
-        if is_coarse and get_rounding_error(np.array([value])) >= error:
-            continue
-        # the mean, or the median
-        centers = [others.mean()]
-        if len(np.unique(others)) > MIN_DISTINCT_SHARE * len(others):
-            # of an odd number of samples, the median is a value that one of them had
-            centers += [np.median(others), np.median(np.append(others, value))]
-        tolerance = VALUE_TOLERANCE * max(abs(value), others.std())
-        if np.any(np.abs(np.array(centers) - value) <= tolerance):
-            return True
-    return False
+    error = get_rounding_error(others)
+    is_coarse = error > VALUE_TOLERANCE * float(np.abs(others).max())
+    if is_coarse and get_rounding_error(np.array([value])) >= error:
+        return False
+    centers = [others.mean()]
+    if len(np.unique(others)) > MIN_DISTINCT_SHARE * len(others):
+        # of an odd number of samples, the median is a value that one of them had
+        centers += [np.median(others), np.median(np.append(others, value))]
+    tolerance = VALUE_TOLERANCE * max(abs(value), others.std())
+    return bool(np.any(np.abs(np.array(centers) - value) <= tolerance))
 
 
 def check_missing_by_class(table: TableDescription) -> Iterator[Finding]:
