@@ -65,17 +65,6 @@ def test_labels_that_differ_within_an_identifier_are_told_without_a_headline():
     assert "The samples are not independent" in found
 
 
-@pytest.mark.parametrize("grave", [True, False])
-def test_groups_that_share_their_target_forbid_to_quote(grave):
-    """Noisy copies that share a random label are grave; where classes lie apart they are not."""
-    rng = np.random.default_rng(0)
-    labels = np.repeat(rng.integers(0, 2, 60), 3)
-    centers = np.repeat(rng.normal(size=(60, 5)), 3, axis=0)
-    X = centers + 0.05 * rng.normal(size=(180, 5)) + (0 if grave else 20) * labels[:, None]
-    (found,) = [text for text in warnings_of(X, labels) if text.code == "groups"]
-    assert bool(found.headline) == grave
-
-
 def grave_codes(X, y, **options):
     return [text.code for text in warnings_of(X, y, **options) if text.headline]
 
@@ -109,20 +98,6 @@ def test_persons_numbered_group_by_group_are_identifiers(n_rows, flipped, name):
     X = np.column_stack([rng.normal(size=(len(y), 3)), person])
     assert "identifier" in judge(X, y, name)
     assert "identifier" not in judge(X, rng.permutation(y), name)
-
-
-@pytest.mark.parametrize("outside", [True, False])
-def test_persons_with_many_rows_are_identifiers(outside):
-    rng = np.random.default_rng(0)
-    person = rng.permutation(np.repeat(np.arange(15), 30))
-    y, X = rng.permutation(np.arange(15) % 2)[person], rng.normal(size=(450, 3))
-    names = np.array([f"P{k}" for k in person])
-    target = Target(y, np.array([0, 1]), y)
-    table = pd.DataFrame(X, columns=list("abc"))
-    left_out = {"person": names} if outside else {}
-    table = table if outside else table.assign(person=names)
-    found = write_data_warnings(table, target, None, list(table), left_out)
-    assert [text.code for text in found if text.headline] == ["identifier"]
 
 
 def test_a_rare_class_makes_no_opposite_classes():

@@ -15,8 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._resampling.sampling_units import Target
-from skeval.report._data_checks import duplicates, write_data_warnings
+from skeval.report._data_checks import duplicates
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
@@ -36,23 +35,6 @@ def test_row_numbers(noise):
     (sentence,) = warnings_of(frame.assign(id=7 * frame["id"]), y, names=list(frame))
     assert sentence.code == "row-number"
     assert warnings_of(mixed.assign(id=7 * mixed["id"]), y, names=list(frame)) == []
-
-
-@pytest.mark.parametrize("order", [np.arange(50), np.random.default_rng(0).permutation(50)])
-def test_row_numbers_that_tell_the_target_forbid_to_quote(noise, order):
-    X, y = (
-        np.column_stack([noise[0], np.arange(50)])[order],
-        np.repeat([0, 1, 0, 1], [20, 9, 3, 18]),
-    )
-    (sentence,) = warnings_of(X, y[order])
-    assert sentence.headline == (
-        "feature 'x3' counts the samples, and samples with neighboring numbers have similar targets"
-    )
-    numbers = np.arange(50) + np.random.default_rng(1).normal(size=50)
-    (sentence,) = write_data_warnings(
-        X, Target(numbers[order], None, numbers[order]), None, None, {}
-    )
-    assert sentence.headline
 
 
 @pytest.mark.parametrize(("n", "limit"), [(39, "fewer than 40"), (101, "more than 100")])

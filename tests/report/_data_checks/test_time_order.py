@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
-from sklearn import datasets
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -118,12 +117,6 @@ def test_similar_targets_are_harmless_if_no_feature_reveals_neighbors():
     assert warnings_of(X, y) == []
     places = np.column_stack([X, np.repeat(np.arange(50), 4) % 7])  # few values, such as a site
     assert [text.code for text in warnings_of(places, y)] == ["runs"]
-
-
-@pytest.mark.parametrize("name", ["breast_cancer", "iris", "wine", "digits"])
-def test_bundled_tables_have_no_sign_of_an_order(name):
-    data = getattr(datasets, f"load_{name}")()
-    assert warnings_of(data.data, data.target) == []
 
 
 @pytest.mark.parametrize("kind", ["codes", "rare_class", "numbers", "within classes"])
