@@ -27,8 +27,9 @@ MIN_SAMPLED_ROWS = 100
 MAX_LISTED = 3
 MIN_VALUES = 8
 """Minimum number of values of an identifier: a "site" with 3 values is none."""
-MAX_DIGITS, VALUE_TOLERANCE = 6, 1e-9
-"""Most decimals of a rounded column, and the relative difference of equal values in a table."""
+MAX_DIGITS, VALUE_TOLERANCE, MIN_SIZE = 6, 1e-9, 1e-290
+"""Most decimals of a rounded column, the relative difference of equal values in a table, and the
+smallest number whose decimals can be counted."""
 MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 """Texts of missing values, in lower case."""
 
@@ -284,10 +285,13 @@ def standardize(columns: np.ndarray) -> np.ndarray:
 
 def get_rounding_error(column: np.ndarray) -> float:
     """Return half a unit of the last decimal of numbers, or that of floating point."""
-    for decimals in range(MAX_DIGITS + 1):
-        if np.array_equal(column, np.round(column, decimals)):
+    largest = float(np.abs(column).max())
+    # decimals after the first digit of small numbers
+    first = max(0, -int(np.floor(np.log10(largest)))) if largest > MIN_SIZE else 0
+    for decimals in range(first, first + MAX_DIGITS + 1):
+        if np.abs(column - np.round(column, decimals)).max() <= VALUE_TOLERANCE * largest:
             return 0.5 * 10.0**-decimals * (1 + VALUE_TOLERANCE)
-    return VALUE_TOLERANCE * float(np.abs(column).max())
+    return VALUE_TOLERANCE * largest
 
 
 def _key_sparse_rows(X: Any) -> tuple[list[bytes], np.ndarray]:
