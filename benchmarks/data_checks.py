@@ -149,6 +149,23 @@ def draw_rounded_apart(rng: Rng, n: int) -> Sample:
     return Sample(X.round(1), y)
 
 
+def draw_noisy_line(rng: Rng, n: int) -> Sample:
+    """A class that depends on the sum of two features, with an error of 7 %."""
+    X = rng.normal(size=(n, 5))
+    return Sample(X, (X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=n) > 0).astype(int))
+
+
+def draw_populations(rng: Rng, n: int) -> Sample:
+    """Two or three populations three to eight SD apart, of normal or log-normal measurements."""
+    n_classes = rng.integers(2, 4)
+    y = rng.permutation(np.arange(n) % n_classes)
+    centers = rng.normal(size=(n_classes, 4))
+    distances = np.linalg.norm(centers[:, None] - centers[None], axis=2)
+    centers *= rng.uniform(3, 8) / distances[np.triu_indices(n_classes, 1)].mean()
+    X = centers[y] + rng.normal(size=(n, 4))
+    return Sample(np.exp(X) if rng.random() < 0.5 else X, y)
+
+
 def draw_gene(rng: Rng, n: int) -> Sample:
     """A gene that is expressed in one class only."""
     X, y, *_ = draw_gaussian(rng, n)
@@ -365,6 +382,8 @@ CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "sorted incomes": draw_incomes,
     "marker 10 SD apart": draw_marker,
     "separable, one decimal": draw_rounded_apart,
+    "linear class with noise": draw_noisy_line,
+    "separable populations": draw_populations,
     "on/off gene": draw_gene,
     "calibration curve": draw_calibration,
     "classes are clusters": draw_class_clusters,
@@ -507,6 +526,12 @@ def draw_codes(rng: Rng, n: int) -> Sample:
     return Sample(np.column_stack([rng.normal(size=(n, 3)), code]), np.isin(code, [1, 3, 4]) * 1)
 
 
+def draw_comparison(rng: Rng, n: int) -> Sample:
+    """A class that is decided by which of two measurements with one decimal is larger."""
+    X = rng.gamma(4, 10, (n, 10)).round(1)
+    return Sample(X, (X[:, 3] > X[:, 7]).astype(int))
+
+
 TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
     "copies, Gaussian": (lambda r, n: repeat_rows(draw_gaussian(r, n), r), "copies"),
     "copies, one in ten": (lambda r, n: repeat_rows(draw_gaussian(r, n), r, share=0.1), "copies"),
@@ -574,6 +599,7 @@ TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
     "rounded by class": (partial(draw_rounded, decimals=(3, 1)), "rounded-by-class"),
     "target, sum of features": (partial(draw_parts, combine=np.add), "target-formula"),
     "target, product of features": (partial(draw_parts, combine=np.multiply), "target-formula"),
+    "comparison of two columns": (draw_comparison, "target-formula"),
     "default value of a class": (draw_defaults, "target-imputed"),
     "row number": (lambda r, n: draw_numbered(r, n, False), "row-number"),
     "row number, shuffled": (lambda r, n: draw_numbered(r, n, True), "row-number"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -46,17 +46,19 @@ MIN_KNOWN_PART, MAX_COLUMNS, MAX_PARTS = 0.9, 500, 20
 searched for parts, and of parts."""
 ROWS_PER_COLUMN, MIN_SPARE_ROWS = 2, 10
 """Number of rows required for an exact linear combination: per column, and in addition."""
-MAX_FITTED, MAX_MULTIPLIED, ROWS_PER_TERM, PENALTY = 400, 6, 4, 1e3
-"""For a boundary between classes: maximum number of rows, and of columns with products; minimum
-number of rows per column; penalty of a row on the wrong side, in units of the weights."""
+MAX_FITTED, MAX_MULTIPLIED, PENALTY = 400, 6, 1e3
+"""For a boundary between classes: maximum number of rows, and of columns with products; penalty of
+a row on the wrong side, in units of the weights."""
+ROWS_PER_TERM, ROWS_PER_FIRST, ROWS_PER_CHOSEN = 4, 10, 40
+"""Minimum number of rows per column, per column with differences or products, and per chosen term:
+three terms separate 60 rows of classes that overlap."""
 MAX_PAIRS, MIN_OF_CLASS, MIN_EXACT_OF_SIDE = 10, 8, 0.99
 """Maximum number of pairs of classes that are searched for a boundary, minimum number of rows of
 each class, and share of them on their side."""
-MIN_VARIATION, VARIATION_OF_FEW = (0.5, 0.55, 0.45), 5.0
-"""Minimum coefficient of variation of the distances from a boundary: mean of both sides for a note
-and for a cut, and each side of a cut; increase for a cut, divided by the number of rows. It is 0.58
-for uniform distances and 0.76 for the halves of a normal distribution, but below 0.5 for classes
-that lie apart."""
+MIN_VARIATION, VARIATION_OF_FEW = (0.55, 0.45), 2.0
+"""Minimum coefficient of variation of the distances from a cut, mean of both sides and each side;
+increase of the mean, divided by the number of rows. It is 0.58 for uniform distances and 0.76 for
+the halves of a normal distribution, but below 0.5 for classes that lie apart."""
 TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
     np.asarray,
     np.exp,
@@ -242,7 +244,7 @@ def _log_count_orders(codes: np.ndarray) -> float:
 
 
 def list_sufficient_features(table: TableDescription) -> list[int]:
-    """Return up to three features that predict the target without error, or none.
+    """Return up to three features, or indicators, that predict the target without error, or none.
 
     A tree of the few most important features must predict held-out rows. For a numeric target, they
     may also be added to a linear combination by their correlation with its residual.
@@ -268,13 +270,17 @@ def list_sufficient_features(table: TableDescription) -> list[int]:
             residual = deviation - part @ np.linalg.lstsq(part, deviation, rcond=None)[0]
             if residual @ residual < (1 - MIN_EXPLAINED) * (deviation @ deviation):
                 return kept[chosen].tolist()
-    # a tree of the most important features
-    order = np.argsort(-tree.fit(columns, y).feature_importances_)
+    # a tree of the most important features, or of the indicators of categories
+    importance = tree.fit(columns, y).feature_importances_
+    order = np.argsort(-importance)
+    candidates = [order[:n_features] for n_features in range(1, 1 + MAX_SUFFICIENT)]
+    indicators = np.flatnonzero((importance > 0) & (table.values.n_values[kept] == 2))
+    candidates += [indicators] if len(indicators) else []
     folds = KFold(N_HELD_OUT, shuffle=True, random_state=0)
-    for n_features in range(1, min(MAX_SUFFICIENT, len(kept)) + 1):
-        chosen = order[:n_features].tolist()
-        if score(y, cross_val_predict(tree, columns[:, chosen], y, cv=folds)) >= enough:
-            return kept[chosen].tolist()
+    for features in candidates:
+        predicted = cross_val_predict(tree, columns[:, features], y, cv=folds)
+        if score(y, predicted) >= enough:
+            return kept[features].tolist()
     return []
 
 
@@ -369,12 +375,29 @@ def _fit_most_rows(columns: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def check_boundaries(table: TableDescription) -> Iterator[Finding]:
-    """Report features that decide the class by a comparison; serious if no gap is between them."""
-    features, is_cut = find_boundary(table)
-    if not len(features):
+    """Report features that decide between two classes by a comparison.
+
+    Each pair of classes is separated by a weighted sum of a few terms. Classes that lie apart have
+    few samples near the boundary. A threshold of a formula cuts through the samples of both sides,
+    whose distances from it then vary as much as their mean.
+    """
+    # complete rows of numbers
+    known, codes = np.isfinite(table.columns), table.target.codes
+    usable = (known.mean(axis=0) >= MIN_KNOWN_PART) & table.is_number & (table.values.n_values > 2)
+    positions = np.flatnonzero(usable)
+    complete = np.flatnonzero(known[:, positions].all(axis=1))
+    pairs = list(combinations(range(table.target.n_classes), 2))
+    if not 2 <= len(positions) <= MAX_COLUMNS or len(pairs) > MAX_PAIRS:
         return
-    listed = _list_parts(features, table)
-    if is_cut:
+    features = set[int]()
+    for pair in pairs:
+        rows = complete[np.isin(codes[complete], pair)]
+        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_FITTED)).astype(int)]
+        sign = np.where(codes[rows] == pair[0], 1.0, -1.0)
+        if len(rows) >= ROWS_PER_CHOSEN and min(sum(sign > 0), sum(sign < 0)) >= MIN_OF_CLASS:
+            features |= _separate_pair(table.columns[np.ix_(rows, positions)], sign, len(pairs))
+    if features:
+        listed = _list_parts(positions[sorted(features)], table)
         yield Finding(
             "target-formula",
             "Target computed from features",
@@ -382,47 +405,13 @@ def check_boundaries(table: TableDescription) -> Iterator[Finding]:
             "Remove these features, unless they are known before the target.",
             grave=True,
         )
-    elif table.target.n_classes == 2:
-        yield Finding(
-            "telling-feature",
-            "Perfect features",
-            f"{listed} together separate the classes without error",
-            "Check that they are known before the target, and not derived from it.",
-        )
 
 
-def find_boundary(table: TableDescription) -> tuple[np.ndarray, bool]:
-    """Return a few features that separate two classes, and whether they are a formula.
+def _separate_pair(columns: np.ndarray, sign: np.ndarray, n_pairs: int) -> set[int]:
+    """Return at least two columns whose boundary cuts through the samples of two classes, or none.
 
-    Each pair of classes is separated by a weighted sum of columns and of products of two columns.
-    Classes that lie apart have few samples near the boundary. A threshold of a formula cuts through
-    the samples of both sides, whose distances from it then vary as much as their mean.
+    The terms are columns and differences of two columns, or columns and products.
     """
-    # complete rows of numbers
-    known, codes = np.isfinite(table.columns), table.target.codes
-    usable = (known.mean(axis=0) >= MIN_KNOWN_PART) & table.is_number & (table.values.n_values > 2)
-    positions = np.flatnonzero(usable)
-    complete = np.flatnonzero(known[:, positions].all(axis=1))
-    features, is_formula = set[int](), False
-    pairs = list(combinations(range(table.target.n_classes), 2))
-    if not 2 <= len(positions) <= MAX_COLUMNS or len(pairs) > MAX_PAIRS:
-        pairs = []
-    for pair in pairs:
-        rows = complete[np.isin(codes[complete], pair)]
-        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_FITTED)).astype(int)]
-        sign = np.where(codes[rows] == pair[0], 1.0, -1.0)
-        if len(rows) < 2 * MIN_SPARE_ROWS or min(np.sum(sign > 0), np.sum(sign < 0)) < MIN_OF_CLASS:
-            continue
-        chosen, is_cut = _separate_pair(table.columns[np.ix_(rows, positions)], sign, len(pairs))
-        # each pair of classes may have features of its own
-        if len(chosen) > 1 and is_cut >= is_formula:
-            features = {*chosen, *(features if is_cut == is_formula else ())}
-            is_formula = is_cut
-    return positions[sorted(features)], is_formula
-
-
-def _separate_pair(columns: np.ndarray, sign: np.ndarray, n_pairs: int) -> tuple[list[int], bool]:
-    """Return the columns that separate two classes, and whether the boundary is a cut."""
     # columns by their importance; for products, the pair with the largest interaction first
     n, p = columns.shape
     ranks = rankdata(columns, axis=0) - (n + 1) / 2
@@ -430,26 +419,31 @@ def _separate_pair(columns: np.ndarray, sign: np.ndarray, n_pairs: int) -> tuple
     order = np.argsort(-tree.feature_importances_, kind="stable").tolist()
     interactions = np.triu(np.abs((ranks.T * (sign - sign.mean())) @ ranks), 1)
     strongest = [int(a) for a in np.unravel_index(interactions.argmax(), interactions.shape)]
-    first = list(dict.fromkeys(strongest + order))[:MAX_MULTIPLIED]
-    products = [[a] for a in first] + [[a, b] for k, a in enumerate(first) for b in first[k:]]
-    # terms, and the number of terms from which they are chosen
-    for parts, n_terms in (
-        ([[a] for a in order[: n // ROWS_PER_TERM]], p * n_pairs),
-        (products, p * (p + 3) // 2 * n_pairs),
-    ):
-        terms = np.column_stack([columns[:, part].prod(axis=1) for part in parts])
-        boundary = None if 2 * len(parts) > n else _find_terms(terms, sign, n_terms)
-        if boundary is not None:
-            return sorted({a for term in boundary[0] for a in parts[term]}), boundary[1]
-    return [], False
+    # terms, of at most half as many as rows, by the columns that they contain
+    x, n_first = columns.T, min(MAX_MULTIPLIED, n // ROWS_PER_FIRST)
+    linear = {(a,): x[a] for a in order[: n // ROWS_PER_TERM]}
+    linear |= {(a, b): x[a] - x[b] for a, b in combinations(order[:n_first], 2)}
+    first = list(dict.fromkeys(strongest + order))[:n_first]
+    products = {(a,): x[a] for a in first}
+    products |= {(a, b): x[a] * x[b] for a, b in combinations_with_replacement(first, 2)}
+    for terms in (linear, products):
+        chosen, distance = _find_terms(
+            np.array(list(terms.values())).T, sign, p * (p + 3) // 2 * n_pairs
+        )
+        if len(chosen):
+            features = {a for term in chosen for a in list(terms)[term]}
+            is_cut = _is_cut(distance, sign, VARIATION_OF_FEW / n)
+            is_cut &= not _lie_apart(columns[:, order[:n_first]], sign)
+            return features if is_cut and len(features) > 1 else set()
+    return set()
 
 
-def _find_terms(terms: np.ndarray, sign: np.ndarray, n_terms: int) -> tuple[list[int], bool] | None:
-    """Return the fewest terms that separate two classes, and whether the boundary is a cut."""
+def _find_terms(terms: np.ndarray, sign: np.ndarray, n_terms: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the fewest terms that separate two classes, and the distances from the boundary."""
     # terms in the order of their weights, which a linear program makes sparse
     n, terms = len(terms), standardize(terms)
     order = np.argsort(-np.abs(_separate(terms, sign)[0]))
-    few = [order[:size] for size in range(1, 1 + min(MAX_SUFFICIENT, len(order)))]
+    few = [order[:size] for size in range(1, 1 + min(MAX_SUFFICIENT, n // ROWS_PER_CHOSEN))]
     distances = [sign * _separate(terms[:, chosen], sign)[1] for chosen in few]
     # the fewest terms without a wrong row, or with a few in each class
     for minimum in (1.0, MIN_EXACT_OF_SIDE):
@@ -460,18 +454,27 @@ def _find_terms(terms: np.ndarray, sign: np.ndarray, n_terms: int) -> tuple[list
             # dichotomies by hyperplanes (Cover, 1965), choices of terms, and of wrong rows
             n_ways = np.log(2) + np.logaddexp.reduce(_log_choose(n - 1, np.arange(len(chosen) + 1)))
             n_ways += _log_choose(n_terms, len(chosen)) + _log_choose(n, np.sum(~correct))
-            if n_ways - _log_choose(n, np.sum(sign > 0)) > np.log(MAX_CHANCE):
-                return None
-            # coefficients of variation of the distances from the boundary
-            sides = [distance[correct & (sign == side)] for side in (-1, 1)]
-            sides = [np.minimum(side, np.quantile(side, 0.9)) for side in sides]
-            variation = np.array([side.std() / side.mean() for side in sides])
-            is_cut = variation.mean() >= MIN_VARIATION[1] + VARIATION_OF_FEW / n
-            is_cut &= variation.min() >= MIN_VARIATION[2]
-            if is_cut or (correct.all() and variation.mean() >= MIN_VARIATION[0]):
-                return chosen.tolist(), bool(is_cut)
-            return None
-    return None
+            by_chance = n_ways - _log_choose(n, np.sum(sign > 0)) > np.log(MAX_CHANCE)
+            return chosen[: 0 if by_chance else None], distance
+    return order[:0], order
+
+
+def _is_cut(distance: np.ndarray, sign: np.ndarray, tolerance: float) -> bool:
+    """Whether samples are as dense near a boundary as elsewhere, by the variation of distances."""
+    sides = [distance[(distance > 0) & (sign == side)] for side in (-1, 1)]
+    sides = [np.minimum(side, np.quantile(side, 0.9)) for side in sides]
+    variation = np.array([side.std() / side.mean() for side in sides])
+    enough = variation.mean() >= MIN_VARIATION[0] + tolerance
+    return bool(enough and variation.min() >= MIN_VARIATION[1])
+
+
+def _lie_apart(columns: np.ndarray, sign: np.ndarray) -> bool:
+    """Whether the logarithms of columns are separated by a gap, as populations of unequal size."""
+    if not np.all(columns > 0):
+        return False
+    distance = sign * _separate(standardize(np.log(columns)), sign)[1]
+    exact = min(np.mean(distance[sign == side] > 0) for side in (-1, 1)) >= MIN_EXACT_OF_SIDE
+    return bool(exact and not _is_cut(distance, sign, 0.0))
 
 
 def _separate(terms: np.ndarray, sign: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
