@@ -420,7 +420,7 @@ def _separate_pair(columns: np.ndarray, sign: np.ndarray, n_pairs: int) -> set[i
     interactions = np.triu(np.abs((ranks.T * (sign - sign.mean())) @ ranks), 1)
     strongest = [int(a) for a in np.unravel_index(interactions.argmax(), interactions.shape)]
     # terms, of at most half as many as rows, by the columns that they contain
-    x, n_first = columns.T, min(MAX_MULTIPLIED, n // ROWS_PER_FIRST)
+    x, n_first = columns.T / np.abs(columns).max(), min(MAX_MULTIPLIED, n // ROWS_PER_FIRST)
     linear = {(a,): x[a] for a in order[: n // ROWS_PER_TERM]}
     linear |= {(a, b): x[a] - x[b] for a, b in combinations(order[:n_first], 2)}
     first = list(dict.fromkeys(strongest + order))[:n_first]

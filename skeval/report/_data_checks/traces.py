@@ -227,7 +227,7 @@ def _is_center(value: float, others: np.ndarray) -> bool:
     if len(np.unique(others)) > MIN_DISTINCT_SHARE * len(others):
         # of an odd number of samples, the median is a value that one of them had
         centers += [np.median(others), np.median(np.append(others, value))]
-    tolerance = VALUE_TOLERANCE * max(abs(value), others.std())
+    tolerance = VALUE_TOLERANCE * max(abs(value), np.ptp(others))
     return bool(np.any(np.abs(np.array(centers) - value) <= tolerance))
 
 
