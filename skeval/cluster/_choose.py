@@ -418,11 +418,11 @@ def choose_n_clusters(
     cluster has fewer than 3 samples.
 
     The reference does not cover columns that follow from others (indicator columns of a category,
-    shares that add up to 1) and curved clouds (a circle, a sphere, a banana, a funnel): one such
-    cloud is often split into several clusters. The `notes` report dependent columns, and chosen
-    clusters without a dip of the density between neighboring centers. Classes that differ in yes /
-    no items may be missed, because one strong factor explains such items as well; they report it
-    if all columns are of this kind and one cluster is chosen.
+    shares that add up to 1), curved clouds (a circle, a sphere, a banana, a funnel) and uniform
+    clouds whose edges are not parallel to the columns (a rotated square): one such cloud is often
+    split into several clusters. The `notes` report dependent columns, and chosen clusters without a
+    dip of the density between neighboring centers. Classes that differ in yes / no items may be
+    missed, because one strong factor explains such items as well.
 
     For more than 2,000 samples the silhouettes are those of a random sample of 2,000. The P-values
     are Monte-Carlo P-values; `n_references` sets their resolution. The guide has a table of how
@@ -1052,9 +1052,9 @@ def structure_test(
     The null hypothesis is a unimodal distribution, whose columns may be skewed, heavy-tailed,
     discrete or correlated. Columns that follow from others, curved clouds and heavy tails that many
     columns share are not covered, see `choose_n_clusters`; the `caution` of the result reports
-    dependent columns, clusters without a gap, and a cluster of less than a tenth of the samples.
-    "uniform" and "box" treat skewed and heavy-tailed columns as structure, because they are not
-    uniform, and "permuted" treats correlated columns as structure.
+    dependent columns and clusters without a gap. "uniform" and "box" treat skewed and heavy-tailed
+    columns as structure, because they are not uniform, and "permuted" treats correlated columns as
+    structure.
 
     References
     ----------
