@@ -1197,7 +1197,7 @@ INTERNAL = (
     Index(
         "silhouette", silhouette_score, -1.0, 1.0, True,
         frozenset({"silhouette_samples"}),
-        lambda result: float(result["silhouettes"].mean()),
+        lambda result: float(np.nanmean(result["silhouette_samples"])),
         lambda sums, _, partition, rows: silhouettes(sums, partition, rows),
     ),
     Index(

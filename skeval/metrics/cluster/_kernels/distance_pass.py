@@ -367,7 +367,7 @@ def _reduce_sums(strips: ClusterSums, partition: Partition, needs: Set[str]) -> 
         np.fill_diagonal(totals, np.nan)
         result["mean_between"] = totals
     if "silhouette_samples" in needs:
-        result |= {"silhouettes": silhouette, "silhouette_samples": partition.unsort(silhouette)}
+        result["silhouette_samples"] = partition.unsort(silhouette)
     return result
 
 
