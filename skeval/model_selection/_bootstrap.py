@@ -25,6 +25,7 @@ from skeval._inference.errors import (
     MIN_INFLATION,
     SMALL_SAMPLE_INFLATION,
     combine,
+    is_too_wide,
     no_information,
     out_of_bag_influence,
     sampling_influence,
@@ -806,14 +807,19 @@ class ScoreTally:
             # Harrell et al. (1996): mean excess of the score on the resample over all samples
             value, weight, overfitting = float(np.nanmean(replicates)), np.nan, np.nan
             optimism = apparent - value
-        degrees = units.n_units - 1.0
+        limits = limit_score(value, error, units.n_units - 1.0, self.bounds)
+        if "none" in limits:
+            _checks.warn_undefined(
+                f"scoring {label!r} is {value:.4g} and has no useful interval: its standard error "
+                f"is {error:.4g}."
+            )
         return Estimate(
             name=label,
             value=value,
             standard_error=error,
             method=method,
             replicates=replicates,
-            limits=limit_score(value, error, degrees, self.bounds),
+            limits=limits,
             bounds=self.bounds,
             confidence_level=inputs.confidence_level,
             n_samples=len(inputs.target),
@@ -826,7 +832,7 @@ class ScoreTally:
                 weight=weight,
                 optimism=optimism,
                 n_undefined=n_undefined,
-                degrees_of_freedom=degrees,
+                degrees_of_freedom=units.n_units - 1.0,
                 parameters={"n_resamples": counts["n_resamples"]},
                 **counts,
             ),
@@ -871,6 +877,9 @@ def limit_score(value: float, error: float, degrees: float, bounds: Limits) -> L
         unit = partial(log_odds_interval, (value - low) / span, error / span, **precision)
         return {"log_odds": partial(stretch, low, span, unit), **plain}
     if np.isfinite(high) and value < high:
+        # a distance from the best score has a useful upper limit, as a loss has
+        if is_too_wide(high - value, error, degrees):
+            return {"none": give_no_limits}
         log = partial(log_interval, high - value, error, **precision)
         return {"log": partial(mirrored, high, log), **plain}
     return plain

@@ -70,6 +70,7 @@ def test_every_method_equals_the_plain_loops(two_classes, estimator, names):
             assert results[method][name].value == pytest.approx(expected[method], rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:scoring 'max_error.*has no useful interval")
 def test_numbers_equal_the_plain_loops():
     X, y = load_diabetes(return_X_y=True)
     X, y = X[:80], y[:80]
@@ -226,6 +227,15 @@ def test_undefined_scores_are_counted_and_named():
         )
     assert 0 < result.extra.n_undefined == np.isnan(result.replicates).sum() < 40
     assert result.extra.oob == np.nanmean(result.replicates)
+
+
+def test_one_outlier_leaves_no_useful_interval():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:60], np.where(np.arange(60) == 5, 1e6, y[:60])
+    with pytest.warns(UndefinedMetricWarning, match="'r2' is .* and has no useful interval"):
+        found = bootstrap_score(LinearRegression(), X, y, n_resamples=30, random_state=0)
+    assert np.isfinite(found.value)
+    assert np.isnan([*found.interval]).all()
 
 
 def test_separated_classes_have_no_slope(two_classes):
