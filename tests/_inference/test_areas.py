@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.coverage import consistent_with
 from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,31 +33,12 @@ from skeval._inference.calibration import (
     shrink_distances,
 )
 from skeval._inference.intervals import binomial_limits
-from skeval.model_selection import metric_interval
 
 
 def spread(positive, scores, weight, group=None):
     areas = [find_area(positive, score, weight) for score in scores]
     influence = np.column_stack([area.influence for area in areas])
     return spread_of_areas(influence, positive, weight, group)
-
-
-def coverage_of_delong(n_data_sets, n_each=100, shift=1.0):
-    truth = norm.cdf(shift / np.sqrt(2))
-    y = np.repeat([0, 1], n_each)
-    rng = np.random.default_rng(0)
-    return sum(
-        truth
-        in metric_interval(
-            roc_auc_score, y, rng.normal(size=2 * n_each) + shift * y, method="delong"
-        ).interval
-        for _ in range(n_data_sets)
-    )
-
-
-@pytest.mark.simulated
-def test_delong_coverage():
-    assert consistent_with(coverage_of_delong(130), 130)
 
 
 RNG = np.random.default_rng(0)

@@ -2,23 +2,15 @@
 
 import numpy as np
 import pytest
-from helpers.coverage import consistent_with
 from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
 from scipy.optimize import approx_fprime
-from scipy.stats import norm
 from sklearn import metrics as sk
 from sklearn.metrics import confusion_matrix, fbeta_score
 
 from skeval._inference.areas import precision_influence
-from skeval._inference.tables import (
-    FScore,
-    best_table,
-    delta_variance,
-    f_score_gradient,
-    mean_of_labels,
-)
+from skeval._inference.tables import FScore, best_table, delta_variance, mean_of_labels
 from skeval.metrics import macro_fbeta_score, weighted_fbeta_score
 
 AVERAGES = ["macro", "micro", "weighted", "log_inverse", np.array([0.2, 0.5, 0.3])]
@@ -111,50 +103,3 @@ def test_the_influence_on_average_precision_is_its_derivative_by_the_weights():
     assert value == pytest.approx(measure(weight))
     np.testing.assert_allclose(influence, weight * approx_fprime(weight, measure, 1e-7), atol=1e-6)
     assert influence.sum() == pytest.approx(0, abs=1e-12)
-
-
-PROBLEMS = {
-    "balanced": ([1 / 3] * 3, [0.8, 0.7, 0.9]),
-    "rare": ([0.85, 0.12, 0.03], [0.95, 0.7, 0.6]),
-    "two classes": ([0.9, 0.1], [0.95, 0.6]),
-}
-SCORES = {
-    "macro f": ("f", "macro"),
-    "macro f of means": ("f_of_means", "macro"),
-    "micro f": ("f_of_means", "micro"),
-    "weighted f": ("f", "weighted"),
-    "log inverse": ("f_of_means", "log_inverse"),
-    "macro precision": ("precision", "macro"),
-    "macro recall": ("recall", "macro"),
-}
-
-
-def true_table(priors, accuracies):
-    k = len(priors)
-    rows = [[(1 - a) / (k - 1)] * k for a in accuracies]
-    for c, a in enumerate(accuracies):
-        rows[c][c] = a
-    return np.array(rows) * np.array(priors)[:, None]
-
-
-def coverage_of_delta(problem, score_name, n_data_sets, n=500):
-    """How many 95 % intervals of data sets of n = 500 hold the score of the true table."""
-    p = true_table(*PROBLEMS[problem])
-    value, average = SCORES[score_name]
-    score = FScore(value, average, 1.0, np.ones(len(p), dtype=bool))
-    truth = f_score_gradient(p, score, n)[0]
-    hits = 0
-    rng = np.random.default_rng(0)
-    for table in rng.multinomial(n, p.ravel(), size=n_data_sets).reshape(-1, *p.shape):
-        estimate, variance = delta_variance(table.astype(float), score)
-        error = np.sqrt(variance) / (estimate * (1 - estimate))
-        distance = np.log(estimate / (1 - estimate)) - np.log(truth / (1 - truth))
-        hits += abs(distance) <= norm.ppf(0.975) * error
-    return hits
-
-
-@each_value
-@pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("score", SCORES)
-def test_delta_coverage(problem, score):
-    assert consistent_with(coverage_of_delta(problem, score, 300), 300)
