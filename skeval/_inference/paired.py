@@ -247,16 +247,6 @@ def grouped_cochran(right: NDArray[np.bool_], group: Codes) -> tuple[float, floa
     return statistic, float(stats.f.sf(statistic, k - 1, left))
 
 
-def cochran_q_statistic(right: NDArray[np.bool_]) -> float:
-    """Return the statistic of Cochran (1950) for correct predictions, shape (k, n)."""
-    k = len(right)
-    of_classifier, of_sample = right.sum(axis=1), right.sum(axis=0)
-    spread = float(np.sum(of_sample * (k - of_sample)))
-    if spread == 0:
-        return 0.0
-    return float(k * (k - 1) * np.sum((of_classifier - of_classifier.mean()) ** 2)) / spread
-
-
 LOST = 0.08
 """Maximum fraction of the variance of a mean that is lost at the ends of blocks."""
 MIN_BLOCKS, MAX_BLOCKS = 3, 20

@@ -301,8 +301,10 @@ def cochran_q(
 ) -> PairTests:
     """Apply Cochran's Q test (with groups, Hotelling's F) to all, then McNemar's test to pairs."""
     if group is None:
-        statistic = paired.cochran_q_statistic(right)
-        pvalue = float(stats.chi2.sf(statistic, len(right) - 1))
+        k, of_system, of_sample = len(right), right.sum(axis=1), right.sum(axis=0)
+        spread = np.sum(of_sample * (k - of_sample))
+        statistic = float(k * (k - 1) * k * np.var(of_system) / spread) if spread else 0.0
+        pvalue = float(stats.chi2.sf(statistic, k - 1))
     else:
         statistic, pvalue = paired.grouped_cochran(right, group)
     omnibus = Test(
