@@ -435,7 +435,7 @@ class ComparedPredictions:
         The second of two classes is positive.
         """
         classes, codes = np.unique(self.truth, return_inverse=True)
-        counts, of_two = np.bincount(codes), len(classes) == 2
+        counts, of_two, group = np.bincount(codes), len(classes) == 2, self.group
         if len(classes) < 2 or counts.min() < 2:
             raise ValueError(
                 "y_true must have at least two classes of at least two samples each for "
@@ -449,7 +449,7 @@ class ComparedPredictions:
         values, influence = [], []
         for word, vector in zip(self.words, self.vectors, strict=True):
             score = as_scores(word, vector) if of_two else vector
-            sample = Sample(self.truth, score, np.nan, None, self.group)
+            sample = Sample(self.truth, score, np.nan, None, group)
             ranking = row.influence(arguments, sample)
             if ranking is None:
                 raise ValueError(
@@ -462,8 +462,8 @@ class ComparedPredictions:
         areas, moved = np.array(values), np.column_stack(influence)
         # without groups, samples are independent within the classes
         spread = Spread(moved.T @ moved)
-        if self.group is not None:
-            spread = spread_between(moved, self.group, stratum=codes if of_two else None)
+        if group is not None:
+            spread = spread_between(moved, group, stratum=codes if of_two else None)
         return areas, (areas, spread)
 
     def count_right(self) -> tuple[np.ndarray, tuple[np.ndarray, Codes | None]]:
