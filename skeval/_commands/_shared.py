@@ -293,11 +293,11 @@ def _name_warning(text: str) -> str:
 
 def _fit_lines(table: Any) -> list[str]:
     """Return the lines of a table without columns beyond the width of the terminal."""
-    lines: list[str] = table.lines
+    lines: list[str] = table.write_lines()
     while len(table.head) > 1 and max(map(len, lines)) > WIDTH:
         rows = [row[:-1] for row in table.rows]
         table = replace(table, head=table.head[:-1], rows=rows)
-        lines = table.lines
+        lines = table.write_lines()
     return [line[:WIDTH] for line in lines]
 
 

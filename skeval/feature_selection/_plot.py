@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import ConfidenceInterval, Estimate
+from skeval._inference.estimate import Estimate
 from skeval.feature_selection._cv2 import (
     BiasExtra,
     CV2FeatureSelectionPipeline,
@@ -16,25 +16,18 @@ from skeval.feature_selection._cv2 import (
     check_supports,
 )
 from skeval.utils._checks import check_count
-from skeval.utils._plotting import Display, draw_result, shorten_name
+from skeval.utils._plotting import Display, ResultDisplay, draw_result, shorten_name
 
 ROWS = ("selected outside\nthe loop (CV1)", "selected inside\nthe loop (CV2)", "bias\n(CV2 - CV1)")
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class SelectionBiasDisplay(Display):
+class SelectionBiasDisplay(ResultDisplay):
     """Errors of CV1 and CV2, and the selection bias with its interval.
-
-    It is recommended to use `from_result` to create a display.
 
     Parameters
     ----------
-    cv1_errors, cv2_errors : ndarray of shape (n_repeats,)
-        Error rates with the features selected outside and inside the loop.
-    value : float
-        The bias: their mean difference.
-    interval : ConfidenceInterval
-        Its interval.
+    result : Estimate
+        Result of `selection_bias`.
 
     Attributes
     ----------
@@ -61,39 +54,33 @@ class SelectionBiasDisplay(Display):
     'error rate'
     """
 
-    cv1_errors: np.ndarray
-    cv2_errors: np.ndarray
-    value: float
-    interval: ConfidenceInterval
+    result: Estimate
 
     def _find_size(self, **_: Any) -> tuple[float, float]:
         return 6.4, 2.8
 
     def _draw(self, ax: Any) -> None:
         """Draw both errors, the errors of each repeat, and the bias with its interval."""
-        errors = (self.cv1_errors, self.cv2_errors)
-        if len(self.cv1_errors) > 1:
-            repeats = np.concatenate(errors)
-            rows = np.repeat([0, 1], len(self.cv1_errors))
-            label = f"each of {len(self.cv1_errors)} repeats"
-            ax.plot(repeats, rows, "|", color="C0", markersize=12, alpha=0.6, label=label)
+        bias, errors = self.result, (self.result.extra.cv1_errors, self.result.extra.cv2_errors)
+        if len(errors[0]) > 1:
+            label = f"each of {len(errors[0])} repeats"
+            style = {"color": "C0", "markersize": 12, "alpha": 0.6, "label": label}
+            ax.plot(np.concatenate(errors), np.repeat([0, 1], len(errors[0])), "|", **style)
         means = [float(np.mean(values)) for values in errors]
         self.points_: Any
         (self.points_,) = ax.plot(means, [0, 1], "o", color="C0", label="cross-validated error")
-        reach = [[self.value - self.interval.low], [self.interval.high - self.value]]
-        label = f"difference, {100 * self.interval.confidence_level:g} % interval"
-        self.errorbar_: Any = ax.errorbar(
-            self.value, 2, xerr=reach, fmt="s", color="C1", capsize=4, label=label
-        )
-        for row, value in enumerate([*means, self.value]):
-            ax.annotate(f"{value:.3f}", (value, row), xytext=(0, 9), **BESIDE)
+        reach = [[bias.value - bias.interval.low], [bias.interval.high - bias.value]]
+        label = f"difference, {100 * bias.confidence_level:g} % interval"
+        style = {"fmt": "s", "color": "C1", "capsize": 4, "label": label}
+        self.errorbar_: Any = ax.errorbar(bias.value, 2, xerr=reach, **style)
+        # the number above each point
+        style = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
+        for row, value in enumerate([*means, bias.value]):
+            ax.annotate(f"{value:.3f}", (value, row), xytext=(0, 9), **style)
         ax.axvline(0, color="0.5", linewidth=1, linestyle="--")
         ax.set_yticks(range(3), ROWS)
         ax.set(xlabel="error rate", ylim=(2.5, -0.6))
         ax.legend(fontsize="small")
-
-
-BESIDE: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -166,20 +153,29 @@ class SelectionFrequencyDisplay(Display):
         -------
         SelectionFrequencyDisplay
         """
+        if isinstance(result, CV2FeatureSelectionPipeline):
+            if not hasattr(result, "fold_supports_"):
+                raise ValueError(
+                    "result must be fitted with its inner rounds (cv is not None), and its "
+                    f"selector must keep columns of X, to have selection frequencies; got "
+                    f"{result!r}."
+                )
+            if feature_names is None:
+                feature_names = getattr(result, "feature_names_in_", None)
+            result = result.fold_supports_
         if isinstance(result, Estimate):
             frequency, n_rounds = result.extra.frequency, result.extra.n_rounds
         else:
-            supports = result
-            if isinstance(result, CV2FeatureSelectionPipeline):
-                supports = read_supports(result)
-                if feature_names is None:
-                    feature_names = getattr(result, "feature_names_in_", None)
-            supports = check_supports(supports)
+            supports = check_supports(result)
             frequency, n_rounds = supports.mean(axis=0), len(supports)
-        names = check_feature_names(feature_names, len(frequency))
-        return cls(frequency=frequency, n_rounds=n_rounds, feature_names=names).plot(
-            ax=ax, n_top=n_top
-        )
+        names = [f"x{k}" for k in range(len(frequency))] if feature_names is None else feature_names
+        if len(names) != len(frequency):
+            raise ValueError(
+                f"feature_names must have a name for each of {len(frequency)} features, got "
+                f"{len(names)}."
+            )
+        display = cls(frequency=frequency, n_rounds=n_rounds, feature_names=names)
+        return display.plot(ax=ax, n_top=n_top)
 
     def _find_size(self, *, n_top: int = 20, **_: Any) -> tuple[float, float]:
         return 6.4, 1.2 + 0.24 * len(self._find_top(n_top))
@@ -202,28 +198,6 @@ class SelectionFrequencyDisplay(Display):
         ax.set_xlabel(f"share of the {self.n_rounds} rounds")
         shown = f"the {len(rows)} most frequent of" if len(rows) < ever else "all"
         ax.set_title(f"{shown} {ever} features ever selected", fontsize="medium")
-
-
-def read_supports(pipeline: CV2FeatureSelectionPipeline) -> np.ndarray:
-    """Return the supports of the inner rounds."""
-    if not hasattr(pipeline, "fold_supports_"):
-        raise ValueError(
-            "result must be fitted with its inner rounds (cv is not None), and its selector must "
-            f"keep columns of X, to have selection frequencies, got {pipeline!r}."
-        )
-    return pipeline.fold_supports_
-
-
-def check_feature_names(feature_names: Sequence[str] | None, n_features: int) -> list[str]:
-    """Return the names, or numbered ones."""
-    if feature_names is None:
-        return [f"x{position}" for position in range(n_features)]
-    if len(feature_names) != n_features:
-        raise ValueError(
-            f"feature_names must have a name for each of {n_features} features, got "
-            f"{len(feature_names)}."
-        )
-    return [str(name) for name in feature_names]
 
 
 draw_result.register(BiasExtra, SelectionBiasDisplay.from_result)

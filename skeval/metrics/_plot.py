@@ -237,7 +237,7 @@ class RateDisplay(ScoreDisplay):
     `plot` accepts the options of scikit-learn's display of the same name.
     """
 
-    _axes: ClassVar[dict[str, str]]
+    _axes: ClassVar = {"xlim": (-0.01, 1.01), "ylim": (-0.01, 1.01), "aspect": "equal"}
 
     def _draw(
         self,
@@ -266,9 +266,6 @@ class RateDisplay(ScoreDisplay):
 
     def _find_points(self) -> Any:
         return self.curve.extra.points.T
-
-    def _describe_axes(self) -> dict[str, Any]:
-        return {"xlim": (-0.01, 1.01), "ylim": (-0.01, 1.01), "aspect": "equal", **self._axes}
 
 
 class RocCurveDisplay(RateDisplay, sklearn.metrics.RocCurveDisplay):
@@ -308,7 +305,6 @@ class RocCurveDisplay(RateDisplay, sklearn.metrics.RocCurveDisplay):
 
     _compute = staticmethod(roc_curve_band)
     _area, _corner = "AUC", "lower right"
-    _axes: ClassVar = {"xlabel": "False-positive rate", "ylabel": "True-positive rate"}
 
     @property
     def fpr(self) -> np.ndarray:
@@ -369,7 +365,6 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
 
     _compute = staticmethod(precision_recall_curve_band)
     _area = "AP"
-    _axes: ClassVar = {"xlabel": "Recall", "ylabel": "Precision"}
     _style: ClassVar = {"drawstyle": "steps-pre"}
 
     def _draw(self, ax: Any, *, break_even: bool = False, **kwargs: Any) -> None:
@@ -445,6 +440,12 @@ class CostCurveDisplay(ScoreDisplay):
     """
 
     _compute = staticmethod(cost_curve_band)
+    _axes: ClassVar = {
+        "xlabel": "P(+)cost",
+        "ylabel": "Normalized expected cost",
+        "xlim": (0, 1),
+        "ylim": (0, 0.52),
+    }
 
     @classmethod
     def _find_curve(cls, y_true: ArrayLike, y_score: ArrayLike, options: dict[str, Any]) -> Curve:
@@ -462,18 +463,8 @@ class CostCurveDisplay(ScoreDisplay):
             ax.plot([0, 1], self.curve.extra.lines.T, color="0.85", linewidth=0.5, zorder=0)
 
     def _draw_reference(self, ax: Any, **style: Any) -> None:
-        if self.curve.extra.is_difference:
-            ax.axhline(0, linestyle="--", **style)
-        else:
-            label = "better trivial classifier"
-            ax.plot([0, 0.5, 1], [0, 0.5, 0], linestyle="--", label=label, **style)
-
-    def _describe_axes(self) -> dict[str, Any]:
-        # a difference has no natural limits
-        axes: dict[str, Any] = {"xlabel": "P(+)cost", "xlim": (0, 1)}
-        if self.curve.extra.is_difference:
-            return axes | {"ylabel": "Difference of normalized expected cost"}
-        return axes | {"ylabel": "Normalized expected cost", "ylim": (0, 0.52)}
+        label = "better trivial classifier"
+        ax.plot([0, 0.5, 1], [0, 0.5, 0], linestyle="--", label=label, **style)
 
 
 class NetBenefitDisplay(ScoreDisplay):
@@ -510,21 +501,15 @@ class NetBenefitDisplay(ScoreDisplay):
     _compute = staticmethod(net_benefit)
     _responses = ("predict_proba",)
 
-    def _draw_reference(self, ax: Any, **style: Any) -> None:
-        if self.curve.extra.is_difference:
-            ax.axhline(0, linestyle="--", **style)
-        else:
-            ax.axhline(0, linestyle="--", label="treat none", **style)
-            ax.plot(self.curve.x, self.curve.columns["treat_all"], label="treat all", **style)
+    _axes: ClassVar = {"xlabel": "Threshold probability", "ylabel": "Net benefit"}
 
-    def _describe_axes(self) -> dict[str, Any]:
-        curve, axes = self.curve, dict[str, Any](xlabel="Threshold probability")
-        axes["xlim"] = curve.x.min(), curve.x.max()
-        if curve.extra.is_difference:
-            return axes | {"ylabel": "Difference of net benefit"}
+    def _draw_reference(self, ax: Any, **style: Any) -> None:
+        curve = self.curve
+        ax.axhline(0, linestyle="--", label="treat none", **style)
+        ax.plot(curve.x, curve.columns["treat_all"], label="treat all", **style)
         # the net benefit is at most the prevalence, and has no lower bound
         top = max(curve.extra.prevalence, float(curve.high[0])) * 1.05
-        return axes | {"ylabel": "Net benefit", "ylim": (-top / 3, top)}
+        ax.set(xlim=(curve.x.min(), curve.x.max()), ylim=(-top / 3, top))
 
 
 _N_BARS = 40  # of the histogram

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import ConfidenceInterval, PerturbationExtra
+from skeval._inference.estimate import Estimate, PerturbationExtra
 from skeval.model_selection._comparison import Comparison, DatasetComparison
 from skeval.utils._plotting import (
     CURVE_DISPLAYS,
     CurveDisplay,
     Display,
+    ResultDisplay,
     draw_result,
     mark_integers,
     shorten_name,
@@ -23,31 +24,9 @@ from skeval.utils._text import mean_loss_name, write_range
 
 @dataclass(eq=False, repr=False)
 class ComparisonDisplay(Display):
-    """Base class of displays of a comparison; subclasses define the drawing and its requirement."""
+    """Base class of displays of a comparison."""
 
     comparison: Comparison
-
-    _required: ClassVar[type[Comparison]] = Comparison
-    _refusal: ClassVar[str] = "result must be a Comparison."
-
-    @classmethod
-    def from_result(cls, result: Comparison, *, ax: Any = None) -> Self:
-        """Draw a comparison.
-
-        Parameters
-        ----------
-        result : Comparison
-            Result of a function listed under See Also.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None creates a figure.
-
-        Returns
-        -------
-        display : object of this class
-        """
-        if not isinstance(result, cls._required):
-            raise ValueError(cls._refusal)
-        return cls(result).plot(ax)
 
     @property
     def names(self) -> list[str]:
@@ -62,11 +41,7 @@ class ComparisonDisplay(Display):
 
 
 CELL_INCHES = 0.78
-"""Width and height of a cell."""
-LARGEST, SMALLEST = 9.0, 5.0
-"""Largest and smallest font size in points."""
-FILLED = 0.94
-"""Maximum share of the width or height of a cell that its text may use."""
+"""Width and height of a cell: room for the limits of an interval on a line each."""
 WEAK, STRONG = 0.35, 0.9
 """Opacity of a cell whose interval contains 0, and of other cells."""
 
@@ -74,9 +49,8 @@ WEAK, STRONG = 0.35, 0.9
 class DifferencesDisplay(ComparisonDisplay):
     """A heat map of the differences of all pairs, the row minus the column.
 
-    Each cell shows the difference, and below it the limits of its simultaneous interval. Text that
-    would be too small to read is left out. A cell whose interval contains 0 is pale. It is
-    recommended to use `from_result` to create a display.
+    Each cell shows the difference, and below it the limits of its simultaneous interval. A cell
+    whose interval contains 0 is pale. It is recommended to use `from_result` to create a display.
 
     Parameters
     ----------
@@ -128,11 +102,14 @@ class DifferencesDisplay(ComparisonDisplay):
         dark = significant & (np.abs(differences) > 0.6 * largest)
         # texts with two significant digits of the largest difference
         n_digits = max(0, 1 - int(np.floor(np.log10(largest))))
-        options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": LARGEST}
+        options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
         self.texts_: Any = []
-        for i, j in permutations(range(k), 2):
-            text = self._describe(differences[i, j], lows[i, j], highs[i, j], n_digits)
-            self.texts_.append(ax.text(j, i, text, color="kw"[int(dark[i, j])], **options))
+        for cell in permutations(range(k), 2):
+            ends = "no interval"
+            if np.isfinite([lows[cell], highs[cell]]).all():
+                ends = f"{lows[cell]:.{n_digits}f} to\n{highs[cell]:.{n_digits}f}"
+            text = f"{differences[cell]:.{n_digits}f}\n{ends}"
+            self.texts_.append(ax.text(*cell[::-1], text, color="kw"[int(dark[cell])], **options))
         # axes and color bar
         labels = [shorten_name(name) for name in self.names]
         ax.set_xticks(range(k), labels, rotation=45, ha="right", rotation_mode="anchor")
@@ -141,32 +118,6 @@ class DifferencesDisplay(ComparisonDisplay):
         title = f"row minus column; simultaneous {level} intervals"
         ax.set_title(title, fontsize="medium")
         ax.figure.colorbar(self.image_, ax=ax, shrink=0.6, label="difference")
-        self._fit_texts()
-
-    def _fit_texts(self) -> None:
-        """Fit the texts to their cells; drop the intervals, then the values, if too small."""
-        self.figure_.canvas.figure.draw_without_rendering()  # sets the size of the cells
-        cell = np.abs(np.diff(self.ax_.transData.transform([(0, 0), (1, 1)]), axis=0))[0]
-        size = 0.0
-        for n_lines in (2, 1, 0):
-            for text in self.texts_:
-                text.set_text("\n".join(text.get_text().split("\n")[:n_lines]))
-            # font size at which the longest text fits a cell
-            boxes = [text.get_window_extent() for text in self.texts_]
-            longest = np.max([(box.width, box.height) for box in boxes], axis=0)
-            size = float(LARGEST * min(1.0, FILLED * np.min(cell / np.maximum(longest, 1e-9))))
-            if size >= SMALLEST:
-                break
-        for text in self.texts_:
-            text.set_fontsize(size)
-
-    @staticmethod
-    def _describe(difference: float, low: float, high: float, n_digits: int) -> str:
-        """Return the difference and its interval with `n_digits` decimals."""
-        ends = "no interval"
-        if np.isfinite([low, high]).all():
-            ends = f"[{low:.{n_digits}f}, {high:.{n_digits}f}]"
-        return f"{difference:.{n_digits}f}\n{ends}"
 
 
 BAR, ROW = 0.35, 0.6
@@ -214,8 +165,9 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
 
     comparison: DatasetComparison
 
-    _required = DatasetComparison
-    _refusal = "result must be a comparison over data sets, which has mean ranks."
+    def __post_init__(self) -> None:
+        if not isinstance(self.comparison, DatasetComparison):
+            raise ValueError("result must be a comparison over data sets, which has mean ranks.")
 
     @property
     def mean_ranks(self) -> list[float]:
@@ -246,48 +198,38 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
         return AXIS + 2 * beside, UNIT_INCHES * (depth + top + 0.8)
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the axis, the names and the bars."""
-        k = len(self.names)
+        """Draw the axis, the ruler, the bars of tied systems and the names."""
+        k, ranks, line = len(self.names), self.mean_ranks, {"color": "black", "lw": 1}
         below, depth, top, beside = self._measure()
-        # axis, bars of tied systems, and names
-        self._draw_axis(ax, k)
+        ax.plot([1, k], [0, 0], **line)
+        for rank in range(1, k + 1):
+            ax.plot([rank, rank], [0, 0.18], **line)
+            if k <= 12 or rank % 2:
+                ax.text(rank, 0.28, str(rank), ha="center", va="bottom")
+        if (ruler := self.critical_difference) is not None:
+            ax.plot([1, 1 + ruler], [1.25, 1.25], marker="|", **line)
+            text = f"critical difference {ruler:.2f}"
+            ax.text(1 + ruler + 0.02 * k, 1.25, text, ha="left", va="center")
         self.bars_: Any = []
         for number, (first, last) in enumerate(self.groups):
-            ends = [self.mean_ranks[first] - 0.006 * k, self.mean_ranks[last] + 0.006 * k]
-            height = -0.35 - BAR * number
+            ends, height = [ranks[first] - 0.006 * k, ranks[last] + 0.006 * k], -0.35 - BAR * number
             drawn = {"color": "C3", "lw": 4, "solid_capstyle": "butt", "zorder": 3} | kwargs
             self.bars_ += ax.plot(ends, [height, height], **drawn)
-        self.texts_: Any = [self._draw_name(ax, place, below) for place in range(k)]
+        # names of the better half on the left, the best and the worst on top
+        self.texts_: Any = []
+        for place, (name, mean) in enumerate(zip(self.names, ranks, strict=True)):
+            left = place < (k + 1) // 2
+            height = -below - ROW * (place if left else k - 1 - place)
+            end, side = (1, "right") if left else (k, "left")
+            out = (k - 1) * (-1 if left else 1)
+            ax.plot([mean, mean, end + 0.03 * out], [0, height, height], color="gray", lw=0.8)
+            parts = [shorten_name(name), f"{mean:.2f}"]
+            text = "  ".join(parts if left else parts[::-1])
+            self.texts_.append(ax.text(end + 0.04 * out, height, text, ha=side, va="center"))
         margin, level = beside / AXIS * (k - 1), f"{100 * self.comparison.level:.3g} %"
         title = f"bars: no significant difference ({self.comparison.method}, {level})"
         ax.set(xlim=(1 - margin, k + margin), ylim=(-depth, top), title=title)
         ax.axis("off")
-
-    def _draw_axis(self, ax: Any, k: int) -> None:
-        ax.plot([1, k], [0, 0], color="black", lw=1)
-        step = 1 if k <= 12 else 2
-        for rank in range(1, k + 1):
-            ax.plot([rank, rank], [0, 0.18], color="black", lw=1)
-            if (rank - 1) % step == 0:
-                ax.text(rank, 0.28, str(rank), ha="center", va="bottom")
-        if self.critical_difference is not None:
-            ends = [1, 1 + self.critical_difference]
-            ax.plot(ends, [1.25, 1.25], color="black", lw=1, marker="|")
-            text = f"critical difference {self.critical_difference:.2f}"
-            ax.text(ends[1] + 0.02 * k, 1.25, text, ha="left", va="center")
-
-    def _draw_name(self, ax: Any, place: int, below: float) -> Any:
-        """Draw the line from the axis to a name; the better half is on the left, best on top."""
-        k, rank = len(self.names), self.mean_ranks[place]
-        left = place < (k + 1) // 2
-        row = place if left else k - 1 - place
-        height = -below - ROW * row
-        end = 1 - 0.03 * (k - 1) if left else k + 0.03 * (k - 1)
-        ax.plot([rank, rank, end], [0, height, height], color="gray", lw=0.8)
-        name, value = shorten_name(self.names[place]), f"{rank:.2f}"
-        text = f"{name}  {value}" if left else f"{value}  {name}"
-        side = np.array([-0.01, 0.01])[int(not left)] * (k - 1)
-        return ax.text(end + side, height, text, ha="right" if left else "left", va="center")
 
 
 LEGIBLE = 1.15
@@ -366,8 +308,7 @@ class LearningCurveBandDisplay(CurveDisplay):
         ax.legend(fontsize="small")
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class PerturbationDisplay(Display):
+class PerturbationDisplay(ResultDisplay):
     """Perturbed errors and the resulting confidence interval.
 
     The histogram shows the cross-validated error plus ``W* / sqrt(n)``: the perturbed statistics
@@ -375,18 +316,8 @@ class PerturbationDisplay(Display):
 
     Parameters
     ----------
-    replicates : ndarray of shape (n_resamples,)
-        The perturbed errors.
-    value : float
-        The cross-validated error.
-    interval : ConfidenceInterval
-        Its confidence interval.
-    resubstitution : float
-        Error on the training samples.
-    statistic : str
-        Name of the perturbed statistic.
-    loss : str
-        Name of the loss.
+    result : Estimate
+        Result of `perturbation_interval`.
 
     Attributes
     ----------
@@ -417,31 +348,27 @@ class PerturbationDisplay(Display):
     'perturbations'
     """
 
-    replicates: np.ndarray
-    value: float
-    interval: ConfidenceInterval
-    resubstitution: float
-    statistic: str
-    loss: str
+    result: Estimate
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         """Draw the histogram, the interval and both errors."""
         # perturbed errors
+        result, extra = self.result, self.result.extra
         drawn = {"bins": "rice", "color": "C0", "alpha": 0.7, "label": "error under random weights"}
         self.histogram_: Any
-        counts, _, self.histogram_ = ax.hist(self.replicates, **(drawn | kwargs))
+        counts, _, self.histogram_ = ax.hist(result.replicates, **(drawn | kwargs))
         ax.set_ylim(0, 1.5 * np.max(counts))  # room for the legend
         # interval, cross-validated error and training error
         span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}
-        ends = self.interval.low, self.interval.high
-        label = f"{100 * self.interval.confidence_level:g} % interval {write_range(*ends)}"
-        self.interval_: Any = ax.axvspan(*ends, label=f"{label} ({self.interval.method})", **span)
-        label = f"cross-validated error {self.value:.3f}"
-        self.line_: Any = ax.axvline(self.value, color="C1", label=label)
-        label = f"training error {self.resubstitution:.3f}"
-        ax.axvline(self.resubstitution, color="0.5", linestyle="--", label=label)
-        ax.set_title(f"perturbed statistic: {self.statistic.replace('_', '-')}", fontsize="medium")
-        ax.set(xlabel=mean_loss_name(self.loss), ylabel="perturbations")
+        ends, method = tuple(result.interval), result.interval.method
+        label = f"{100 * result.confidence_level:g} % interval {write_range(*ends)} ({method})"
+        self.interval_: Any = ax.axvspan(*ends, label=label, **span)
+        label = f"cross-validated error {result.value:.3f}"
+        self.line_: Any = ax.axvline(result.value, color="C1", label=label)
+        label = f"training error {extra.resubstitution:.3f}"
+        ax.axvline(extra.resubstitution, color="0.5", linestyle="--", label=label)
+        ax.set_title(f"perturbed statistic: {extra.statistic.replace('_', '-')}", fontsize="medium")
+        ax.set(xlabel=mean_loss_name(result.loss), ylabel="perturbations")
         mark_integers(ax)
         ax.legend(fontsize="small")
 

@@ -15,7 +15,7 @@ from skeval.model_selection import Comparison, EstimatesDisplay, compare_scores
 from skeval.model_selection._comparison import JointComparison
 from skeval.model_selection._pair_tests import correct, time_blocks
 from skeval.report._findings import judge
-from skeval.report._page import Caution, Figure, Section, Table, list_few, list_grave
+from skeval.report._page import Caution, Figure, Section, Table, join_words, list_few, list_grave
 from skeval.report._parts import SCORINGS
 from skeval.report._report import Layout, Report
 from skeval.report._sections import (
@@ -48,7 +48,7 @@ USUAL = (
 """Metrics of the table, if a report has them."""
 MAX_TABULATED = 5
 """Maximum number of systems with a table of pairs; more are shown by ranks."""
-CORRECTED = {"holm": "Holm-corrected P-values", "none": "and so do the P-values"}
+CORRECTED = {"holm": "intervals, Holm-corrected P-values", "none": "intervals and P-values"}
 
 
 ROOT = name_error("squared")
@@ -117,9 +117,9 @@ def _judge_baselines(report: Any) -> list[str]:
             better.setdefault((one.metric, one.reference), []).append(name)
     first, texts = _find_first(report), []
     for (metric, reference), names in better.items():
-        who = everyone if len(names) == len(findings) else " and ".join(names)
+        who = everyone if len(names) == len(findings) else join_words(names, "and")
         beat = "beats" if len(names) == 1 else "beat"
-        if reference != "chance":
+        if first.baseline is not None and reference == str(first.baseline):
             reference += f" ({write_amount(first.baseline.error, first.loss)})"
         by = f" by the {name_metric(metric)}" if metric else ""
         texts.append(f"{who} {beat} {reference}{by}")
@@ -129,7 +129,7 @@ def _judge_baselines(report: Any) -> list[str]:
         deciding = {findings[name].metric for name in poor} - {""}
         by = f" by the {name_metric(deciding.pop())}" if len(deciding) == 1 else ""
         no = "no" if texts else "No"
-        texts.append(f"{no} evidence that {' or '.join(poor)} beats chance{by}")
+        texts.append(f"{no} evidence that {join_words(poor, 'or')} beats chance{by}")
     return [f"{'; '.join(texts)}."]
 
 
@@ -199,7 +199,7 @@ def _compare_many(report: Any) -> list[str]:
     n_found = sum(one.pvalue <= comparison.level for one in comparison.differences.values())
     verb = "has" if len(best) == 1 else "have"
     return [
-        f"{' and '.join(best)} {verb} the best {quantity}, {amount}; "
+        f"{join_words(best, 'and')} {verb} the best {quantity}, {amount}; "
         f"{n_found} of {len(comparison.differences)} pairs differ significantly "
         f"({comparison.title}, level {100 * comparison.level:.3g} % for all pairs)."
     ]
@@ -266,12 +266,9 @@ def show_side_by_side(report: Any) -> Section:
     # metrics that some of the systems have
     first, noun, level = _find_first(report), _name_system(report), write_level(report)
     available = {name for one in report.reports.values() for name in find_main_metrics(one)}
-    metrics = [name for name in USUAL if name in available]
     named = "error" if noun == "estimator" else first.answer.name
-    if first.answer.loss == "squared":
-        named = ROOT
-    if named == ROOT:
-        metrics = [name for name in metrics if name != "root_mean_squared_error"]
+    named = ROOT if first.answer.loss == "squared" else named
+    metrics = [name for name in USUAL if name in available and name_metric(name) != named]
     rows = []
     for name, one in report.reports.items():
         values = find_main_metrics(one)
@@ -314,9 +311,10 @@ def show_pairs(report: Any) -> Section | None:
     ]
     # all pairs
     name, _ = _find_compared_metric(report)
+    on = "test sets" if noun == "estimator" else "samples"
     table = Table(
-        f"Differences in {name} on the same test sets, by {comparison.title}; "
-        f"simultaneous intervals, {CORRECTED[comparison.correction]}.",
+        f"Differences in {name} on the same {on}, by {comparison.title}; "
+        f"simultaneous {CORRECTED[comparison.correction]}.",
         ["pair", f"difference in {name}", level, "P"],
         rows,
         left=(0, 2),

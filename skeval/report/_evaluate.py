@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -363,23 +364,16 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Report:
     summary = clock.finish(summarize, evaluation)
     metrics, loss = summary["metrics"], summary["loss"]
     rare, baseline = summary["rare_class"], summary["baseline"]
-    better = bool(rare.better if rare is not None else baseline is not None and baseline.better)
+    better = baseline is not None and baseline.better
+    if rare is not None:
+        interval = metrics[rare.metric].confidence_interval(1 - _findings.ALPHA)
+        better = interval.low > rare.chance
     evaluation = replace(evaluation, better=better, metric=None if rare is None else rare.metric)
     # the other estimates and the tests
     finished = run_parts(evaluation, clock)
     cautions = clock.finish(_warn, evaluation, finished, metrics, clock)
     if not clock.stopped and not clock.allows(1):
         finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
-    # nothing is said of the baseline after a serious warning, and if another metric decides
-    n_classes = 1 if target.classes is None else len(target.classes)
-    other, _ = _findings.find_better_metric(metrics, n_classes)
-    compared = baseline and evaluation.predictions.cases.n_units > 1
-    if compared and not (baseline.better or other or list_grave(cautions)):
-        metric = evaluation.estimate.name if target.outputs and loss == "zero_one" else ""
-        text = _sentences.write_baseline(baseline, loss, metric)
-        cautions.insert(0, Caution("baseline", text))
-    if clock.stopped:
-        cautions.insert(0, Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
     results = {
         "answer": evaluation.estimate,
         "estimates": Results({one.method: one for one in finished.estimates}),
@@ -396,6 +390,15 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Report:
         "estimator": _report.write_estimator(estimator),
         "estimator_name": _report.name_steps(estimator),
     }
+    # nothing is said of the baseline after a serious warning, and if another metric decides
+    finding = _findings.judge(SimpleNamespace(**results, results=results))
+    compared = baseline and evaluation.predictions.cases.n_units > 1
+    if compared and not (baseline.better or finding.better or list_grave(cautions)):
+        metric = evaluation.estimate.name if target.outputs and loss == "zero_one" else ""
+        text = _sentences.write_baseline(baseline, loss, metric)
+        cautions.insert(0, Caution("baseline", text))
+    if clock.stopped:
+        cautions.insert(0, Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
     layout = OUTPUTS if target.outputs else ESTIMATOR
     return Report(layout, results, tuple(cautions), evaluation.seed)
 
@@ -432,7 +435,7 @@ def _warn(
         cautions += _warnings.check_fitted_before(inputs, evaluation.seed, clock.allows)
     cautions += finished.cautions
     main = evaluation.estimate
-    return cautions + _warnings.check_estimates(finished.estimates, main, units.kind)
+    return cautions + list(_warnings.check_estimates(finished.estimates, main, units.kind))
 
 
 def _summarize(evaluation: Evaluation) -> dict[str, Any]:
@@ -601,9 +604,7 @@ def show_estimates(report: Any) -> Section:
         "The same as a table.",
         ["estimate", error, "std. error", _sections.write_level(report), "method"],
         rows,
-        notes=_sentences.MEANINGS,
         quoted={next(iter(named))},
-        muted={"resubstitution"},
         left=(0, 3, 4),
     )
     # the baseline, and what was not run
@@ -618,7 +619,12 @@ def show_estimates(report: Any) -> Section:
     least, most = (_sentences.write_amount(end, loss, width) for end in (min(values), max(values)))
     span = f"from {least} to {most}" if least != most else f"all {least}"
     heading = f"{len(named)} estimates of one error, {span}"
-    return Section(heading, sentences=sentences, figures=[figure], tables=[table])
+    explained = "The main estimate is the number to report. Resubstitution is the training error, "
+    explained += "usually too low, and cross_validation is one repeat of the main estimate."
+    if "oob" in named:
+        explained += " The out-of-bag error of bootstrap samples (oob) is usually too high; .632 "
+        explained += "and .632+ combine it with the training error."
+    return Section(heading, sentences, [explained], figures=[figure], tables=[table])
 
 
 def show_perturbation(report: Any) -> Section | None:
@@ -649,7 +655,10 @@ def show_perturbation(report: Any) -> Section | None:
     return Section(
         f"Perturbation interval of the support vector machine: {100 * low:.1f} to "
         f"{100 * high:.1f} %",
-        sentences=[_sentences.PREFERRED],
+        sentences=[
+            "Prefer the interval from perturbed cross-validation: the one from perturbed training, "
+            "which is the published one, requires many samples and few features."
+        ],
         explains=[text],
         figures=figures,
     )

@@ -294,7 +294,7 @@ def _write_facts(report: Any) -> list[str]:
     facts = [f"{_sections.describe_classes(report)} with {what}"]
     if report.threshold is not None:
         facts.append(f"predicted as {report.positive} at a threshold of {report.threshold:g}")
-    return facts if report.n_groups is None else [*facts, f"{report.n_groups} groups"]
+    return facts
 
 
 def show_threshold(report: Any) -> Section | None:
@@ -304,7 +304,7 @@ def show_threshold(report: Any) -> Section | None:
         return None
     shares = dict(measures)
     cut = shares.pop("threshold")
-    start = f"At the threshold {cut.value:.3g}"
+    start = f"At the threshold {cut.value:.3g} for class {name_label(report.positive)}"
     rows = [(WORDS.get(str(name), str(name)), measure) for name, measure in shares.items()]
     table = _sections.tabulate(report, f"{start}.", "", rows)
     if cut.method == "bootstrap":

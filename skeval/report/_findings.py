@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import stats
 
-from skeval._inference.estimate import Estimate, Test
-from skeval._inference.intervals import size_from_weights, wilson_interval
+from skeval._inference.estimate import Estimate, Results, Test
+from skeval._inference.intervals import normal_quantile, size_from_weights, wilson_limits
 from skeval._inference.paired import MAX_LEVEL
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
@@ -87,11 +87,6 @@ class ConfusionRates(ShownAsText):
         return f"{self.counts[row, column]:.4g}\n{share}"
 
 
-def name_columns(labels: Sequence[str]) -> list[str]:
-    """Return the caption of the confusion matrix."""
-    return ["class", *(f"predicted as {label}" for label in labels)]
-
-
 def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:
     """Return the number or total weight of samples of each class; None for regression."""
     if target.classes is None:
@@ -112,21 +107,18 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
     counts = sums / len(predictions.repeats)
     with np.errstate(invalid="ignore"):
         rates = counts / counts.sum(axis=1, keepdims=True)
-    # Wilson's intervals with the effective number of samples of each row
-    low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)
-    for row in range(k):
-        own = codes == row
-        n = np.count_nonzero(own) / predictions.inflation
+    # effective number of samples, or groups, of each row
+    n = np.full((k, 1), np.nan)
+    for code in np.unique(codes):
+        own = codes == code
+        size: Any = own.sum()
         if predictions.cases.clustered:
-            n = np.count_nonzero(np.bincount(predictions.cases.unit[own])) / predictions.inflation
-        if own.any():  # effective number of samples with unequal weights
-            n *= size_from_weights(predictions.weight[own]) / own.sum()
-        for column in np.flatnonzero(np.isfinite(rates[row])):
-            rate = rates[row, column]
-            ends = wilson_interval(rate * n, n, confidence_level)
-            low[row, column], high[row, column] = ends
-    labels = tuple(str(name) for name in classes.tolist())
-    return ConfusionRates(labels, counts, rates, low, high)
+            size = np.count_nonzero(np.bincount(predictions.cases.unit[own]))
+        n[code] = size * size_from_weights(predictions.weight[own]) / own.sum()
+    # Wilson's intervals
+    quantile = normal_quantile(confidence_level)
+    low, high = wilson_limits(rates, n / predictions.inflation, quantile)
+    return ConfusionRates(tuple(map(str, classes.tolist())), counts, rates, low, high)
 
 
 Words = Sequence[str] | np.ndarray
@@ -191,53 +183,46 @@ def find_hard_samples(predictions: Predictions, index: Any) -> HardSamples:
     Existing predictions with scores are in the order of the score of the true class.
     """
     n, target, row = len(predictions.target), predictions.target, predictions.row
-    counts, wrong, least = np.bincount(row, minlength=n), np.zeros(n), 0.0
-    missed = means = np.empty(0)
-    # the share of wrong predictions, or the size of the residual
-    if predictions.has_values and target.classes is None:
-        residual = predictions.look_up(target.y).astype(float) - predictions.predicted
-        times = np.maximum(counts, 1)
-        squares = np.bincount(row, residual**2, minlength=n) / times
-        means, least = np.bincount(row, predictions.predicted, minlength=n) / times, FAR
-        whole = float(np.mean(squares[counts > 0]))
-        wrong = np.sqrt(squares / whole) if whole > 0 else wrong
-    elif predictions.has_values:
-        missed = predictions.predicted != predictions.look_up(target.codes)
-        wrong = np.bincount(row, missed, minlength=n) / np.maximum(counts, 1)
-    hard = np.flatnonzero(wrong > least)
-    hard = hard[np.argsort(-wrong[hard], kind="stable")]
-    suspect, always = np.zeros(n, dtype=bool), len(hard)
-    truth: Words = ()
-    taken: Words = ()
+    counts = np.bincount(row, minlength=n)
+    times = np.maximum(counts, 1)
+    # numbers: the largest residuals
     if target.classes is None:
+        residual = predictions.look_up(target.y).astype(float) - predictions.predicted
+        squares = np.bincount(row, residual**2, minlength=n) / times
+        wrong = np.sqrt(squares / (np.mean(squares[counts > 0]) or 1.0))
+        hard = np.flatnonzero(wrong > FAR)
+        hard = hard[np.argsort(-wrong[hard], kind="stable")]
+        means = np.bincount(row, predictions.predicted, minlength=n) / times
         pairs = zip(target.y[hard].astype(float).tolist(), means[hard].tolist(), strict=True)
         truth, taken = np.array([_write_apart(*pair) for pair in pairs], str).reshape(-1, 2).T
-        suspect[:] = always <= MAX_SUSPECT * n
-    elif predictions.has_values:
-        # samples that every model misclassified
-        in_every = (wrong == 1) & (counts > 0)
-        always = int(in_every.sum())
-        suspect = _suspect_labels(predictions, in_every, missed)
-        scores = predictions.class_scores
-        if predictions.n_fits == 0 and scores is not None:
-            own = scores[hard, target.codes[hard]]
-            if predictions.probabilities is not None:
-                wrong[hard] = 1 - own
-            hard = hard[np.argsort(own - scores[hard].max(axis=1), kind="stable")]
-        # the most frequent prediction
-        classes, place = target.classes, np.zeros(n, dtype=np.intp)
-        place[hard] = np.arange(len(hard)) * len(classes)
-        cell = place[row[missed]] + predictions.predicted[missed].astype(np.intp)
-        votes = np.bincount(cell, minlength=len(hard) * len(classes)).reshape(-1, len(classes))
-        names = np.array([str(label) for label in classes.tolist()])
-        taken, truth = names[votes.argmax(axis=1)], names[target.codes[hard]]
+        suspect = np.full(len(hard), len(hard) <= MAX_SUSPECT * n)
+        names = name_samples(hard, index, n)
+        return HardSamples(hard, names, truth, taken, wrong[hard], len(hard), suspect)
+    # classes: the share of wrong predictions
+    missed = np.zeros(len(row), dtype=bool)
+    if predictions.has_values:
+        missed = predictions.predicted != predictions.look_up(target.codes)
+    wrong = np.bincount(row, missed, minlength=n) / times
+    always, hard = wrong == 1, np.flatnonzero(wrong)
+    hard = hard[np.argsort(-wrong[hard], kind="stable")]
+    suspect, scores = _suspect_labels(predictions, always, missed), predictions.class_scores
+    if predictions.n_fits == 0 and scores is not None:
+        own = scores[hard, target.codes[hard]]
+        if predictions.probabilities is not None:
+            wrong[hard] = 1 - own
+        hard = hard[np.argsort(own - scores[hard].max(axis=1), kind="stable")]
+    # the most frequent wrong prediction
+    place, votes = np.zeros(n, dtype=np.intp), np.zeros((len(hard), len(target.classes)))
+    place[hard] = np.arange(len(hard))
+    np.add.at(votes, (place[row[missed]], predictions.predicted[missed].astype(np.intp)), 1)
+    labels = np.array([str(label) for label in target.classes.tolist()])
     return HardSamples(
         sample=hard,
         name=name_samples(hard, index, n),
-        truth=truth,
-        prediction=taken,
+        truth=labels[target.codes[hard]],
+        prediction=labels[votes.argmax(axis=1)],
         wrong=wrong[hard],
-        always=always,
+        always=int(always.sum()),
         suspect=suspect[hard],
     )
 
@@ -303,14 +288,16 @@ class Baseline:
         return f"{self.verb} {self.prediction}"
 
     @property
-    def better(self) -> bool:
-        """Whether the estimator is significantly better."""
-        return self.high < 0
+    def relation(self) -> str:
+        """How the estimator compares, as in `Judgment`."""
+        if self.low == self.high == 0:
+            return "same"
+        return _relate(-self.high, -self.low, 0.0)
 
     @property
-    def worse(self) -> bool:
-        """Whether the estimator is significantly worse."""
-        return self.low > 0
+    def better(self) -> bool:
+        """Whether the estimator is significantly better."""
+        return self.relation == "better"
 
 
 @dataclass(frozen=True)
@@ -326,28 +313,14 @@ class RareClass:
     metric : {"roc_auc", "balanced_accuracy"}
         The area under the ROC curve if the estimator scores two classes: it does not depend on
         the threshold, which no score may reach if a class is rare.
-    estimate, low, high : float
-        Value of the metric and its 95 % interval.
     chance : float
-        Its value if features and classes are unrelated.
-    recall, precision : float
-        Those of the class, nan if there are no predicted classes.
+        Value of the metric if features and classes are unrelated.
     """
 
     label: str
     share: float
     metric: str
-    estimate: float
-    low: float
-    high: float
     chance: float
-    recall: float = np.nan
-    precision: float = np.nan
-
-    @property
-    def better(self) -> bool:
-        """Whether the metric is significantly better than chance."""
-        return self.low > self.chance
 
 
 def find_baseline(
@@ -452,24 +425,7 @@ def find_rare_class(
         return None
     # the metric that replaces the error
     name, chance = choose_chance_metric(metrics, len(sizes))
-    if not name:
-        return None
-    value, interval = metrics[name].value, metrics[name].confidence_interval(1 - ALPHA)
-    recall, precision = (
-        metrics[key].value if (key := f"{part}, {label}") in metrics else np.nan
-        for part in ("recall", "precision")
-    )
-    return RareClass(
-        name_label(label),
-        share,
-        name,
-        value,
-        interval.low,
-        interval.high,
-        chance,
-        recall,
-        precision,
-    )
+    return RareClass(name_label(label), share, name, chance) if name else None
 
 
 def choose_chance_metric(metrics: Mapping[str, Any], n_classes: int) -> tuple[str, float]:
@@ -523,22 +479,20 @@ def is_perfect(predictions: Predictions, metrics: Mapping[str, Any]) -> bool:
 def judge_permutation(test: Test | None) -> tuple[str, str]:
     """Return the result of a permutation test at 5 %, and its P-value as text.
 
-    It is "shown" or "denied" if the Monte Carlo interval of P lies on one side of 5 %, "powerless"
-    if even the smallest possible P is above it.
+    It is "shown" or "denied" if the test stopped, because more permutations would not change the
+    decision, or if the Monte Carlo interval of P lies on one side of 5 %; and "powerless" if even
+    the smallest possible P is above it.
     """
     if test is None:
         return "", ""
-    # P cannot be small enough
-    n = test.n_resamples
-    smallest = 1 / (1 + n)
-    if smallest > ALPHA and not test.stopped:
-        return "powerless", f"with {n} permutations the smallest possible P is {smallest:.2g}"
-    # the Monte Carlo interval of P decides
-    interval = test.confidence_interval(1 - ALPHA)
+    n, interval = test.n_resamples, test.confidence_interval(1 - ALPHA)
     counted = f"P = {test.pvalue:.2g} from {n} permutations"
-    if test.pvalue <= ALPHA and interval.high <= ALPHA:
-        return "shown", counted
-    return "denied" if test.pvalue > ALPHA and interval.low > ALPHA else "undecided", counted
+    if test.stopped or not interval.low <= ALPHA < interval.high:
+        return "shown" if test.pvalue <= ALPHA else "denied", counted
+    smallest = 1 / (1 + n)
+    if smallest > ALPHA:
+        return "powerless", f"with {n} permutations the smallest possible P is {smallest:.2g}"
+    return "undecided", counted
 
 
 def is_above_zero(estimate: Estimate) -> bool:
@@ -550,16 +504,17 @@ def is_above_zero(estimate: Estimate) -> bool:
 
 
 class Judgment(NamedTuple):
-    """Whether a system is better than the baseline, by the one metric that decides.
+    """Whether a system is better than a reference, by the one metric that decides.
 
     Attributes
     ----------
     relation : {"better", "worse", "same", "open", "untested"}
-        "open" means no evidence: the interval includes the baseline.
+        "open" means no evidence: the interval includes the reference.
     metric : str
         Name of the metric that decides; "" for the main estimate.
     reference : str
-        What the system is compared with: "always predicting 1", "chance"; "" if nothing is.
+        What the system is compared with: "always predicting 1", "chance", "shuffled labels"; "" if
+        nothing is.
     at : float
         The value of the metric for this reference, nan without one.
     permutation : {"", "shown", "denied", "undecided", "powerless"}
@@ -577,39 +532,65 @@ class Judgment(NamedTuple):
 
     @property
     def better(self) -> bool:
-        """Whether the system is better, and not contradicted by the permutation test."""
-        return self.relation == "better" and self.permutation != "denied"
+        """Whether the system is better."""
+        return self.relation == "better"
 
 
-def judge(report: Any) -> Judgment:
+class ScoredReport(Protocol):
+    """Report of scored predictions, as findings, sentences and sections read it.
+
+    Other entries of `results` depend on what was evaluated, and may be missing.
+    """
+
+    results: Mapping[str, Any]
+    settings: Mapping[str, str]
+    versions: Mapping[str, str]
+    warnings: Sequence[Any]
+    answer: Estimate
+    estimates: Mapping[str, Estimate]
+    loss: str
+    metrics: Mapping[str, Estimate]
+    baseline: Baseline | None
+    rare_class: RareClass | None
+    never_predicted: Sequence[str]
+    out_of_fold: Predictions
+    confusion: ConfusionRates | None
+    hard_samples: HardSamples
+    subgroups: Results | None
+    confidence_level: float
+    n_samples: int
+    n_groups: int | None
+    class_sizes: Mapping[Any, int] | None
+
+
+def judge(report: ScoredReport) -> Judgment:
     """Return whether the predictions of a report are better than the baseline."""
-    # a rare class has a metric of its own
     test = judge_permutation(report.results.get("permutation"))
     rare, baseline, answer = report.rare_class, report.baseline, report.answer
+    # a rare class has a metric of its own, and scores are compared with an area of 1/2
     if rare is not None:
-        relation = _relate(rare.low, rare.high, rare.chance)
-        return Judgment(relation, rare.metric, "chance", rare.chance, *test)
-    # scores are compared with an area of 1/2
-    if answer.name == REPORTED["roc_auc"].label:
+        low, high = report.metrics[rare.metric].confidence_interval(1 - ALPHA)
+        relation = _relate(low, high, rare.chance)
+        finding = Judgment(relation, rare.metric, "chance", rare.chance, *test)
+    elif answer.name == REPORTED["roc_auc"].label:
         low, high = answer.confidence_interval(1 - ALPHA)
-        return Judgment(_relate(low, high, 0.5), "", "chance", 0.5, *test)
+        finding = Judgment(_relate(low, high, 0.5), "", "chance", 0.5, *test)
     # losses are compared with the baseline or, without one, by the permutation test
-    relation, reference, at = "untested", "", np.nan
-    if baseline is not None:
-        reference, at = str(baseline), baseline.error
-        relation = _relate(-baseline.high, -baseline.low, 0.0)
-        if baseline.low == baseline.high == 0:
-            relation = "same"
-    elif test[0]:
-        relation = {"shown": "better", "denied": "open"}.get(test[0], "untested")
-        return Judgment(relation, "", "chance", np.nan, *test)
-    # another metric may show a relation that the loss does not
-    if relation not in ("better", "untested"):
+    elif baseline is not None:
+        finding = Judgment(baseline.relation, "", str(baseline), baseline.error, *test)
+    else:
+        relation = {"": "untested", "shown": "better"}.get(test[0], "open")
+        return Judgment(relation, "", "shuffled labels" if test[0] else "", np.nan, *test)
+    # another metric may show a relation that the loss, which the test is of, does not
+    if rare is None and finding.relation not in ("better", "untested"):
         n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
         other, chance = find_better_metric(report.metrics, n_classes)
-        if other:  # the permutation test is of the error, which does not decide
+        if other:
             return Judgment("better", other, "chance", chance)
-    return Judgment(relation, "", reference, at, *test)
+    # both tests must show that the system is better
+    if finding.relation == "better" and finding.permutation == "denied":
+        return finding._replace(relation="open", reference="shuffled labels", at=np.nan)
+    return finding
 
 
 def _relate(low: float, high: float, chance: float) -> str:

@@ -203,7 +203,7 @@ def list_outputs(report: Any) -> list[dict[str, Any]]:
         low, high = answer.interval
         row = {"output": name, "error": answer.value, "low": low, "high": high}
         if baseline is not None:
-            better = "yes" if baseline.better else "worse" if baseline.worse else "not shown"
+            better = {"better": "yes", "worse": "worse"}.get(baseline.relation, "not shown")
             row |= {"constant": baseline.error, "better": better}
         rows.append(row)
     return rows
@@ -211,7 +211,8 @@ def list_outputs(report: Any) -> list[dict[str, Any]]:
 
 def show_all_outputs(report: Any) -> Section:
     """Return the section of all outputs together."""
-    rows = [(LOSS_LABELS.get(name, name), one) for name, one in report.metrics.items()]
+    labels = LOSS_LABELS | {f"f1_{average}": f"F1, {average}" for average in ("macro", "micro")}
+    rows = [(labels.get(name, name), one) for name, one in report.metrics.items()]
     table = _sections.tabulate(report, "All outputs.", "over all outputs", rows)
     return Section("All outputs together", tables=[table])
 

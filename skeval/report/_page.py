@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from io import StringIO
@@ -28,6 +28,12 @@ def list_few(texts: Sequence[str], n_shown: int = MAX_LISTED) -> str:
     """Return the first few texts, and the number of the remaining ones."""
     more = [f"and {len(texts) - n_shown} more"] if len(texts) > n_shown else []
     return ", ".join([*texts[:n_shown], *more])
+
+
+def join_words(words: Sequence[str], last: str) -> str:
+    """Return "a, b and c", with the `last` conjunction."""
+    *others, end = words
+    return f"{', '.join(others)} {last} {end}" if others else end
 
 
 class Caution(str):
@@ -99,11 +105,10 @@ class Figure:
 class Table:
     """Rows of cells below the names of the columns; the first cell of each row is its header.
 
-    A page shows the note of a header, prints the `quoted` rows in bold and the `muted` rows in
-    gray, places tables that are `beside` next to the verdict if there is room, folds rows after
-    the first `n_on_page`, leaves out the `omitted` rows, which headings state, and colors the cells
-    of each row by `shades` from 0 to 1. Text shows the first `n_in_text` rows, and aligns the
-    columns numbered in `left` to the left.
+    A page shows the note of a header, prints the `quoted` rows in bold, places tables that are
+    `beside` next to the verdict if there is room, folds rows after the first `n_on_page`, and
+    colors the cells of each row by `shades` from 0 to 1. Text shows the first `n_in_text` rows, and
+    aligns the columns numbered in `left` to the left.
     """
 
     caption: str
@@ -111,10 +116,8 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     notes: Mapping[str, str] = field(default_factory=dict)
     quoted: Collection[str] = ()
-    muted: Collection[str] = ()
     beside: bool = False
     n_on_page: int | None = None
-    omitted: Collection[str] = ()
     shades: Sequence[Sequence[float]] = ()
     n_in_text: int | None = None
     left: Collection[int] = (0,)
@@ -122,33 +125,25 @@ class Table:
     @property
     def cells(self) -> list[list[str]]:
         """The rows as shown on a page."""
-        rows = [row for row in self.rows if row[0] not in self.omitted]
-        return [[_write_cell(cell, _text.write_range) for cell in row] for row in rows]
+        return [[_write_cell(cell, _text.write_range) for cell in row] for row in self.rows]
 
-    @property
-    def lines(self) -> list[str]:
-        """Return the table as aligned lines of text; only the last line of a long header is
-        used."""
+    def write_lines(self, *, full: bool = False) -> list[str]:
+        """Return the table as aligned lines of text.
+
+        The `full` table has the rows that a page does not fold, and its caption if the other text
+        leaves it out.
+        """
         rows = [[_write_cell(cell, _text.write_ends) for cell in row] for row in self.rows]
+        if full:
+            rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
+            head = [name.replace("\n", " ") for name in self.head]
+            caption = [self.caption] if self.n_in_text == 0 else []
+            return [*caption, *_text.align_rows([head, *rows[: self.n_on_page]], left=self.left)]
         # headers of several lines are aligned at their last line
         names = [name.split("\n") for name in self.head]
         height = max(map(len, names))
-        head = zip(*([""] * (height - len(name)) + name for name in names), strict=True)
-        return _text.align_rows([*map(list, head), *rows[: self.n_in_text]], left=self.left)
-
-    @property
-    def all_lines(self) -> list[str]:
-        """Return the rows that a page does not fold as lines of text, under the caption.
-
-        Tables without a selection for text have all their rows.
-        """
-        rows = [
-            [" ".join(cell.split("\n")) if isinstance(cell, str) else cell for cell in row]
-            for row in self.rows[: self.n_on_page]
-        ]
-        names = [name.replace("\n", " ") for name in self.head]
-        caption = [self.caption] if self.n_in_text == 0 else []
-        return [*caption, *replace(self, head=names, rows=rows, n_in_text=None).lines]
+        lines = zip(*([""] * (height - len(name)) + name for name in names), strict=True)
+        return _text.align_rows([*map(list, lines), *rows[: self.n_in_text]], left=self.left)
 
 
 def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
@@ -198,25 +193,20 @@ class Section:
             yield f"! {text} [{text.code}]" if isinstance(text, Caution) else f"! {text}"
         # tables, then the sentences on them
         for table in self.tables:
-            if full and table.rows:
-                yield from ("", *table.all_lines, "")
-            elif table.n_in_text != 0:
-                yield from ("", *table.lines, "")
+            if (full and table.rows) or table.n_in_text != 0:
+                yield from ("", *table.write_lines(full=full and bool(table.rows)), "")
         yield from self.sentences
 
 
-def render(
-    report: Any, template: str, title: str | None, before: Any, sections: Sequence[Any]
-) -> str:
+def render(template: str, **values: Any) -> str:
     """Return the page of a report, or with "fragment.html" the page for a notebook.
 
-    The section `before` the others stands beside the verdict. Every value is escaped except the
-    SVG of figures.
+    Every value is escaped except the SVG of figures.
     """
     check_extra()
     import jinja2
 
-    # every value is escaped, and a missing one is an error
+    # a missing value is an error
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("skeval.report", "templates"),
         autoescape=True,
@@ -225,21 +215,7 @@ def render(
         lstrip_blocks=True,
     )
     environment.filters["join_units"] = join_units
-    layout, heading = report.layout, report.layout.title
-    headline, *verdict = layout.verdict(report)
-    html: str = environment.get_template(template).render(
-        title=title or (heading if isinstance(heading, str) else heading(report)),
-        headline=headline,
-        verdict=verdict,
-        figure=layout.figure(report),
-        facts=layout.facts(report),
-        evaluated=report.results.get("estimator"),
-        evaluated_name=report.results.get("estimator_name"),
-        basis=layout.basis(report),
-        before=before,
-        sections=[section for section in sections if not section.is_empty],
-        beside=[table for section in sections for table in section.tables if table.beside],
-    )
+    html: str = environment.get_template(template).render(values)
     return html
 
 
@@ -315,48 +291,31 @@ def check_extra() -> None:
 
 
 def _adapt_svg(svg: str, label: str) -> str:
-    """Return SVG clipped to its size, in the colors of the page."""
-    # ids are unique on a page with several figures
+    """Return SVG with the size and the colors of the page, and with unique ids."""
     prefix = f"f{sha256(svg.encode()).hexdigest()[:8]}-"
     root = ElementTree.fromstring(svg)
     # styles of the drawing would apply to the whole page
     for parent in list(root.iter()):
         for child in list(parent):
-            if _strip_namespace(child.tag) in ("metadata", "style"):
+            if child.tag.endswith(("}metadata", "}style")):
                 parent.remove(child)
-    # names without their namespace, and values with the colors of the page
     for element in root.iter():
-        element.tag = _strip_namespace(element.tag)
-        attributes = {_strip_namespace(name): value for name, value in element.attrib.items()}
+        # HTML does not use namespaces
+        element.tag = element.tag.rpartition("}")[2]
+        attributes = {name.rpartition("}")[2]: text for name, text in element.attrib.items()}
+        # ids and references to them
+        for name, text in attributes.items():
+            text = text.replace("url(#", f"url(#{prefix}")
+            text = f"{prefix}{text}" if name == "id" else text
+            attributes[name] = text.replace("#", f"#{prefix}") if name == "href" else text
+        # colors of the page
+        for color, name in COLORS.items():
+            if "style" in attributes:
+                attributes["style"] = attributes["style"].replace(color, f"var(--{name})")
         element.attrib.clear()
-        element.attrib.update(
-            {name: _adapt_value(name, value, prefix) for name, value in attributes.items()}
-        )
+        element.attrib.update(attributes)
     # the page sets the size
     for size in ("width", "height"):
         root.attrib.pop(size)
     root.attrib.update({"role": "img", "aria-label": label})
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def _strip_namespace(name: str) -> str:
-    """Return an XML name without its namespace, which HTML does not use."""
-    return name.rpartition("}")[2]
-
-
-def _adapt_value(name: str, value: str, prefix: str) -> str:
-    """Return the value of an attribute with unique ids and the colors of the page."""
-    # ids and references to them
-    if name == "id":
-        return prefix + value
-    if name == "href":
-        return value.replace("#", f"#{prefix}")
-    value = value.replace("url(#", f"url(#{prefix}")
-    if name != "style":
-        return value
-    return re.sub("#[0-9a-f]{6}", _use_page_color, value)
-
-
-def _use_page_color(match: re.Match[str]) -> str:
-    """Return the CSS variable for a color, or the color if there is none."""
-    return f"var(--{COLORS[match[0]]})" if match[0] in COLORS else match[0]

@@ -208,6 +208,8 @@ def choose_folds(
     if cv is None:
         n_folds = n_main_folds = plans.default_folds(target, groups)
         reason = f"there are {n_folds} {'samples' if groups is None else 'groups'}"
+        if groups is not None and n_folds < len(np.unique(groups, axis=0)):
+            reason = f"a class has {n_folds} groups"
         if target.classes is not None:
             sizes = np.bincount(target.codes)
             if 2 <= sizes.min() <= n_folds:

@@ -74,19 +74,19 @@ class Layout:
         Predictions as a data frame.
     """
 
-    title: str | Callable[[Report], str]
-    verdict: Callable[[Report], list[str]]
-    facts: Callable[[Report], list[str]]
-    sections: Sequence[Callable[[Report], Section | None]]
+    title: str | Callable[[Any], str]
+    verdict: Callable[[Any], list[str]]
+    facts: Callable[[Any], list[str]]
+    sections: Sequence[Callable[[Any], Section | None]]
     about: Sequence[str]
     records: Sequence[str]
     main_part: str
     row_name: str
     plot: Callable[..., Any]
-    predictions: Callable[[Report], DataFrame]
-    figure: Callable[[Report], Figure | None] = _show_nothing
-    basis: Callable[[Report], list[str]] = _write_nothing
-    computed: Mapping[str, Callable[[Report], Any]] = field(default_factory=dict)
+    predictions: Callable[[Any], DataFrame]
+    figure: Callable[[Any], Figure | None] = _show_nothing
+    basis: Callable[[Any], list[str]] = _write_nothing
+    computed: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -411,7 +411,8 @@ class Report(Mapping[str, Any]):
         -------
         str
         """
-        text = json.dumps(_convert_to_json(self.to_dict()), indent=2, allow_nan=False)
+        numbers = json.loads(json.dumps(self.to_dict()), parse_constant=NOT_IN_JSON.__getitem__)
+        text = json.dumps(numbers, indent=2, allow_nan=False)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
@@ -467,18 +468,33 @@ class Report(Mapping[str, Any]):
         notes: Sequence[str] = (),
     ) -> str:
         """Return the page, with notes, and with the program or command line that repeats it."""
-        # notes follow the warnings, and the program is last
-        first, *sections = self.sections
+        # the warnings beside the verdict, notes below them, and the program at last
+        before, *sections = self.sections
         if notes:
             sections = [Section("Notes on the data and on the run", items=notes), *sections]
         sentence = f"Created on {self.date}. The same data and versions give the same numbers"
         if self.settings.get("budget", "None") != "None":
             sentence += ", unless the time limit (--quick, --budget) skips other parts"
         versions = Table("Versions", ["package", "version"], list(self.versions.items()))
-        last = Section(
-            "How to reproduce", [f"{sentence}:"], code=command or self.call, tables=[versions]
+        code, heading = command or self.call, "How to reproduce"
+        sections = [*sections, Section(heading, [f"{sentence}:"], code=code, tables=[versions])]
+        # the page
+        layout, default = self.layout, self.layout.title
+        headline, *verdict = layout.verdict(self)
+        return render(
+            template,
+            title=title or (default if isinstance(default, str) else default(self)),
+            headline=headline,
+            verdict=verdict,
+            figure=layout.figure(self),
+            facts=layout.facts(self),
+            evaluated=self.results.get("estimator"),
+            evaluated_name=self.results.get("estimator_name"),
+            basis=layout.basis(self),
+            before=before,
+            sections=[section for section in sections if not section.is_empty],
+            beside=[table for section in sections for table in section.tables if table.beside],
         )
-        return render(self, template, title, first, [*sections, last])
 
 
 def _make_plain(value: Any) -> Any:
@@ -500,19 +516,8 @@ def _make_plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def _convert_to_json(value: Any) -> Any:
-    """Return nested lists and dicts with infinity and nan replaced for JSON."""
-    if isinstance(value, dict):
-        return {name: _convert_to_json(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_convert_to_json(item) for item in value]
-    if not isinstance(value, float) or math.isfinite(value):
-        return value
-    # numbers that JSON does not have
-    if math.isnan(value):
-        return None
-    return "Infinity" if value > 0 else "-Infinity"
-
+NOT_IN_JSON = {"NaN": None, "Infinity": "Infinity", "-Infinity": "-Infinity"}
+"""What stands for numbers that JSON does not support."""
 
 # --- how to repeat a run: source text of the call
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import PredictionErrorDisplay
 
-from skeval._inference.estimate import ConfidenceInterval, Estimate, Results
+from skeval._inference.estimate import ConfidenceInterval, Estimate
 from skeval._resampling.predictions import Predictions
 from skeval.metrics import (
     NetBenefitDisplay,
@@ -25,7 +26,7 @@ from skeval.metrics import (
 )
 from skeval.model_selection import EstimatesDisplay
 from skeval.report import _sentences
-from skeval.report._findings import name_columns
+from skeval.report._findings import ScoredReport
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import (
@@ -55,6 +56,8 @@ MAX_POINTS = 2000
 def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval]:
     """Return value, standard error and interval; a mean squared error is replaced by its root."""
     value, spread, interval = estimate.value, estimate.standard_error, estimate.interval
+    if not np.isfinite(interval.high):  # the error is unknown, as in a single block of time
+        interval = replace(interval, low=np.nan, high=np.nan)
     if getattr(estimate, "loss", "") != "squared" or not value > 0:
         return value, spread, interval
     low, high = np.sqrt(np.maximum([interval.low, interval.high], 0)).tolist()
@@ -62,18 +65,18 @@ def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval
     return root, spread / (2 * root), replace(interval, low=low, high=high)  # delta method
 
 
-def write_level(report: Any) -> str:
+def write_level(report: ScoredReport) -> str:
     """Return the header of the intervals."""
     return f"{100 * report.confidence_level:g} % CI"
 
 
-def find_main_metrics(report: Any) -> dict[str, Estimate]:
+def find_main_metrics(report: ScoredReport) -> dict[str, Estimate]:
     """Return the metrics of all samples, and requested scores, by name."""
     metrics = report.metrics.items()
     return {name: one for name, one in metrics if getattr(one.extra, "label", None) is None}
 
 
-def frame_predictions(report: Any) -> DataFrame:
+def frame_predictions(report: ScoredReport) -> DataFrame:
     """Return one row for each scored prediction."""
     predictions, target = report.out_of_fold, report.out_of_fold.target
     columns: dict[str, Any] = {
@@ -94,7 +97,11 @@ def frame_predictions(report: Any) -> DataFrame:
 
 
 def tabulate(
-    report: Any, caption: str, head: str, estimates: Iterable[tuple[str, Estimate]], **options: Any
+    report: ScoredReport,
+    caption: str,
+    head: str,
+    estimates: Iterable[tuple[str, Estimate]],
+    **options: Any,
 ) -> Table:
     """Return a table of estimates with their intervals."""
     rows = [(label, one.value, one.interval) for label, one in estimates]
@@ -105,7 +112,11 @@ def tabulate(
 
 
 def plot_estimates(
-    report: Any, ax: Any, estimates: Mapping[str, Estimate] | None = None, *, quoted: int | None = 0
+    report: ScoredReport,
+    ax: Any,
+    estimates: Mapping[str, Estimate] | None = None,
+    *,
+    quoted: int | None = 0,
 ) -> EstimatesDisplay:
     """Draw the estimates of a report, or others of the same quantity, and the baseline.
 
@@ -133,7 +144,7 @@ def plot_estimates(
     ).plot(ax)
 
 
-def draw_main(report: Any) -> Figure:
+def draw_main(report: ScoredReport) -> Figure:
     """Return the main estimate with its baseline, or the metric that replaces it."""
     rare, name = report.rare_class, "main estimate"
     draw: Callable[..., Any] = partial(plot_estimates, report, estimates={name: report.answer})
@@ -145,18 +156,18 @@ def draw_main(report: Any) -> Figure:
     return Figure(draw, "", label, height=1.74)
 
 
-def describe_classes(report: Any) -> str:
+def describe_classes(report: ScoredReport) -> str:
     """Return the number of samples and sampling units, and of samples per class."""
     facts = count(report.n_samples, "sample")
     if report.class_sizes:
         sizes = [f"{name_label(name)}: {size}" for name, size in report.class_sizes.items()]
         facts += f" of {count(len(sizes), 'class')} ({list_few(sizes)})"
     if report.n_groups is not None:
-        facts += f" in {report.n_groups} {report.out_of_fold.cases.kind.value}"
+        facts += f" in {_sentences.count_units(report.out_of_fold.cases)}"
     return facts
 
 
-def describe_target(report: Any, more: str) -> str:
+def describe_target(report: ScoredReport, more: str) -> str:
     """Describe the target of the intervals of existing predictions."""
     groups = report.n_groups
     units = "samples" if groups is None else f"groups of samples ({groups} here)"
@@ -179,104 +190,99 @@ OF_PREDICTIONS: dict[str, Any] = {
 # --- metrics and the confusion matrix
 
 
-def find_positive_class(report: Any) -> Any:
+def find_positive_class(report: ScoredReport) -> Any:
     """Return the positive of two classes."""
     target = report.out_of_fold.target
     names = [] if target.classes is None else target.classes.tolist()
     return names[target.positive_code] if len(names) == 2 else None
 
 
-def show_metrics(report: Any) -> Section:
+def show_metrics(report: ScoredReport) -> Section:
     """Return the section with every metric and its interval; of numbers with the residuals."""
     metrics, numbers = find_main_metrics(report), report.class_sizes is None
-    first = next((name for name in HEADLINERS if name in metrics), None)
     labels = {name: _sentences.name_metric(name) for name in metrics}
-    if report.out_of_fold.target.classes is not None and "average_precision" in labels:
+    if not numbers and "average_precision" in labels:
         labels["average_precision"] += f", class {name_label(find_positive_class(report))}"
-    # on a page the area of two classes is shown above its curve
-    of_two = not numbers and len(report.class_sizes) == 2
-    stated = {_sentences.name_metric("roc_auc")} if of_two else ()
     rows = [(labels[name], one) for name, one in metrics.items()]
-    head, options = "metric on new samples", {"omitted": stated, "n_in_text": MAX_METRICS}
+    explained = "Computed from the given predictions."
     if report.out_of_fold.n_fits:
         explained = (
             "Based on out-of-fold predictions. The intervals, like the interval of the error, are "
             "for the model trained on all samples."
         )
-    else:
-        explained = "Computed from the given predictions."
-        if report.kind == "scores" and report.threshold is None:
-            explained += " Without a threshold, scores have no predicted labels: pass threshold= "
-            explained += "for the other metrics."
+    elif report.results.get("kind") == "scores" and report.results["threshold"] is None:
+        explained += (
+            " Without a threshold, scores have no predicted labels: pass threshold= for the other "
+            "metrics."
+        )
+    first = next((name for name in HEADLINERS if name in metrics), None)
     return Section(
         _sentences.write_metric(first, metrics[first]) if first else "By other measures",
         explains=[explained],
         figures=list(draw_curves(report)) if numbers else (),
         tables=[
-            tabulate(report, "All samples.", head, rows, **options),
+            tabulate(report, "All samples.", "metric on new samples", rows, n_in_text=MAX_METRICS),
             *tabulate_classes(report),
             *_tabulate_confusion(report),
         ],
     )
 
 
-def tabulate_classes(report: Any) -> list[Table]:
+def tabulate_classes(report: ScoredReport) -> list[Table]:
     """Return a table of the metrics of each class, if there are any."""
-    # metrics by class
-    by_class: dict[str, dict[str, Estimate]] = {}
+    by_class: dict[str, dict[str, str]] = {}
     for estimate in report.metrics.values():
         label = getattr(estimate.extra, "label", None)
-        if label is not None:
-            by_class.setdefault(label, {})[estimate.extra.metric] = estimate
+        if label is None:
+            continue
+        low, high = estimate.interval
+        text = f"{estimate.value:.3f}\n({low:.3f}–{high:.3f})"
+        text = write_number(estimate.value) if np.isnan(low) else text
+        by_class.setdefault(label, {})[estimate.extra.metric] = text
     if not by_class:
         return []
-    names = list(dict.fromkeys(name for estimates in by_class.values() for name in estimates))
-    rows = [
-        (label, *(_write_shortly(estimates.get(name)) for name in names))
-        for label, estimates in by_class.items()
-    ]
+    names = list(dict.fromkeys(name for texts in by_class.values() for name in texts))
+    rows = [(label, *(texts.get(name, "") for name in names)) for label, texts in by_class.items()]
     # of two classes, recalls have names of their own
     caption = "By class."
     if len(by_class) == 2:
-        caption += f" The recall of {name_label(find_positive_class(report))}, the positive class, "
-        caption += "is the sensitivity; the recall of the other class is the specificity."
+        caption += (
+            f" The recall of {name_label(find_positive_class(report))}, the positive class, is the "
+        )
+        caption += "sensitivity; the recall of the other class is the specificity."
     head = ["class", *map(_sentences.name_metric, names)]
     return [Table(caption, head, rows, n_on_page=MAX_CLASSES, n_in_text=0)]
 
 
-def _write_shortly(estimate: Estimate | None) -> str:
-    """Return an estimate with its interval on the next line."""
-    if estimate is None:
-        return ""
-    if np.isnan(estimate.interval.low):
-        return write_number(estimate.value)
-    return f"{estimate.value:.3f}\n({estimate.interval.low:.3f}–{estimate.interval.high:.3f})"
-
-
-def _tabulate_confusion(report: Any) -> list[Table]:
+def _tabulate_confusion(report: ScoredReport) -> list[Table]:
     """Return the confusion matrix: counts, and row shares with their intervals."""
     confusion = report.confusion
     if confusion is None:
         return []
-    rows = [
-        (label, *(confusion.write_cell(k, j) for j in range(len(confusion.labels))))
-        for k, label in enumerate(confusion.labels)
-    ]
-    # the matrix stands beside the verdict if it is small
-    counted = ", on average over the repeats" if report.out_of_fold.n_fits else ""
+    k = range(len(confusion.labels))
+    rows = [(confusion.labels[row], *(confusion.write_cell(row, j) for j in k)) for row in k]
+    counted = ", on average over the repeats" * (len(report.out_of_fold.repeats) > 1)
     caption = (
         f"True classes (rows) and predicted classes (columns){counted}; share of the row, "
         f"{write_level(report)}."
     )
-    beside = len(confusion.labels) <= MAX_CLASSES
-    head, shades = name_columns(confusion.labels), np.round(confusion.rates, 3).tolist()
-    return [Table(caption, head, rows, beside=beside, shades=shades, n_in_text=0)]
+    # the matrix stands beside the verdict if it is small
+    return [
+        Table(
+            caption,
+            ["class", *(f"predicted as {label}" for label in confusion.labels)],
+            rows,
+            beside=len(k) <= MAX_CLASSES,
+            shades=np.round(confusion.rates, 3).tolist(),
+            n_in_text=0,
+        )
+    ]
 
 
 # --- curves and residuals
 
 
-def show_curves(report: Any) -> Section | None:
+def show_curves(report: ScoredReport) -> Section | None:
     """Return the section with the curves of a classifier."""
     if report.class_sizes is None:
         return None
@@ -286,96 +292,83 @@ def show_curves(report: Any) -> Section | None:
     return Section(heading, figures=list(draw_curves(report)))
 
 
-def draw_curves(report: Any) -> Iterator[Figure]:
+def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     """Yield ROC, precision-recall and calibration curves, or the residuals."""
-    predictions, classes = report.out_of_fold, report.out_of_fold.target.classes
+    predictions, target = report.out_of_fold, report.out_of_fold.target
     fitted = predictions.n_fits > 0
     # residuals of numbers
-    if classes is None:
-        caption = "Residuals: true value minus prediction of each sample. No pattern is best."
-        if fitted:
-            caption = caption.replace("prediction", "mean out-of-fold prediction")
+    if target.classes is None:
+        prediction = "mean out-of-fold prediction" if fitted else "prediction"
+        caption = f"Residuals: true value minus {prediction} of each sample. No pattern is best."
         if report.n_samples > MAX_POINTS:
             caption += f" {MAX_POINTS:,} of the samples are drawn, chosen at random."
-        draw, label = partial(draw_residuals, predictions), "Residuals by prediction."
-        yield Figure(draw, caption, label=label, height=3.0)
+        draw = partial(draw_residuals, predictions)
+        yield Figure(draw, caption, label="Residuals by prediction.", height=3.0)
         return
     if predictions.class_scores is None:
         return
-    one = predictions.repeat == 0  # a band counts each sample once
-    # options of all displays
-    true, options = predictions.target.y[predictions.row[one]], dict[str, Any]()
-    options["confidence_level"] = report.confidence_level
+    # each sample once, and the options of all displays
+    one = predictions.repeat == 0
+    true, group = target.y[predictions.row[one]], predictions.group
+    group = None if group is None else group[one]
+    options: dict[str, Any] = {"confidence_level": report.confidence_level}
     if np.ptp(predictions.weight):
         options["sample_weight"] = predictions.weight[predictions.row[one]]
-    # of many classes only the calibration
-    if len(classes) > 2:
-        if not fitted and predictions.probabilities is not None:
-            draw = partial(ReliabilityDisplay.from_predictions, true, predictions.probabilities)
+    probabilities = predictions.probabilities
+    calibrated = "Calibration curve with the intervals of its bins."
+    # of many classes only the calibration of given probabilities
+    if len(target.classes) > 2:
+        if not fitted and probabilities is not None:
+            draw = partial(ReliabilityDisplay.from_predictions, true, probabilities)
             yield Figure(
-                partial(draw, labels=classes, **options),
+                partial(draw, labels=target.classes, **options),
                 "Calibration: accuracy of the most probable class at each predicted probability.",
-                label="Calibration curve with the intervals of its bins.",
+                label=calibrated,
             )
         return
-    yield from _draw_curves_of_two(report, one, true, options)
-
-
-def _draw_curves_of_two(
-    report: Any, one: np.ndarray, true: np.ndarray, options: dict[str, Any]
-) -> Iterator[Figure]:
-    """Yield the curves of one repeat of the predictions of two classes."""
-    predictions = report.out_of_fold
-    positive, fitted = predictions.target.positive_code, predictions.n_fits > 0
-    name = name_label(predictions.target.classes[positive])
-    about, options = (
-        f"Positive class: {name}.",
-        options | {"pos_label": predictions.target.classes[positive]},
-    )
-    group = None if predictions.group is None else predictions.group[one]
+    # ROC and precision-recall curves with their bands
+    positive = target.positive_code
+    name = name_label(target.classes[positive])
+    about = f"Positive class: {name}."
+    options["pos_label"] = target.classes[positive]
     banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "groups": group}
     banded["label"] = "scores" if fitted else "predictions"
-    # ROC and precision-recall curves with their bands
-    band = "pointwise intervals and a simultaneous band."
-    described = f"curve with {band}"
-    if fitted:
-        described = (
-            f"curve of the out-of-fold scores of one cross-validation, with {band} The curve "
-            "pools the scores of all folds, so its area differs from the AUC above, which is "
-            "computed within folds. The band does not include variation from retraining."
-        )
-    for display, curve in ((RocCurveDisplay, "ROC"), (PrecisionRecallDisplay, "Precision-recall")):
+    curves = (
+        (RocCurveDisplay, "ROC", "AUC"),
+        (PrecisionRecallDisplay, "Precision-recall", "average precision"),
+    )
+    for display, curve, area in curves:
+        caption = f"{curve} curve with pointwise intervals and a simultaneous band."
+        if fitted:
+            caption = (
+                f"{curve} curve of the out-of-fold scores of one cross-validation, with pointwise "
+                "intervals and a simultaneous band. The curve pools the scores of all folds, so "
+                f"its area differs from the {area} in the table, which is computed within folds. "
+                "The band does not include variation from retraining."
+            )
         scores = predictions.class_scores[one, positive]
-        yield Figure(
-            partial(display.from_predictions, true, scores, **banded),
-            f"{curve} {described} {about}",
-            label=f"{curve} curve with its band. {about}",
-        )
+        draw = partial(display.from_predictions, true, scores, **banded)
+        yield Figure(draw, f"{caption} {about}", f"{curve} curve with its band. {about}")
     # calibration and net benefit of probabilities
-    if predictions.probabilities is None:
+    if probabilities is None:
         return
-    probabilities = predictions.probabilities[one, positive]
+    chance = probabilities[one, positive]
     caption = "Calibration: observed frequency at each predicted probability."
     if fitted and (group is None or np.ptp(group) > 0):  # one block of time has no interval
         with ignored_warnings(UserWarning):  # of probabilities of 0 and 1
-            measures = calibration_measures(
-                true, probabilities, groups=group, random_state=0, **options
-            )
-        level = f"{100 * report.confidence_level:g} % CI"
+            measures = calibration_measures(true, chance, groups=group, random_state=0, **options)
         for measure, best in (("slope", 1), ("intercept", 0)):
-            low, high = measures[measure].confidence_interval()
+            low, high = measures[measure].interval
             if np.isfinite([low, high]).all():
-                value = f"{measures[measure].value:.2f} ({level} {low:.2f} to {high:.2f})"
-                caption += f" The {measure} is {value}; {best} is best."
-    yield Figure(
-        partial(ReliabilityDisplay.from_predictions, true, probabilities, **options),
-        f"{caption} {about}",
-        label="Calibration curve with the intervals of its bins.",
-    )
+                ends = f"{write_level(report)} {low:.2f} to {high:.2f}"
+                caption += f" The {measure} is {measures[measure].value:.2f} ({ends}); "
+                caption += f"{best} is best."
+    draw = partial(ReliabilityDisplay.from_predictions, true, chance, **options)
+    yield Figure(draw, f"{caption} {about}", label=calibrated)
     weight = predictions.weight[predictions.row[one]]
-    benefit = partial(NetBenefitDisplay.from_predictions, true, probabilities)
+    options |= {"sample_weight": weight, "groups": group}
     yield Figure(
-        partial(benefit, **options | {"sample_weight": weight, "groups": group}),
+        partial(NetBenefitDisplay.from_predictions, true, chance, **options),
         f"Net benefit of treating everyone whose probability of {name} reaches the "
         "threshold, in true positives per sample; the odds of the threshold are the cost "
         "of a false positive. The model is useful where its curve is above both lines.",
@@ -399,15 +392,15 @@ def draw_residuals(predictions: Predictions, ax: Any) -> Any:
 # --- importance of the features
 
 
-def show_importance(report: Any) -> Section | None:
+def show_importance(report: ScoredReport) -> Section | None:
     """Return the section of the permutation importance of each feature."""
-    importance = report.importance
+    importance = report.results["importance"]
     if not importance:
         return None
     score = "accuracy" if report.class_sizes else "R2"
+    # the largest drops with their intervals
     shown = dict(list(importance.items())[:MAX_DRAWN])
     lows, highs = zip(*(one.interval for one in shown.values()), strict=True)
-    # the largest drops with their intervals
     display = EstimatesDisplay(
         names=list(shown),
         values=[one.value for one in shown.values()],
@@ -433,27 +426,26 @@ def show_importance(report: Any) -> Section | None:
         "set, in the models of the main estimate. Features with a rank correlation above 0.8 are "
         "shuffled together. The intervals are not adjusted for the number of features."
     )
-    table = tabulate(
-        report,
+    caption, options = (
         "Importance of each feature, the largest first.",
-        "feature",
-        importance.items(),
-        n_on_page=FIRST_ROWS,
-        n_in_text=MAX_ROWS,
+        {"n_on_page": FIRST_ROWS, "n_in_text": MAX_ROWS},
     )
     return Section(
         f"{first} matters most to the predictions",
         sentences=[sentence],
         explains=[explained],
         figures=[figure],
-        tables=[table],
+        tables=[tabulate(report, caption, "feature", importance.items(), **options)],
     )
 
 
 # --- subgroups
 
+FALSE_DISCOVERIES = 0.05
+"""False discovery rate of the differences between subgroups and the rest."""
 
-def show_subgroups(report: Any) -> Section | None:
+
+def show_subgroups(report: ScoredReport) -> Section | None:
     """Return the section of the main estimate in each subgroup, and its difference from the rest.
 
     Squared errors are shown by their root. The difference of mean squared errors is divided by the
@@ -462,63 +454,50 @@ def show_subgroups(report: Any) -> Section | None:
     estimates, level = report.subgroups, write_level(report)
     if estimates is None:
         return None
-    # value and interval of each subgroup, in the unit of the target
-    less, scales = estimates.less_the_rest, dict.fromkeys(estimates, 1.0)
-    if report.answer.loss == "squared":
-        for name, estimate in estimates.items():
-            roots = np.sqrt([estimate.value, estimate.value - less[name].value])
-            scales[name] = float(roots.sum()) or 1.0
+    rows: list[Any] = []
+    differ: list[tuple[float, str]] = []
+    for name, estimate in estimates.items():
+        # the difference in the unit of the target
+        less, scale = estimates.less_the_rest[name], 1.0
+        if report.answer.loss == "squared":
+            roots = np.sqrt([estimate.value, estimate.value - less.value])
+            scale = float(roots.sum()) or 1.0
+        difference, low, high = np.array([less.value, *less.interval]) / scale
+        pvalue = less.details["pvalue_adjusted"]
+        if pvalue <= FALSE_DISCOVERIES:
+            amount = write_estimate(float(difference), (high - low) / 4)
+            differ.append((pvalue, f"{name} ({amount} compared with the rest)"))
+        # value and interval of the subgroup
+        value, _, interval = in_target_unit(estimate)
+        ends = replace(less.interval, low=low, high=high)
+        row = [str(name), f"{estimate.n_samples}", value, interval, float(difference), ends]
+        rows.append([*row, write_number(pvalue)])
+    # which subgroups differ
+    controlled = f" (false discovery rate of {100 * FALSE_DISCOVERIES:g} % over "
+    controlled += f"{count(len(rows), 'subgroup')})"
+    listed = [text for _, text in sorted(differ, key=itemgetter(0))]
+    heading = "No subgroup differs significantly from the rest"
+    sentence = f"{heading}{controlled}."
+    if listed:
+        heading, verb = (
+            "Subgroups differ from the rest",
+            "differs" if len(listed) == 1 else "differ",
+        )
+        sentence = f"{list_few(listed, 5)} {verb} significantly from the rest{controlled}."
+    elif all(row[-1] == write_number(np.nan) for row in rows):
+        heading = "No subgroup has enough samples to be compared with the rest"
+        sentence = f"{heading}."
     quantity = next(iter(estimates.values())).name
     quantity = SQUARES[1] if quantity == SQUARES[0] else quantity
-    rows: list[Any] = []
-    for name, estimate in estimates.items():
-        value, _, interval = in_target_unit(estimate)
-        row = [str(name), f"{estimate.n_samples}", value, interval]
-        of_rest, scale = less[name].interval, scales[name]
-        shown = replace(of_rest, low=of_rest.low / scale, high=of_rest.high / scale)
-        row += [
-            less[name].value / scale,
-            shown,
-            write_number(less[name].details["pvalue_adjusted"]),
-        ]
-        rows.append(row)
     head = ["subgroup", "samples", quantity, level, "less the rest", level, "adjusted P"]
-    sentence = describe_slices(estimates, scales)
-    heading = "Subgroups differ from the rest"
-    if sentence.startswith("No subgroup"):
-        heading = sentence.partition(" (")[0].rstrip(".")
     table = Table("Error by subgroup.", head, rows, left=[0, 3, 5])
     return Section(heading, sentences=[sentence], tables=[table], in_summary=True)
-
-
-FALSE_DISCOVERIES = 0.05
-"""False discovery rate of the differences between subgroups and the rest."""
-
-
-def describe_slices(found: Results, scales: Mapping[Any, float]) -> str:
-    """Describe which subgroups differ from the rest; differences are divided by `scales`."""
-    less = found.less_the_rest
-    adjusted = {name: each.details["pvalue_adjusted"] for name, each in less.items()}
-    if np.isnan(list(adjusted.values())).all():
-        return "No subgroup has enough samples to be compared with the rest."
-    differ = [name for name in less if adjusted[name] <= FALSE_DISCOVERIES]
-    differ.sort(key=adjusted.__getitem__)
-    rate = f"false discovery rate of {100 * FALSE_DISCOVERIES:g} % over {len(less)} subgroups"
-    if not differ:
-        return f"No subgroup differs significantly from the rest ({rate})."
-    named = []
-    for name in differ:
-        value, low, high = np.array([less[name].value, *less[name].interval]) / scales[name]
-        named_value = write_estimate(float(value), (high - low) / 4)
-        named.append(f"{name} ({named_value} compared with the rest)")
-    verb = "differs" if len(differ) == 1 else "differ"
-    return f"{list_few(named, 5)} {verb} significantly from the rest ({rate})."
 
 
 # --- the worst predictions
 
 
-def show_hard_samples(report: Any) -> Section | None:
+def show_hard_samples(report: ScoredReport) -> Section | None:
     """Return the section of the worst predictions."""
     # existing predictions without labels or errors have no such section
     hard, predictions, numbers = report.hard_samples, report.out_of_fold, report.class_sizes is None
@@ -529,34 +508,28 @@ def show_hard_samples(report: Any) -> Section | None:
         columns, errors = ["sample", "has", "predicted"], (report.answer.name, write_number)
         table = tabulate_samples(report, "Samples with most errors.", columns, errors)
         return Section("Samples to look at", tables=[table])
-    n_wrong = hard.always
-    # heading and sentences
-    heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} misclassified"
-    sentences = _sentences.write_hard_samples(hard, numbers)
-    if len(predictions.repeats) > 1:
-        heading += " in every repeat"
-    if numbers:
-        heading = _sentences.write_large_residuals(n_wrong)
-        if not fitted:
-            sentences = sentences or [f"{heading}."]
+    heading, sentences = _sentences.write_hard_samples(report)
     # content and format of the last column
     last: tuple[str, Callable[[float], str]] | None = None
     if numbers:
+        sentences = sentences or [f"{heading}."] if not fitted else sentences
         last = "residual / RMS", "{:.1f}".format
     elif fitted:
         last = "wrong in", lambda wrong: f"{100 * wrong:.0f} %"
     elif predictions.probabilities is not None:
         last = "probability of the true class", lambda wrong: f"{1 - wrong:.3f}"
-    # the table
     head = ["sample", "true", "predicted" if numbers else "predicted as"]
     caption = "Largest residuals." if numbers else "Misclassified samples."
     table = tabulate_samples(report, caption, head, last)
-    shown = [table] if n_wrong or not fitted else []
+    shown = [table] if hard.always or not fitted else []
     return Section(heading, sentences=sentences, tables=shown)
 
 
 def tabulate_samples(
-    report: Any, caption: str, head: Iterable[str], last: tuple[str, Callable[[float], str]] | None
+    report: ScoredReport,
+    caption: str,
+    head: Iterable[str],
+    last: tuple[str, Callable[[float], str]] | None,
 ) -> Table:
     """Return a table of the worst predictions; `last` names and writes the last column."""
     rows: list[Any] = []

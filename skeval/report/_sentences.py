@@ -7,7 +7,6 @@ check found a serious problem. No other function writes whether a system is bett
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,15 +14,15 @@ import numpy as np
 
 from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.plans import DEFAULT_FOLDS
-from skeval._resampling.sampling_units import UnitKind
+from skeval._resampling.sampling_units import SamplingUnits, UnitKind
 from skeval.metrics._table import REPORTED
-from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
+from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._findings import (
     ALPHA,
     Baseline,
-    HardSamples,
     Judgment,
     RareClass,
+    ScoredReport,
     find_better_metric,
     is_above_zero,
     judge,
@@ -42,47 +41,36 @@ MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
 """Maximum number of classes, and of samples, in a sentence."""
 
 
-PREFERRED = (
-    "Prefer the interval from perturbed cross-validation: the one from perturbed training, which "
-    "is the published one, requires many samples and few features."
-)
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
     "resubstitution": "SVM, perturbed training",
 }
 """Name of each perturbation interval, by statistic."""
-MEANINGS = {
-    f"main estimate ({AUTO})": "the number to report: mean of repeated cross-validations",
-    f"main estimate ({GIVEN_FOLDS})": "the number to report: mean error on the given folds",
-    "resubstitution": "training error; optimistic, do not report it alone",
-    "holdout": "error on a third that was held out; depends on the split",
-    "cross_validation": "each sample predicted by a model trained without it",
-    "leave_one_out": "cross-validation with as many folds as samples",
-    "oob": "out-of-bag error of bootstrap samples; pessimistic",
-    ".632": "0.632 of the out-of-bag error plus 0.368 of resubstitution",
-    ".632+": ".632 with a weight that grows with overfitting",
-    PERTURBED["cross_validation"]: "interval from refits with random weights",
-    PERTURBED["resubstitution"]: "the same for the training error; requires many samples",
-}
-FAULTY = "Because of this problem the interval may miss the true error."
 
 
-def name_metric(metric: str) -> str:
-    """Return the display name of a metric."""
-    return REPORTED[metric].label if metric in REPORTED else metric
+def count_units(cases: SamplingUnits) -> str:
+    """Return the number of groups, blocks of time or folds."""
+    units = cases.kind.value
+    return f"{cases.n_groups} {units.replace('s', '', 1) if cases.n_groups == 1 else units}"
+
+
+def name_metric(metric: str, *, short: bool = False) -> str:
+    """Return the display name of a metric; without its explanation if it is short."""
+    name = REPORTED[metric].label if metric in REPORTED else metric
+    return name.split(",")[0] if short else name
 
 
 def write_metric(name: str, estimate: Estimate) -> str:
-    """Return a metric with its interval as a heading: The Brier score is 0.13 [0.11, 0.15]."""
-    # "The" where the name of the metric needs it
+    """Return a metric with its interval as a heading: Brier score 0.13 (95 % CI 0.11 to 0.15)."""
     value, low, high = write_with_ends(estimate, estimate.value)
-    label = name_metric(name).split(",")[0]
-    article = "" if label.startswith(("R2", "F1")) else "The "
-    ends = f" [{low}, {high}]" if np.isfinite(estimate.interval.low) else ", no confidence interval"
-    return f"{article}{label} is {value}{ends}"
+    label = name_metric(name, short=True)
+    ends = f"{100 * estimate.confidence_level:g} % CI {low} to {high}"
+    if not np.isfinite(estimate.interval.low):
+        ends = "no confidence interval"
+    return f"{label[0].upper()}{label[1:]} {value} ({ends})"
 
 
-def write_verdict(report: Any) -> list[str]:
+def write_verdict(report: ScoredReport) -> list[str]:
     """Return the sentences of the verdict of scored predictions.
 
     After a serious problem, nothing is said about chance.
@@ -90,27 +78,31 @@ def write_verdict(report: Any) -> list[str]:
     # the main estimate, and the baseline in its unit
     amount, finding, baseline = write_main(report), judge(report), report.baseline
     never = list_few(report.never_predicted, MAX_LISTED)
-    error, against = f"{amount}.", finding.reference
+    error, against, rare = f"{amount}.", finding.reference, report.rare_class
+    if against == "chance":
+        against = f"chance ({finding.at:.2g})"
     if baseline is not None:
-        given = write_amount(
-            baseline.error, report.loss, find_width(report.answer, find_unit(report))
-        )
-        error, against = f"{amount}; {baseline} gives {given}.", f"{baseline} ({given})"
+        width = find_width(report.answer, find_unit(report))
+        given = write_amount(baseline.error, report.loss, width)
+        error = f"{amount}; {baseline} gives {given}."
+        against = against.replace(str(baseline), f"{baseline} ({given})")
     # a serious problem comes first
     if grave := list_grave(report.warnings):
         sentences = [f"Do not report this error: {'; '.join(grave)}.", error]
         sentences += [f"The model never predicts {never}."] if never else []
         return [*sentences, "With this problem we cannot say whether the model beats chance."]
-    # the metric that decides: of a rare class, another one, or the main estimate
-    details = _write_test(finding)
+    # what else bears on the relation
+    details = [TESTED[finding.permutation].format(finding.counted)] if finding.counted else []
+    if finding.reference == "shuffled labels":
+        against, details = f"shuffled labels ({finding.counted})", []
     bias = report.results.get("selection_bias")
     if bias is not None and is_above_zero(bias):
         claimed = write_amount(bias.extra.cv1_error, "zero_one")
         details.append(f"Selecting features on all samples would have given {claimed}.")
-    if report.rare_class is not None:
-        chance = f"chance ({finding.at:.2g})"
-        rare = report.rare_class
-        start = f"{_write_rare(rare)}: {_write_relation(finding, chance)}"
+    # the metric that decides: of a rare class, another one, or the main estimate
+    start = f"{amount}: {RELATIONS[finding.relation]} {against}" if against else amount
+    if rare is not None:
+        start = f"{_write_rare(report, rare)}: {RELATIONS[finding.relation]} {against}"
         explained = (
             f"The class {rare.label} is rare ({write_rate(rare.share)} of the samples), so the "
             f"{name_metric(rare.metric)} decides, and not the error."
@@ -118,29 +110,11 @@ def write_verdict(report: Any) -> list[str]:
         details = [explained, error, *details]
     elif finding.metric:
         shown = _write_with_interval(report, finding.metric)
-        start = f"{amount}: better than chance by the {shown}, but not better than {against}"
+        start = f"{amount}: better than chance by the {shown}, but not better than "
+        start += f"{baseline} ({given})"
     else:
-        if finding.reference == "chance" and np.isfinite(finding.at):
-            against = f"chance ({finding.at:.2g})"
-        start = f"{amount}: {_write_relation(finding, against)}" if against else amount
         details = [*_write_second_metric(report, finding), *details]
     return [f"{start}{f', and it never predicts {never}' * bool(never)}.", *details]
-
-
-def _write_relation(finding: Judgment, reference: str) -> str:
-    """Return how a system compares with the reference, for the end of a sentence."""
-    if finding.relation == "better" and not finding.better:
-        return (
-            f"no evidence that it beats shuffled labels ({finding.counted}), only that it beats "
-            f"{reference}"
-        )
-    if finding.relation == "open" and finding.permutation == "shown":
-        return (
-            f"it beats shuffled labels ({finding.counted}), but does not clearly beat {reference}"
-        )
-    if finding.relation == "untested" and finding.permutation == "undecided":
-        return f"whether it beats {reference} is undecided"
-    return f"{RELATIONS[finding.relation]} {reference}"
 
 
 RELATIONS = {
@@ -150,21 +124,16 @@ RELATIONS = {
     "open": "no evidence that it beats",
     "untested": "not compared with",
 }
+TESTED = {
+    "shown": "Shuffled labels score significantly worse ({}).",
+    "denied": "The difference from shuffled labels is not significant ({}).",
+    "undecided": "The permutation test is undecided ({}).",
+    "powerless": "There are too few permutations for a test: {}.",
+}
+"""What a permutation test adds to the relation, by its result."""
 
 
-def _write_test(finding: Judgment) -> list[str]:
-    """Return what the permutation test adds, in a sentence."""
-    counted, better = finding.counted, finding.relation == "better"
-    worse = [f"It is better than shuffled labels ({counted})."]
-    return {
-        "shown": {"better": [f"{counted}."], "open": []}.get(finding.relation, worse),
-        "denied": [] if better else [f"Shuffled labels do as well ({counted})."],
-        "undecided": [f"The permutation test is undecided ({counted})."],
-        "powerless": [f"There are too few permutations for a test: {counted}."],
-    }.get(finding.permutation, [])
-
-
-def _write_second_metric(report: Any, finding: Judgment) -> list[str]:
+def _write_second_metric(report: ScoredReport, finding: Judgment) -> list[str]:
     """Return R2 or the area beside the main estimate, and which of the two decides."""
     second = SECOND.get(report.loss, "")
     if second not in report.metrics or finding.reference == "chance":
@@ -184,24 +153,26 @@ SECOND = {"squared": "r2", "absolute": "r2", "brier": "roc_auc", "zero_one": "ro
 """Metric beside the main estimate, by loss."""
 
 
-def _write_with_interval(report: Any, name: str) -> str:
+def _write_with_interval(report: ScoredReport, name: str) -> str:
     """Return a metric with its 95 % interval: area under the ROC curve 0.91 (95 % CI ...)."""
     estimate = report.metrics[name]
-    label, value = name_metric(name).split(",")[0], f"{estimate.value:.2f}"
-    if not np.isfinite(estimate.interval.low):
-        return f"{label} {value}"
     low, high = estimate.confidence_interval(1 - ALPHA)
-    return f"{label} {value} (95 % CI {low:.2f} to {high:.2f})"
+    ends = f" (95 % CI {low:.2f} to {high:.2f})" * bool(np.isfinite(low))
+    return f"{name_metric(name, short=True)} {estimate.value:.2f}{ends}"
 
 
-def _write_rare(rare: RareClass) -> str:
+def _write_rare(report: ScoredReport, rare: RareClass) -> str:
     """Return the metric of a rare class with its interval, and recall and precision."""
-    ends = f" (95 % CI {rare.low:.2f} to {rare.high:.2f})" * bool(np.isfinite(rare.low))
-    rates = {"recall": rare.recall, "precision": rare.precision}
-    listed = [f"{name} {write_rate(rate)}" for name, rate in rates.items() if np.isfinite(rate)]
-    name = name_metric(rare.metric)
-    text = f"{name[0].upper()}{name[1:]} {rare.estimate:.2f}{ends} with the rare class {rare.label}"
-    return f"{text} ({', '.join(listed)})" if listed else text
+    text = f"{_write_with_interval(report, rare.metric)} with the rare class {rare.label}"
+    names = (f"{name}, {rare.label}" for name in ("recall", "precision"))
+    rates = {name: report.metrics[name].value for name in names if name in report.metrics}
+    listed = [
+        f"{name.partition(',')[0]} {write_rate(rate)}"
+        for name, rate in rates.items()
+        if np.isfinite(rate)
+    ]
+    text += f" ({', '.join(listed)})" * bool(listed)
+    return f"{text[0].upper()}{text[1:]}"
 
 
 NO_INTERVAL: dict[str, str] = {
@@ -211,27 +182,26 @@ NO_INTERVAL: dict[str, str] = {
 }
 
 
-def write_main(report: Any) -> str:
+def write_main(report: ScoredReport) -> str:
     """Return the main estimate with its interval, as the start of a sentence."""
-    # what is estimated, and why there may be no interval
     answer, unit = report.answer, find_unit(report)
+    start, why = f"{answer.name[0].upper()}{answer.name[1:]}", "the losses do not vary"
     if report.out_of_fold.n_fits:
         name = name_error(answer.loss)
         if report.results.get("outputs") and answer.loss != "squared":
             name = answer.name
-        start, why = f"Estimated {name} on new samples:", NO_INTERVAL.get(answer.extra.no_interval)
-        if answer.n_groups == 1:
-            why = "errors of neighboring samples are too correlated"
-        why = why or "the losses do not vary"
-    else:
-        start = f"{answer.name[0].upper()}{answer.name[1:]}"
-        why = "the losses do not vary"
+        start, why = (
+            f"Estimated {name} on new samples:",
+            NO_INTERVAL.get(answer.extra.no_interval, why),
+        )
     if np.isfinite(answer.interval.low) and answer.n_groups != 1:
         return f"{start} {write_interval(answer, unit)}"
+    if answer.n_groups == 1:
+        why = "errors of neighboring samples are too correlated"
     return f"{start} {write_amount(answer.value, unit)} (no confidence interval: {why})"
 
 
-def find_unit(report: Any) -> str:
+def find_unit(report: ScoredReport) -> str:
     """Return the loss in whose unit the main estimate is written: "zero_one" for a share."""
     if report.answer.name in SHARES:
         return "zero_one"
@@ -256,7 +226,8 @@ def write_amount(value: float, loss: str, width: float = np.nan) -> str:
     if loss == "squared":
         value = float(np.sqrt(value))
     if loss != "zero_one":
-        return write_estimate(value, width / 4) if width > 0 else write_figures(value)
+        spread = max(width / 4, 1e-4 * abs(value))  # of a baseline that is much worse
+        return write_estimate(value, spread) if width > 0 else write_figures(value)
     # one decimal, or those that the width supports
     if not width > 0:
         return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
@@ -292,6 +263,14 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
 
+BASELINE_TITLES = {
+    "same": "Same as the baseline: ",
+    "open": "Not better than the baseline: ",
+    "worse": "Worse than the baseline: ",
+    "untested": "Not compared with the baseline: ",
+}
+
+
 def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
     """Compare the error with the baseline; unless it is better, begin with a warning title.
 
@@ -300,49 +279,39 @@ def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
     Differences of mean squared errors are divided by the sum of both roots, which makes them
     differences of the roots.
     """
-    name, rates = f"{baseline.verb} {baseline.prediction}", loss == "zero_one"
+    # the difference in the unit of the error
+    relation, rates = baseline.relation, loss == "zero_one"
     roots = [float(np.sqrt(max(0, baseline.error + x))) for x in (0, baseline.difference)]
-    scale = (sum(roots) or 1.0) if loss == "squared" else 1.0
-    difference, low, high = (
-        end / scale for end in (baseline.difference, baseline.low, baseline.high)
-    )
-    # the baseline
-    error = write_amount(baseline.error, loss, np.nan if rates else high - low)
+    scale = (sum(roots) or 1.0) if loss == "squared" else 0.01 if rates else 1.0
+    scale = -scale if relation == "better" else scale
+    ends = baseline.difference / scale, *sorted((baseline.low / scale, baseline.high / scale))
+    width = ends[2] - ends[1]
+    value, low, high = (f"{x:.1f}" if rates else write_estimate(x, width / 4) for x in ends)
+    # both errors on the same samples
+    error = write_amount(baseline.error, loss, np.nan if rates else width)
     metric = metric or (name_error(loss) if loss == "squared" else mean_loss_name(loss))
-    article = "an" if metric[0] in "aeiou" else "a"
-    start = f"{name} has {article} {metric} of {error}"
-    # without an interval
-    if not (np.isfinite(low) and low < high):
-        if low == high == 0:
-            remedy = "class weights, other features" if rates else "other features"
-            return (
-                f"Same as the baseline: {start} on the same samples, and so does the model. "
-                f"Try {remedy} or another model."
-            )
-        return f"Not compared with the baseline: {start}; the difference does not vary."
-    # the difference with its interval, positive if it is significant
-    ends = [difference, low, high]
-    if baseline.better or baseline.worse:
-        ends = [abs(difference), *sorted((abs(low), abs(high)))]
-    value, low_text, high_text = (
-        f"{100 * end:.1f}" if rates else write_estimate(end, (high - low) / 4) for end in ends
-    )
-    unit = " percentage points" if rates else ""
-    interval = f"on the same samples (95 % CI {low_text} to {high_text})"
-    if baseline.better:
-        text = f"{start}; the error of the model is {value}{unit} lower {interval}."
+    text = f"{baseline} has {'an' if metric[0] in 'aeiou' else 'a'} {metric} of {error}"
+    if relation == "same":
+        text += " on the same samples, and so does the model."
+    elif relation == "untested":
+        text += "; the difference has no interval."
+    else:
+        value += " percentage points" if rates else ""
+        differs = {"better": "is {} lower", "worse": "is {} higher", "open": "differs by {}"}
+        text += f"; the error of the model {differs[relation].format(value)} on the same samples "
+        text += f"(95 % CI {low} to {high})."
+    if relation == "better":
         return f"{text[0].upper()}{text[1:]}"
-    text = f"{start}; the model differs by {value}{unit} {interval}, which is not significant."
-    if baseline.worse:
-        text = f"{start}; the error of the model is {value}{unit} higher {interval}."
     # advice
-    if baseline.worse:
-        advice = "Use the model only if errors on rare classes cost more than others."
-        return f"Worse than the baseline: {text} {advice if rates else 'Do not use the model.'}"
-    return (
-        f"Not better than the baseline: {text} Do not rely on the model before more samples or "
-        "better features show a difference."
-    )
+    advice = {
+        "same": f" Try {'class weights, ' * rates}other features or another model.",
+        "open": " Do not rely on the model before more samples or better features show a "
+        "difference.",
+        "worse": " Use the model only if errors on rare classes cost more than others."
+        if rates
+        else " Do not use the model.",
+    }
+    return f"{BASELINE_TITLES[relation]}{text}{advice.get(relation, '')}"
 
 
 def write_few_folds(reason: str, n_folds: int) -> str:
@@ -399,48 +368,40 @@ def write_permutation(test: Test) -> str:
     )
     if not test.exchanged:
         return result
-    return f"{result} {describe_exchange(test)}"
+    return f"{result} {describe_exchange(test)}."
 
 
 def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
     """Return the bias of selection outside the folds, and the stability of the selection."""
-    claimed = _write_bias(bias)
+    claimed, honest = write_rate(bias.extra.cv1_error), write_rate(bias.extra.cv2_error)
+    text = (
+        f"Selecting features on all samples (CV1) would have given an error of {claimed} instead "
+        f"of {honest} within the folds (CV2)"
+    )
+    if np.isnan(bias.interval.low):
+        text += ". The difference does not vary, so it has no interval."
+    else:
+        interval = bias.interval
+        value, low, high = (f"{100 * x:.1f}" for x in (bias.value, interval.low, interval.high))
+        shown = "which is too low" if is_above_zero(bias) else "which is not significantly lower"
+        text += f", {shown}: the bias is {value} percentage points "
+        text += f"({100 * bias.confidence_level:g} % CI {low} to {high})."
+    # how many features were selected, and how often
     if stability is None:
         return [
-            claimed,
+            text,
             "The stability of the selection is unknown: the folds select from different features, "
             "and the steps before the selector do not name them (get_feature_names_out).",
         ]
-    # how many features were selected, and how often
     rounds = stability.extra
-    always, ever = rounds.selected_always, rounds.selected_ever
-    value = f"{stability.value:.2f} (1 is best)"
-    if np.isnan(stability.value):
-        value = "undefined, because all features or none are selected"
+    value = "undefined" if np.isnan(stability.value) else f"{stability.value:.2f} (1 is best)"
     return [
-        claimed,
-        f"{count(ever, 'feature')} {'was' if ever == 1 else 'were'} selected in at least one of "
-        f"{rounds.n_rounds} folds, {always} of them in all folds; stability {value}.",
+        text,
+        f"{count(rounds.selected_ever, 'feature')} "
+        f"{'was' if rounds.selected_ever == 1 else 'were'} selected in at least one of "
+        f"{rounds.n_rounds} folds, {rounds.selected_always} of them in all folds; stability "
+        f"{value}.",
     ]
-
-
-def _write_bias(bias: Estimate) -> str:
-    """Return the bias of selection outside the folds."""
-    claimed, honest = bias.extra.cv1_error, bias.extra.cv2_error
-    text = (
-        f"Selecting features on all samples (CV1) would have given an error of "
-        f"{write_rate(claimed)} instead of {write_rate(honest)} within the folds (CV2)"
-    )
-    if np.isnan(bias.interval.low):
-        return f"{text}. The difference does not vary, so it has no interval."
-    # the bias with its interval
-    interval = bias.interval
-    bias_text, low, high = (f"{100 * x:.1f}" for x in (bias.value, interval.low, interval.high))
-    shown = "which is too low" if is_above_zero(bias) else "which is not significantly lower"
-    return (
-        f"{text}, {shown}: the bias is {bias_text} percentage points "
-        f"({100 * bias.confidence_level:g} % CI {low} to {high})."
-    )
 
 
 def write_tuning(bias: Estimate) -> str:
@@ -450,9 +411,9 @@ def write_tuning(bias: Estimate) -> str:
     if np.isnan(bias.interval.low):
         shown = "the difference does not vary, so its significance is unknown"
     else:
-        shown = "the optimism of the best score is not significant"
-        if is_above_zero(bias):
-            shown = "the best score is optimistic, because it is the best of many"
+        shown = "the best score is optimistic, because it is the best of many"
+        if not is_above_zero(bias):
+            shown = "the optimism of the best score is not significant"
         level = f"{100 * bias.confidence_level:g} % CI"
         shown += f" (difference {optimism}, {level} {low} to {high})"
     return (
@@ -462,48 +423,38 @@ def write_tuning(bias: Estimate) -> str:
     )
 
 
-def write_large_residuals(n_samples: int) -> str:
-    """Return how many samples have large residuals."""
-    verb = "has a residual" if n_samples == 1 else "have residuals"
-    return f"{count(n_samples, 'sample')} {verb} over three times the root mean square"
+def write_hard_samples(report: ScoredReport) -> tuple[str, list[str]]:
+    """Return the number of hard samples, and those that may have a wrong label or value."""
+    hard, numbers = report.hard_samples, report.class_sizes is None
 
+    def describe(n: int) -> str:
+        verb = "is" if n == 1 else "are"
+        what = f"{verb} misclassified{' in every repeat' * (len(report.out_of_fold.repeats) > 1)}"
+        if numbers:
+            verb = "has a residual" if n == 1 else "have residuals"
+            what = f"{verb} over three times the root mean square"
+        return f"{count(n, 'sample')} {what}"
 
-def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
-    """List the samples that may have a wrong label or value."""
     suspects = np.flatnonzero(hard.suspect).tolist()
-    if not len(suspects):
-        return []
+    if not suspects:
+        return describe(hard.always), []
     texts = [
         f"{hard.name[k]} ({hard.truth[k]}, predicted as {hard.prediction[k]})" for k in suspects
     ]
-    listed = list_few(texts, MAX_SAMPLES_LISTED)
-    verb, them = ("is", "it") if len(suspects) == 1 else ("are", "them")
+    them = "it" if len(suspects) == 1 else "them"
+    advice = f"Check {them} for label errors; class overlap looks the same."
     if numbers:
-        text = f"{write_large_residuals(len(suspects))}: {listed}."
-        return [f"{text} Check {them} for wrong values."]
-    text = f"{count(len(suspects), 'sample')} {verb} misclassified in every repeat: {listed}."
-    return [f"{text} Check {them} for label errors; class overlap looks the same."]
+        advice = f"Check {them} for wrong values."
+    listed = list_few(texts, MAX_SAMPLES_LISTED)
+    return describe(hard.always), [f"{describe(len(suspects))}: {listed}. {advice}"]
 
 
 # --- the main interval
 
-TARGET = "The interval is for the error of the model trained on all samples"
-TARGET_IN_TIME = (
-    "The interval is for the mean error, over a period like this one, of models trained on the "
-    "data before each test period"
-)
 MIN_IN_TIME = 400
-SHORT_SERIES = (
-    f"The interval may be too short: with strongly autocorrelated errors it needs at least "
-    f"{MIN_IN_TIME} samples."
-)
-CERTAIN = (
-    "The interval may be too short: some predicted probabilities are 0, and the log loss of such "
-    "a sample is very large if it belongs to that class."
-)
 
 
-def describe_interval(report: Any) -> list[str]:
+def describe_interval(report: ScoredReport) -> list[str]:
     """Describe the target of the main interval, the folds, and where the interval may fail."""
     answer, predictions = report.answer, report.out_of_fold
     in_time, n_units = predictions.cases.kind is UnitKind.TIME_BLOCK, predictions.cases.n_units
@@ -519,21 +470,31 @@ def describe_interval(report: Any) -> list[str]:
         design = count(folds, "fold") if folds > 1 else "a single test set"
     if repeats > 1:
         design += f", repeated {repeats} times"
-    described = f"{TARGET} ({design})."
+    described = f"The interval is for the error of the model trained on all samples ({design})."
     if in_time:
-        described = f"{TARGET_IN_TIME} ({design}, {n_units} blocks of time)."
+        described = (
+            "The interval is for the mean error, over a period like this one, of models trained on "
+            f"the data before each test period ({design}, {n_units} blocks of time)."
+        )
     # where the interval may fail
+    probabilities, n = predictions.probabilities, len(predictions.target)
     if list_grave(report.warnings):
-        return [described, FAULTY]
-    probabilities = predictions.probabilities
-    if answer.loss == "log_loss" and probabilities is not None and not np.all(probabilities):
-        return [described, CERTAIN]
-    if in_time and len(predictions.target) < MIN_IN_TIME:
-        return [described, SHORT_SERIES]
-    if answer.loss in ("squared", "absolute"):
-        n = len(predictions.target) // 3
-        return [described, f"The interval ignores large errors rarer than 1 in {n} samples."]
-    return [described]
+        limit = "Because of this problem the interval may miss the true error."
+    elif answer.loss == "log_loss" and probabilities is not None and not np.all(probabilities):
+        limit = (
+            "The interval may be too short: some predicted probabilities are 0, and the log loss "
+            "of such a sample is very large if it belongs to that class."
+        )
+    elif in_time and n < MIN_IN_TIME:
+        limit = (
+            "The interval may be too short: with strongly autocorrelated errors it needs at least "
+            f"{MIN_IN_TIME} samples."
+        )
+    elif answer.loss in ("squared", "absolute"):
+        limit = f"The interval ignores large errors rarer than 1 in {n // 3} samples."
+    else:
+        return [described]
+    return [described, limit]
 
 
 # --- the paragraph for the methods section; every sentence is taken from the report
@@ -557,45 +518,38 @@ UNITS = (UnitKind.GROUP, UnitKind.TIME_BLOCK)
 """Sampling units other than single samples and folds."""
 
 
-def write_methods(reports: Mapping[str, Any]) -> str:
+def write_methods(reports: Mapping[str, ScoredReport]) -> str:
     """Return a paragraph on the methods, with references.
 
     For several systems, the first report describes the methods of all.
     """
-    # predictions, then methods with numbered references
-    report = next(iter(reports.values()))
-    sentences, cited = list(_write_source(report, list(reports))), []
-    level = f"{100 * report.confidence_level:g} %"
-    sentences.append(f"All intervals are {level} confidence intervals.")
-    for sentence, work in _write_parts(report, several=len(reports) > 1):
-        if work is not None and work not in cited:
+    report, texts, cited = next(iter(reports.values())), list[str](), list[str]()
+    for sentence, work in _list_methods(report, list(reports)):
+        if work and work not in cited:
             cited.append(work)
-        sentences.append(sentence if work is None else f"{sentence} [{cited.index(work) + 1}].")
-    sentences.append(f"Computed with {', '.join(map(' '.join, report.versions.items()))}.")
+        texts.append(f"{sentence} [{cited.index(work) + 1}]." if work else f"{sentence}.")
+    texts.append(f"Computed with {', '.join(map(' '.join, report.versions.items()))}.")
     works = [f"[{at}] {work}" for at, work in enumerate(cited, 1)]
-    return "\n".join([" ".join(sentences), *([""] if works else []), *works])
+    return "\n".join([" ".join(texts), *([""] if works else []), *works])
 
 
-def _write_source(report: Any, names: list[str]) -> Iterator[str]:
-    """Describe the predictions behind the metrics."""
-    predictions, several = report.out_of_fold, len(names) > 1
-    units = predictions.cases.kind
-    # the data
+def _list_methods(report: ScoredReport, names: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield a sentence on each step, with its reference, or "" without one."""
+    predictions, results, answer = report.out_of_fold, report.results, report.answer
+    units, grouped = predictions.cases.kind, predictions.cases.clustered
+    repeats, several = len(predictions.repeats), len(names) > 1
+    # the data and the predictions
     samples = f"{report.n_samples} samples"
     if units in UNITS:
-        samples += f" in {predictions.cases.n_groups} {units.value}"
+        samples += f" in {count_units(predictions.cases)}"
     if predictions.target.classes is not None and len(predictions.target.classes) == 2:
-        sizes = (f"{name}: {size}" for name, size in report.class_sizes.items())
+        sizes = (f"{name}: {size}" for name, size in (report.class_sizes or {}).items())
         samples += f" ({', '.join(sizes)})"
-    listed = f" of {len(names)} systems ({', '.join(names)})" if several else ""
+    of = f" of {len(names)} systems ({', '.join(names)})" if several else ""
     if predictions.n_fits == 0:
-        yield (
-            f"Existing predictions{listed} for {samples} were evaluated; the "
-            f"system{'s were' if several else ' was'} not retrained."
-        )
+        verb = "systems were" if several else "system was"
+        yield f"Existing predictions{of} for {samples} were evaluated; the {verb} not retrained", ""
     else:
-        # the folds
-        repeats = len(predictions.repeats)
         design = f"cross-validation with {predictions.n_folds} folds"
         if repeats > 1:
             design += f", repeated {repeats} times"
@@ -604,80 +558,58 @@ def _write_source(report: Any, names: list[str]) -> Iterator[str]:
             design = f"a single hold-out of {100 * share:.3g} % of the samples"
         if units is UnitKind.GROUP:
             design += ", in which no group was split"
-        rule = listed if several else f" of {report.estimator_name}"
-        ones = (
-            "that came after all of its training samples"
-            if units is UnitKind.TIME_BLOCK
-            else "on which it was not trained"
-        )
-        yield (
-            f"The {report.answer.name}{rule} was estimated from {samples} by {design}: each model "
-            f"predicted samples {ones}."
-        )
-    if predictions.cases.clustered:
-        yield f"Variances were estimated between {units.value}."
+        tested = "on which it was not trained"
+        if units is UnitKind.TIME_BLOCK:
+            tested = "that came after all of its training samples"
+        of = of or f" of {results['estimator_name']}"
+        text = f"The {answer.name}{of} was estimated from "
+        yield f"{text}{samples} by {design}: each model predicted samples {tested}", ""
+    if grouped:
+        yield f"Variances were estimated between {units.value}", ""
     if report.settings.get("sample_weight", "None") != "None":
-        yield "Samples were weighted."
-
-
-def _write_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | None]]:
-    """Yield sentences on intervals and other parts, each with its reference, if any."""
-    answer, predictions = report.answer, report.out_of_fold
-    # the interval of the main estimate
+        yield "Samples were weighted", ""
+    # the interval of the main estimate, and of other metrics
+    yield f"All intervals are {100 * report.confidence_level:g} % confidence intervals", ""
     method = answer.interval.method
-    if predictions.inflation > 1 and math.isfinite(answer.interval.low):
+    if predictions.inflation > 1 and np.isfinite(answer.interval.low):
         factor = "a factor for each system" if several else f"{predictions.inflation:.3g}"
-        widened = f"Variances of means were multiplied by {factor}"
-        if len(predictions.repeats) > 1 and not predictions.cases.clustered:
-            text = f"{widened} to account for correlated losses, estimated from the repeats"
-            yield text, CORRELATED
-        else:
-            yield f"{widened}, because models share training samples.", None
+        text, work = f"Variances of means were multiplied by {factor}", ""
+        if repeats > 1 and not grouped:
+            text += " to account for correlated losses, estimated from the repeats"
+            work = CORRELATED
+        yield text if work else f"{text}, because models share training samples", work
     if method != "none":
-        sentence = (
-            f'The confidence interval of the {answer.name} was computed with the method "{method}"'
-        )
-        work = INTERVALS.get(method)
-        yield (sentence if work else f"{sentence}."), work
-    # intervals of other metrics
+        text = f"The confidence interval of the {answer.name} was computed with the method "
+        yield f'{text}"{method}"', INTERVALS.get(method, "")
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
     if area is not None and area.interval.method == "score":
-        grouped = predictions.cases.clustered
-        yield (
-            "AUCs have score intervals",
-            GROUPED_AREA if grouped and predictions.n_fits == 0 else AREA,
-        )
-    if getattr(report, "calibration", None) is not None:
+        is_grouped = grouped and predictions.n_fits == 0
+        yield "AUCs have score intervals", GROUPED_AREA if is_grouped else AREA
+    # calibration and the threshold
+    if results.get("calibration") is not None:
         yield "Calibration was assessed as in external validation studies", VALIDATION
         yield "The smooth calibration curve is a restricted cubic spline of the log-odds", SMOOTH
-    # the threshold
-    cut = getattr(report, "at_threshold", None)
+    cut = results.get("at_threshold")
     if cut is not None and cut["threshold"].method == "bootstrap":
-        yield (
-            (
-                "The threshold was chosen on these samples; the resulting optimism was "
-                "estimated by repeating the choice on bootstrap resamples, and subtracted"
-            ),
-            OPTIMISM,
+        text = (
+            "The threshold was chosen on these samples; the resulting optimism was estimated by "
+            "repeating the choice on bootstrap resamples, and subtracted"
         )
+        yield text, OPTIMISM
     elif cut is not None:
-        yield f"Classes were predicted with a threshold of {cut['threshold'].value:.4g}.", None
+        yield f"Classes were predicted with a threshold of {cut['threshold'].value:.4g}", ""
     # several tests
     if report.subgroups is not None and report.subgroups.less_the_rest:
         yield "The false discovery rate was controlled across subgroups", DISCOVERY
-    if getattr(report, "permutation", None) is not None:
-        test = report.permutation
+    if (test := results.get("permutation")) is not None:
         n = test.n_resamples
-        yield f"The whole procedure was tested with {n} permutations of the labels.", None
+        yield f"The whole procedure was tested with {n} permutations of the labels", ""
         if test.exchanged:
-            yield describe_exchange(test), None
+            yield describe_exchange(test), ""
 
 
 def describe_exchange(test: Test) -> str:
     """Describe the labels that a permutation test exchanges, and the hypothesis it tests."""
     moved = {"within groups": "within groups", "whole groups": "between groups as a whole"}
-    exchanged = test.exchanged
-    return (
-        f"Labels were exchanged {moved.get(exchanged, f'as {exchanged}')}, which tests whether "
-        f"{test.null_hypothesis}."
-    )
+    labels = moved.get(test.exchanged, f"as {test.exchanged}")
+    return f"Labels were exchanged {labels}, which tests whether {test.null_hypothesis}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -121,9 +121,28 @@ def warn_of_predictions(
     at_threshold: Results | None,
 ) -> Iterator[Caution]:
     """Yield the warnings about predictions."""
-    yield from _warn_of_units(parsed, predictions, y_true)
+    # rows that belong together
+    n, index = len(parsed.target), getattr(y_true, "index", None)
+    if index is not None and not callable(index) and not index.is_unique:
+        n_same = int(index.duplicated(keep=False).sum())
+        yield Caution(
+            "copies",
+            f"Repeated index: {n_same} of {n} rows share an index value with another row. If such "
+            "rows belong together, for example to one patient, the intervals are too short: pass "
+            "groups=.",
+        )
+    yield from warn_of_few_groups(predictions)
     yield from _warn_of_scores(parsed, predictions, metrics)
-    yield from _warn_of_certainty(parsed)
+    # true classes with probability 0
+    if parsed.kind == "probabilities" and parsed.response is not None:
+        n_wrong = int(np.sum(parsed.response[np.arange(n), parsed.target.codes] == 0))
+        if n_wrong:
+            yield Caution(
+                "impossible",
+                f"Impossible outcomes: {n_wrong} of {n} samples have a predicted probability of 0 "
+                "for their true class. Their log loss is infinite and was replaced by that of the "
+                "smallest positive number; do not report the log loss.",
+            )
     if at_threshold is not None and at_threshold["threshold"].method == "bootstrap":
         yield Caution(
             "chosen-threshold",
@@ -134,56 +153,36 @@ def warn_of_predictions(
     yield from _warn_of_classes(parsed, predictions)
 
 
-def _warn_of_units(
-    parsed: ParsedPredictions, predictions: Predictions, y_true: Any
-) -> Iterator[Caution]:
-    """Warn about rows with the same index, and about few groups."""
-    n = len(parsed.target)
-    index = getattr(y_true, "index", None)
-    if index is not None and not callable(index) and not index.is_unique:
-        n_same = int(index.duplicated(keep=False).sum())
-        yield Caution(
-            "copies",
-            f"Repeated index: {n_same} of {n} rows share an index value with another row. If such "
-            "rows belong together, for example to one patient, the intervals are too short: pass "
-            "groups=.",
-        )
-    yield from warn_of_few_groups(predictions)
-
-
-def _warn_of_certainty(parsed: ParsedPredictions) -> Iterator[Caution]:
-    """Warn about true classes with probability 0."""
-    if parsed.kind != "probabilities" or parsed.response is None:
-        return
-    own = parsed.response[np.arange(len(parsed.target)), parsed.target.codes]
-    n_wrong = int(np.sum(own == 0))
-    if n_wrong:
-        yield Caution(
-            "impossible",
-            f"Impossible outcomes: {n_wrong} of {len(own)} samples have a predicted probability of "
-            "0 for their true class. Their log loss is infinite and was replaced by that of the "
-            "smallest positive number; do not report the log loss.",
-        )
-
-
 def _warn_of_scores(
     parsed: ParsedPredictions, predictions: Predictions, metrics: Results
 ) -> Iterator[Caution]:
     """Warn about scores that are not probabilities, are constant, or are reversed."""
+    # values outside [0, 1], or rows that do not add up to 1
     if parsed.kind == "scores":
-        yield from _warn_of_no_probabilities(parsed.original.astype(float), parsed.score.ndim == 1)
+        scores = parsed.original.astype(float)
+        rows, text, remedy = scores.reshape(len(scores), -1), "", ""
+        outside = int(np.sum(((rows < 0) | (rows > 1)).any(axis=1)))
+        if outside and parsed.score.ndim == 1:
+            text = f"{outside} of {len(scores)} predictions lie outside [0, 1] "
+            text += f"({scores.min():.4g} to {scores.max():.4g})"
+            if scores.min() >= 0 and 1 < scores.max() <= 100:
+                remedy = " If they are percentages, divide them by 100."
+        elif not outside and rows.shape[1] > 1:
+            sums = rows.sum(axis=1)
+            text = f"predictions of a sample add up to {sums.min():.4g} to {sums.max():.4g}, not 1"
+        if text:
+            yield Caution(
+                "no-probabilities",
+                f"Not probabilities: {text}. They are used as scores; calibration, Brier score and "
+                f"log loss are not computed.{remedy}",
+            )
+    # scores that do not vary, or of the other class
     if predictions.class_scores is not None and predictions.ranks_nothing.all():
-        yield Caution(
-            "constant-scores",
-            (
-                "Constant scores: all samples have the same score, so AUC and average precision "
-                "are not informative."
-            ),
-        )
+        text = "all samples have the same score, so AUC and average precision are not informative"
+        yield Caution("constant-scores", f"Constant scores: {text}.")
     elif parsed.kind == "numbers" and np.ptp(parsed.predicted) == 0:
-        yield Caution(
-            "constant-scores", "Constant predictions: all predictions are the same number."
-        )
+        text = "Constant predictions: all predictions are the same number."
+        yield Caution("constant-scores", text)
     if "roc_auc" in metrics and metrics["roc_auc"].interval.high < 0.5:
         yield Caution(
             "reversed",
@@ -193,41 +192,15 @@ def _warn_of_scores(
         )
 
 
-def _warn_of_no_probabilities(scores: np.ndarray, two_classes: bool) -> Iterator[Caution]:
-    """Warn about scores outside [0, 1], or rows that do not add up to 1."""
-    # values outside [0, 1]
-    rows = scores.reshape(len(scores), -1)
-    outside = int(np.sum(((rows < 0) | (rows > 1)).any(axis=1)))
-    ending = "They are used as scores; calibration, Brier score and log loss are not computed."
-    if outside and two_classes:
-        percent = scores.min() >= 0 and 1 < scores.max() <= 100
-        remedy = " If they are percentages, divide them by 100." if percent else ""
-        yield Caution(
-            "no-probabilities",
-            f"Not probabilities: {outside} of {len(scores)} predictions lie outside [0, 1] "
-            f"({scores.min():.4g} to {scores.max():.4g}). {ending}{remedy}",
-        )
-    elif not outside and rows.shape[1] > 1:
-        # sums other than 1
-        sums = rows.sum(axis=1)
-        yield Caution(
-            "no-probabilities",
-            f"Not probabilities: predictions of a sample add up to {sums.min():.4g} to "
-            f"{sums.max():.4g}, not to 1. {ending}",
-        )
-
-
 def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[Caution]:
     """Warn about classes never predicted, rare classes, and perfect predictions."""
     target = parsed.target
-    perfect = Caution(
-        "perfect",
-        "Perfect predictions: every prediction is correct. Check whether the system has seen "
-        "the true values, here or in its training data.",
-    )
-    # no error
     if predictions.has_values and np.all(predictions.predicted == target.codes):
-        yield perfect
+        yield Caution(
+            "perfect",
+            "Perfect predictions: every prediction is correct. Check whether the system has seen "
+            "the true values, here or in its training data.",
+        )
     if target.classes is None:
         return
     # classes without predictions
@@ -259,116 +232,89 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
         )
 
 
-# --- estimates of one error: overfitting, disagreement, wide intervals
+# --- estimates of one error: overfitting, wide intervals
 
 WIDE_INTERVAL = 0.2
-DISAGREEMENT = 2.0
-"""Standard errors of the difference of two estimates; for false alarms see
-doc/user_guide/warnings.rst."""
 TWO_ANSWERS = 3.0
-"""Standard errors of the headline between two estimates of the same error."""
+"""Standard errors of the headline between two estimates of the same error; for false alarms see
+doc/user_guide/warnings.rst."""
 NEAR_ZERO = 0.1
 """Share of the cross-validated error below which a training error is uninformative."""
 
 
 def check_estimates(
-    estimates: Iterable[Estimate], answer: Estimate | None = None, kind: UnitKind = UnitKind.GROUP
-) -> list[Caution]:
-    """Return the warnings about the estimates of one estimator, and about the headline.
+    estimates: Iterable[Estimate], answer: Estimate, kind: UnitKind
+) -> Iterator[Caution]:
+    """Yield the warnings about the estimates of one estimator, and about the headline.
 
     The `kind` names sampling units of several samples.
     """
-    # estimates that were run
     named = {estimate.method: estimate for estimate in estimates}
     if not {"cross_validation", "resubstitution"} <= named.keys():  # interrupted before these
-        return []
-    cross_validation = named["cross_validation"]
-    results = [
-        _warn_of_overfitting(named["resubstitution"], answer or cross_validation),
-        _warn_of_632(named, cross_validation),
-        _warn_of_disagreement(cross_validation, named.get("holdout")),
-    ]
-    if answer is not None:
-        results.append(_warn_of_two_answers(answer, named))
-    if cross_validation.loss == "zero_one":
-        results.append(_warn_of_wide_interval(cross_validation, kind))
-    return [sentence for sentence in results if sentence]
-
-
-def _warn_of_two_answers(answer: Estimate, named: dict[str, Estimate]) -> Caution | None:
-    """Return a warning if estimates of the same error from the same samples differ too much.
-
-    Cross-validations of the same samples share most of their noise, so new folds explain much less
-    than three standard errors of one of them. Training errors are usually lower, so only higher
-    ones are reported. User-defined folds may test other samples and are not compared.
-    """
-    if answer.method != "repeated_cv":
-        return None
-    # cross-validation again, or the training error
-    limit = TWO_ANSWERS * _spread(answer)
+        return
     folds, training = named["cross_validation"], named["resubstitution"]
-    if abs(folds.value - answer.value) > limit:
-        what, other = "one cross-validation", folds
-    elif training.value - answer.value > limit:
-        what, other = "the training error", training
-    else:
-        return None
-    return Caution(
-        "two-answers",
-        f"Two estimates disagree: the main estimate ({_write_error(answer)}) and {what} "
-        f"({_write_error(other)}) differ by more than three standard errors, although they share "
-        "their samples. The fits may be unstable, or stop before they converge: scale the "
-        "features, raise max_iter, and fit the model twice to see whether its predictions change.",
-        "two estimates of the same error disagree",
-    )
+    # the training error is far below the error of samples that were not trained on
+    if 2 * training.value < answer.value > training.value + 2 * _spread(answer):
+        yield Caution(
+            "overfitting",
+            f"Training error too low: the training error ({_write_error(training)}) is far below "
+            f"the cross-validated error ({_write_error(answer)}). Do not report the training "
+            "error.",
+        )
+    yield from _check_632(named)
+    # New folds explain much smaller differences, because they share most of the noise. Folds of the
+    # user may test other samples. Training errors are usually lower, so only higher ones count.
+    differences = {
+        "one cross-validation": (folds, abs(folds.value - answer.value)),
+        "the training error": (training, training.value - answer.value),
+    }
+    for what, (other, difference) in differences.items():
+        if answer.method == "repeated_cv" and difference > TWO_ANSWERS * _spread(answer):
+            yield Caution(
+                "two-answers",
+                f"Two estimates disagree: the main estimate ({_write_error(answer)}) and {what} "
+                f"({_write_error(other)}) differ by more than three standard errors, although they "
+                "share their samples. The fits may be unstable, or stop before they converge: "
+                "scale the features, raise max_iter, and fit the model twice to see whether its "
+                "predictions change.",
+                "two estimates of the same error disagree",
+            )
+            break
+    # too few samples for a precise estimate
+    width = folds.interval.high - folds.interval.low
+    if folds.loss == "zero_one" and width > WIDE_INTERVAL:
+        units = f"{folds.n_samples} samples"
+        if folds.n_groups is not None:
+            units = f"{folds.n_groups} {kind.value}"
+        yield Caution(
+            "wide",
+            f"Wide interval: the {100 * folds.confidence_level:g} % CI of the cross-validated "
+            f"error spans {100 * width:.0f} percentage points. Collect more samples: {units} are "
+            "too few for a precise estimate.",
+        )
 
 
-def _warn_of_overfitting(resubstitution: Estimate, tested: Estimate) -> Caution | None:
-    """Warn if the training error is far below the error of samples that were not trained on."""
-    gap = tested.value - resubstitution.value
-    if not (resubstitution.value < tested.value / 2 and gap > 2 * _spread(tested)):
-        return None
-    return Caution(
-        "overfitting",
-        f"Training error too low: the training error ({_write_error(resubstitution)}) is far below "
-        f"the cross-validated error ({_write_error(tested)}). Do not report the training error.",
-    )
-
-
-def _warn_of_632(named: dict[str, Any], cross_validation: Estimate) -> Caution | None:
+def _check_632(named: Mapping[str, Estimate]) -> Iterator[Caution]:
     """Warn if .632+ is too low because of a training error near 0.
 
     Both the cross-validated and the out-of-bag error are then above it. If the cross-validated
     error is compatible with pure noise, .632+ gives the training error little weight and may be
     right.
     """
-    bootstrap, resubstitution = named.get(".632+"), named["resubstitution"]
-    error = cross_validation.value
-    if bootstrap is None or resubstitution.value > NEAR_ZERO * error:
-        return None
-    if cross_validation.interval.high >= bootstrap.extra.no_information:
-        return None
-    if not min(error, named["oob"].value) - bootstrap.value > _spread(cross_validation):
-        return None
-    return Caution(
-        "632",
-        f".632+ too low: it is {_write_error(bootstrap)}, but cross-validation gives "
-        f"{_write_error(cross_validation)}, because .632+ includes a training error near 0 "
-        f"({_write_error(resubstitution)}), which this model reaches on any data. Report neither "
-        ".632 nor .632+.",
-    )
-
-
-def _warn_of_disagreement(a: Estimate, b: Estimate | None) -> Caution | None:
-    """Warn if hold-out and cross-validation differ by more than chance explains."""
-    if b is None or not abs(a.value - b.value) > DISAGREEMENT * np.hypot(_spread(a), _spread(b)):
-        return None
-    return Caution(
-        "disagreement",
-        f"Estimates disagree: hold-out ({_write_error(b)}) and cross-validation "
-        f"({_write_error(a)}) differ by more than two standard errors. The error depends on which "
-        "samples are held out, or on how many: do not report a single split.",
-    )
+    folds, training = named["cross_validation"], named["resubstitution"]
+    bootstrap = named.get(".632+")
+    if bootstrap is None or training.value > NEAR_ZERO * folds.value:
+        return
+    is_noise = folds.interval.high >= bootstrap.extra.no_information
+    lowest = min(folds.value, named["oob"].value)
+    if not is_noise and lowest - bootstrap.value > _spread(folds):
+        yield Caution(
+            "632",
+            f".632+ too low: it is {_write_error(bootstrap)}, but cross-validation gives "
+            f"{_write_error(folds)}, because .632+ includes a training error near 0 "
+            f"({_write_error(training)}), which this model reaches on any data. Report neither "
+            ".632 nor .632+.",
+        )
 
 
 def _spread(estimate: Estimate) -> float:
@@ -382,27 +328,9 @@ def _spread(estimate: Estimate) -> float:
     return (interval.high - interval.low) / 2 / normal_quantile(interval.confidence_level)
 
 
-def _write_error(estimate: Any) -> str:
+def _write_error(estimate: Estimate) -> str:
     """Return an error in the unit of the verdict."""
     return write_amount(estimate.value, estimate.loss)
-
-
-def _warn_of_wide_interval(cross_validation: Estimate, kind: UnitKind) -> Caution | None:
-    """Warn if there are too few samples for a precise estimate."""
-    interval = cross_validation.interval
-    if interval.high - interval.low <= WIDE_INTERVAL:
-        return None
-    n_groups = cross_validation.n_groups
-    units = f"{cross_validation.n_samples} samples"
-    if n_groups is not None:
-        units = f"{n_groups} {kind.value}"
-    level = f"{100 * interval.confidence_level:g} % CI"
-    width = 100 * (interval.high - interval.low)
-    return Caution(
-        "wide",
-        f"Wide interval: the {level} of the cross-validated error spans {width:.0f} percentage "
-        f"points. Collect more samples: {units} are too few for a precise estimate.",
-    )
 
 
 # --- the model: parts fitted beforehand, and undetermined least squares

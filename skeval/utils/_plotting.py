@@ -6,7 +6,7 @@ matplotlib is imported only when something is drawn.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass
 from functools import singledispatch
 from typing import Any, ClassVar, Self
 
@@ -15,29 +15,6 @@ import numpy as np
 from skeval.utils._text import count, say_pvalue, write_ends, write_number
 
 MAX_NAME_LENGTH = 32
-
-
-def import_pyplot() -> Any:
-    """Return `matplotlib.pyplot`; raise with the installation command if it is missing."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("a display needs matplotlib: pip install matplotlib") from error
-    return plt
-
-
-def make_axes(ax: Any, panels: Sequence[str], **options: Any) -> np.ndarray:
-    """Return one axes per panel, the ones in `ax` or those of a new figure.
-
-    `options` are passed on to `matplotlib.pyplot.subplots`.
-    """
-    if ax is None:
-        n_panels = len(panels)
-        _, ax = import_pyplot().subplots(n_panels, squeeze=False, layout="constrained", **options)
-    axes = np.ravel(np.asarray(ax, dtype=object))
-    if len(axes) != len(panels):
-        raise ValueError(f"ax must have one axes for each of {', '.join(panels)}; got {len(axes)}.")
-    return axes
 
 
 NO_DISPLAY = "no display draws this {}; print it, or use to_dict()."
@@ -49,30 +26,30 @@ def draw_result(result: Any, *, ax: Any = None) -> Any:
     raise TypeError(NO_DISPLAY.format(type(result).__name__))
 
 
-@dataclass(eq=False, repr=False)
 class Display:
-    """Base class of displays: a dataclass of numbers that subclasses draw."""
+    """Base class of displays: dataclasses of numbers, or of a result, that subclasses draw."""
+
+    _share_x: ClassVar[bool] = False
+    """Whether all panels of a new figure share the horizontal axis."""
+    _draw: ClassVar[Callable[..., None]]
+    """Method that draws the fields on the first axes, with the options of `plot`."""
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None) -> Self:
-        """Draw the fields of a result.
+        """Draw a result.
 
         Parameters
         ----------
         result : object
-            Result of the function under See Also.
+            Result of the function listed under See Also.
         ax : matplotlib Axes, or array-like of one for each panel, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None creates a new figure.
 
         Returns
         -------
         display : object of this class
         """
-        values = {
-            field.name: getattr(result if hasattr(result, field.name) else result.extra, field.name)
-            for field in fields(cls)
-        }
-        return cls(**values).plot(ax)
+        return cls(result).plot(ax)  # type: ignore[call-arg]
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw on axes, or on a new figure.
@@ -88,16 +65,24 @@ class Display:
         -------
         self : object of this class
         """
-        size = self._find_size(**kwargs)
-        self.axes_: Any = make_axes(ax, self._panels, figsize=size, sharex=self._share_x)
-        self.ax_: Any
-        self.figure_: Any
-        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+        panels = self._panels
+        if ax is None:
+            try:
+                import matplotlib.pyplot as plt
+            except ImportError as error:
+                raise ImportError("a display needs matplotlib: pip install matplotlib") from error
+            options = {"sharex": self._share_x, "squeeze": False, "layout": "constrained"}
+            _, ax = plt.subplots(len(panels), figsize=self._find_size(**kwargs), **options)
+        axes = np.ravel(np.asarray(ax, dtype=object))
+        if len(axes) != len(panels):
+            raise ValueError(
+                f"ax must have one axes for each of {', '.join(panels)}; got {len(axes)}."
+            )
+        self.axes_: Any = axes
+        self.ax_: Any = axes[0]
+        self.figure_: Any = axes[0].figure
         self._draw(self.ax_, **kwargs)
         return self
-
-    _share_x: ClassVar[bool] = False
-    """Whether all panels of a new figure share the horizontal axis."""
 
     @property
     def _panels(self) -> Sequence[str]:
@@ -108,32 +93,12 @@ class Display:
         """Return width and height of a new figure in inches; None uses matplotlib's default."""
         return None
 
-    _draw: ClassVar[Callable[..., None]]
-    """Method that draws the fields on the first axes, with the options of `plot`."""
-
 
 @dataclass(eq=False, repr=False)
 class ResultDisplay(Display):
     """Display that keeps the result it draws."""
 
     result: Any
-
-    @classmethod
-    def from_result(cls, result: Any, *, ax: Any = None) -> Self:
-        """Draw a result.
-
-        Parameters
-        ----------
-        result : object
-            Result of the function listed under See Also.
-        ax : matplotlib Axes, default=None
-            Axes to draw on, one for each panel. None creates a new figure.
-
-        Returns
-        -------
-        display : object of this class
-        """
-        return cls(result).plot(ax)
 
 
 @dataclass(eq=False, repr=False)
@@ -148,27 +113,17 @@ class CurveDisplay(Display):
     """Name of the area under the curve in the legend."""
     _style: ClassVar[dict[str, Any]] = {}
     _corner: ClassVar[str] = "best"
-
-    @classmethod
-    def from_result(cls, result: Any, *, ax: Any = None) -> Self:
-        """Draw a curve.
-
-        Parameters
-        ----------
-        result : Curve
-            Result of the function under See Also.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        display : object of this class
-        """
-        return cls(result).plot(ax)
+    _axes: ClassVar[dict[str, Any]] = {}
+    """Settings of the axes besides the names of the curve; limits are not those of differences."""
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         curve = self.curve
-        self._draw_reference(ax, color="0.5", linewidth=1)
+        # line of no difference, or of a score without information
+        style = {"color": "0.5", "linewidth": 1}
+        if getattr(curve.extra, "is_difference", False):
+            ax.axhline(0, linestyle="--", **style)
+        else:
+            self._draw_reference(ax, **style)
         options = {"label": self._write_label(), **self._style, **kwargs}
         self.line_: Any
         (self.line_,) = ax.plot(*self._find_points(), **options)
@@ -202,7 +157,11 @@ class CurveDisplay(Display):
     def _describe_axes(self) -> dict[str, Any]:
         """Return the settings of the axes."""
         across, up = (axis.replace("_", " ").capitalize() for axis in self.curve.axes)
-        return {"xlabel": across, "ylabel": up}
+        axes = {"xlabel": across, "ylabel": up, **self._axes}
+        if getattr(self.curve.extra, "is_difference", False):
+            axes["ylabel"] = f"Difference of {axes['ylabel'].lower()}"
+            axes.pop("ylim", None)
+        return axes
 
 
 CURVE_DISPLAYS: dict[str, type[CurveDisplay]] = {}
@@ -379,29 +338,7 @@ NULLS = {
 }
 """Labels of the null distribution, the statistic and its direction, by test."""
 N_BINS = 40
-LEAST_STEP = 1e-9  # of two values, relative to their range
-
-
-def choose_edges(values: np.ndarray) -> np.ndarray:
-    """Return bin edges such that each bin has the same number of possible values of a score.
-
-    The accuracy of n samples is a multiple of 1/n. Bins of another width would include sometimes
-    one and sometimes two of these values, and the histogram would be jagged.
-    """
-    # distance of neighboring values
-    low, high = values.min(), values.max()
-    steps = np.diff(np.unique(values))
-    steps = steps[steps > LEAST_STEP * (high - low)]
-    if len(steps) < 2:  # two values do not define a step
-        return np.histogram_bin_edges(values, bins=N_BINS)
-    step = steps.min()
-    # the values must be multiples of it
-    counts = (values - low) / step
-    if np.abs(counts - np.round(counts)).max() > 0.01:
-        return np.histogram_bin_edges(values, bins=N_BINS)
-    per_bin = int(np.ceil(round(counts.max() + 1) / N_BINS))
-    edges: np.ndarray = low + step * (per_bin * np.arange(counts.max() // per_bin + 2) - 0.5)
-    return edges
+"""Maximum number of bins of a histogram; scores with fewer values have a bin for each."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -488,7 +425,8 @@ class NullDistributionDisplay(Display):
             if len(defined) < len(null):
                 label += f", {len(null) - len(defined)} undefined"
             # The range includes the statistic, so nearly equal null values stay visible.
-            bins = choose_edges(np.append(defined, test.statistic))
+            values = np.append(defined, test.statistic)
+            bins = np.histogram_bin_edges(values, min(N_BINS, len(np.unique(values))))
             drawn = {"bins": bins, "color": "C0", "alpha": 0.6, "label": label}
             self.histograms_.append(ax.hist(defined, **(drawn | kwargs))[2])
             # line of the statistic
@@ -528,12 +466,10 @@ def put_legend_above(ax: Any, share: float, **options: Any) -> None:
 
 
 def place_names(ax: Any, names: Sequence[str], points: np.ndarray) -> None:
-    """Write the name of each point above it, or below it if another name is there."""
-    reach = np.ptp(points, axis=0) * [0.15, 0.05]
-    for at, (name, point) in enumerate(zip(names, points, strict=True)):
-        taken = (np.abs(points[:at] - point) < reach).all(axis=1).any()
-        offset = (5, -10) if taken else (5, 5)
-        ax.annotate(name, point, offset, textcoords="offset points", fontsize="small")
+    """Write the name of each point above it."""
+    style = {"textcoords": "offset points", "fontsize": "small"}
+    for name, point in zip(names, points, strict=True):
+        ax.annotate(name, point, (5, 5), **style)
 
 
 def shorten_name(name: object) -> str:

@@ -42,6 +42,12 @@ mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
 def scores(n=100, shift=1.3, seed=0):
     rng = np.random.default_rng(seed)
     y = np.repeat([0, 1], [n - n // 3, n // 3])
@@ -79,7 +85,7 @@ def test_band_of_the_difference_has_its_size(n_sets):
     assert binom.sf(missed - 1, n_sets, 0.05) > 0.005
 
 
-def test_cost_display_draws_the_curve(tmp_path):
+def test_cost_display_draws_the_curve():
     y, score, _ = scores()
     display = CostCurveDisplay.from_predictions(y, score, lines=True, name="mine", color="red")
     curve = cost_curve(y, score)
@@ -87,8 +93,6 @@ def test_cost_display_draws_the_curve(tmp_path):
     assert display.line_.get_color() == "red"
     assert display.line_.get_label() == f"mine (area {curve.area.value:.3f})"
     assert len(display.ax_.lines) == len(curve.extra.lines) + 2
-    display.figure_.savefig(tmp_path / "cost.png")
-    assert (tmp_path / "cost.png").stat().st_size > 5000
 
 
 def test_cost_display_draws_a_band_and_a_difference():
@@ -120,7 +124,7 @@ def test_precision_recall_display_marks_the_break_even_point():
     assert PrecisionRecallDisplay(weighted).plot().point_ is None
 
 
-@pytest.mark.parametrize("display", [CostCurveDisplay])
+@pytest.mark.parametrize("display", [CostCurveDisplay, ReliabilityDisplay])
 @pytest.mark.parametrize(
     "estimator", [LogisticRegression(), DecisionTreeClassifier(max_depth=2, random_state=0)]
 )
@@ -133,10 +137,10 @@ def test_from_estimator_scores_the_positive_class(display, estimator):
     for column, label in enumerate(["no", "yes"]):
         drawn = display.from_estimator(estimator, X, y, pos_label=label)
         expected = display.from_predictions(y, probability[:, column], pos_label=label)
-        assert_allclose(drawn.line_.get_xydata(), expected.line_.get_xydata(), atol=1e-12)
+        assert_allclose(drawn.curve.y, expected.curve.y, atol=1e-12)
         assert drawn.name == type(estimator).__name__
     default = display.from_estimator(estimator, X, y)
-    assert_allclose(default.line_.get_xydata(), drawn.line_.get_xydata())
+    assert_allclose(default.curve.y, drawn.curve.y)
     with pytest.raises(ValueError, match="pos_label=maybe is not a valid label"):
         display.from_estimator(estimator, X, y, pos_label="maybe")
     with pytest.raises(NotFittedError):
@@ -145,7 +149,6 @@ def test_from_estimator_scores_the_positive_class(display, estimator):
         display.from_estimator(KMeans(2, n_init=1).fit(X), X, y)
 
 
-mpl.use("Agg")
 DISPLAYS = [RocCurveDisplay, PrecisionRecallDisplay, NetBenefitDisplay]
 KEEP = {"return_estimator": True, "return_indices": True}
 
@@ -245,7 +248,7 @@ def test_net_benefit_needs_probabilities():
         NetBenefitDisplay.from_cv_results(results, X, y)
 
 
-@pytest.mark.parametrize("display", [*DISPLAYS, CostCurveDisplay])
+@pytest.mark.parametrize("display", [*DISPLAYS, CostCurveDisplay, ReliabilityDisplay])
 def test_from_cv_results_draws_out_of_fold_scores(display):
     X, y = inputs()
     cv = KFold(4, shuffle=True, random_state=0)
@@ -253,7 +256,7 @@ def test_from_cv_results_draws_out_of_fold_scores(display):
     drawn = display.from_cv_results(results, X, y, pos_label="ill")
     proba = cross_val_predict(LogisticRegression(), X, y, cv=cv, method="predict_proba")[:, 0]
     expected = display.from_predictions(y, proba, pos_label="ill")
-    assert_allclose(drawn.line_.get_xydata(), expected.line_.get_xydata(), atol=1e-12)
+    assert_allclose(drawn.curve.y, expected.curve.y, atol=1e-12)
 
 
 def test_repeated_folds_are_averaged_and_untested_samples_left_out():
@@ -311,15 +314,6 @@ def test_from_cv_results_takes_frames_and_refuses_what_is_not_theirs():
         RocCurveDisplay.from_cv_results(results, X, y[:5])
 
 
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def draw(n=120, names=("no", "yes")):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 2))
@@ -333,7 +327,7 @@ def points(display):
     return display.errorbar_.lines[0].get_xydata()
 
 
-def test_it_draws_points_intervals_band_and_histogram(tmp_path):
+def test_it_draws_points_intervals_band_and_histogram():
     X, y = draw()
     p = GaussianNB().fit(X, y).predict_proba(X)[:, 1]
     display = ReliabilityDisplay.from_predictions(y, p, n_bins=5, pos_label="yes", name="Bayes")
@@ -349,19 +343,6 @@ def test_it_draws_points_intervals_band_and_histogram(tmp_path):
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert texts == ["calibrated", "95 % band if calibrated", "Bayes, 95 % intervals"]
     assert display.ax_.get_ylabel() == "Observed fraction (positive class: yes)"
-    display.figure_.savefig(tmp_path / "calibration.png")
-    assert (tmp_path / "calibration.png").stat().st_size > 5000
-
-
-def test_from_estimator_takes_the_positive_class():
-    X, y = draw()
-    model = LogisticRegression().fit(X, y)
-    for label, chosen in ((None, "yes"), ("yes", "yes"), ("no", "no")):
-        display = ReliabilityDisplay.from_estimator(model, X, y, pos_label=label)
-        column = model.predict_proba(X)[:, ["no", "yes"].index(chosen)]
-        expected = ReliabilityDisplay.from_predictions(y, column, pos_label=chosen)
-        assert_allclose(points(display), points(expected))
-        assert display.curve.extra.pos_label == chosen
 
 
 def test_several_classes():
@@ -388,32 +369,12 @@ def test_classes_side_by_side():
     assert ax.get_ylabel() == "Observed fraction"
 
 
-def test_from_cv_results_pools_the_predictions_out_of_fold():
+def test_calibration_tests_each_sample_once():
     X, y = draw()
-    cv = KFold(4, shuffle=True, random_state=0)
-    kept = {"return_estimator": True, "return_indices": True}
-    results = cross_validate(GaussianNB(), X, y, cv=cv, **kept)
-    weight = np.random.default_rng(1).random(120)
-    display = ReliabilityDisplay.from_cv_results(results, X, y, sample_weight=weight)
-    p = cross_val_predict(GaussianNB(), X, y, cv=cv, method="predict_proba")[:, 1]
-    expected = reliability_curve(y, p, pos_label="yes", sample_weight=weight)
-    assert_allclose(points(display)[:, 1], expected.y)
-    assert display.name == "GaussianNB, out of fold"
-    twice = cross_validate(GaussianNB(), X, y, cv=RepeatedKFold(n_splits=2, n_repeats=3), **kept)
+    cv = RepeatedKFold(n_splits=2, n_repeats=3)
+    twice = cross_validate(GaussianNB(), X, y, cv=cv, **KEEP)
     with pytest.raises(ValueError, match="got 3 times"):
         ReliabilityDisplay.from_cv_results(twice, X, y)
-    with pytest.raises(ValueError, match="return_estimator=True"):
-        ReliabilityDisplay.from_cv_results(cross_validate(GaussianNB(), X, y), X, y)
-    with pytest.raises(ValueError, match="up to 119, got 60 rows"):
-        ReliabilityDisplay.from_cv_results(results, X[:60], y[:60])
-
-
-def test_refusals():
-    X, y = draw()
-    with pytest.raises(NotFittedError):
-        ReliabilityDisplay.from_estimator(GaussianNB(), X, y)
-    with pytest.raises(AttributeError, match=r"LinearSVC has none of .* predict_proba"):
-        ReliabilityDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
 
 
 def test_estimators_of_folds_must_share_their_classes():

@@ -1,6 +1,5 @@
 """Displays of intervals, comparisons and permutation tests."""
 
-from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -26,7 +25,6 @@ from skeval.model_selection import (
     score_interval,
 )
 from skeval.model_selection._permutation import permutation_result
-from skeval.utils._plotting import choose_edges
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -105,44 +103,12 @@ def test_permutation_draws_a_panel_for_each_metric(permuted):
         ]
 
 
-@pytest.mark.parametrize(("n", "values_per_bin"), [(30, 1), (1000, 20)])
-def test_bins_hold_equally_many_values_that_an_accuracy_can_have(n, values_per_bin):
-    hits = np.random.default_rng(0).integers(n // 10, 9 * n // 10, 400)
-    edges = choose_edges(hits / n)
-    np.testing.assert_allclose(np.diff(edges), values_per_bin / n)
-    counts = np.histogram(hits / n, edges)[0]
-    assert counts.sum() == 400  # no value lies outside, and none on an edge
-    each = np.bincount((hits - hits.min()) // values_per_bin)
-    np.testing.assert_array_equal(counts[: len(each)], each)
-
-
-def test_scores_without_a_step_have_bins_of_one_width():
-    values = np.random.default_rng(0).normal(size=100)
-    np.testing.assert_array_equal(choose_edges(values), np.histogram_bin_edges(values, 40))
-
-
-def test_legend_stands_above_the_bars(permuted):
-    display = NullDistributionDisplay.from_result(permuted["accuracy"])
-    display.figure_.draw_without_rendering()
-    legend_box = display.ax_.get_legend().get_window_extent()
-    assert legend_box.y0 >= max(bar.get_window_extent().y1 for bar in display.histograms_[0])
-    assert legend_box.y1 <= display.ax_.get_window_extent().y1
-
-
-def test_permutation_of_one_metric_on_given_axes(permuted):
-    _, ax = plt.subplots()
-    assert NullDistributionDisplay.from_result(permuted["accuracy"], ax=ax).ax_ is ax
-    with pytest.raises(ValueError, match="axes for each of accuracy, balanced_accuracy; got 1"):
-        NullDistributionDisplay.from_result(permuted, ax=ax)
-
-
 def test_permutation_counts_undefined_scores_and_shows_equal_ones():
     null = np.array([0.5] * 8 + [np.nan] * 2)
     display = NullDistributionDisplay.from_result(permutation_result("auc", 0.9, null, None))
     assert legend(display.ax_)[0] == "shuffled labels, 10 times, 2 undefined"
     drawn = [bar for bar in display.histograms_[0] if bar.get_height()]
     assert [bar.get_height() for bar in drawn] == [8]
-    assert drawn[0].get_width() == pytest.approx(0.01)
     same = permutation_result("auc", 0.5, null[:8], None)
     (drawn,) = NullDistributionDisplay.from_result(same).histograms_
     assert sum(bar.get_height() for bar in drawn) == 8
@@ -169,12 +135,6 @@ def test_intervals_of_scores_and_of_one_result():
         EstimatesDisplay.from_result([error, results["accuracy"]])
     with pytest.raises(TypeError, match=r"result must be an Estimate, .*; got \[3\]"):
         EstimatesDisplay.from_result([3])
-
-
-def test_axes_that_are_shared_or_drawn_on_before_are_drawn_on(permuted):
-    _, axes = plt.subplots(1, 2, sharex=True, sharey=True)
-    for ax in (*axes, axes[0]):
-        assert NullDistributionDisplay.from_result(permuted["accuracy"], ax=ax).ax_ is ax
 
 
 @pytest.fixture(autouse=True)
@@ -233,7 +193,8 @@ def test_names_of_twenty_are_apart_and_within_the_figure(many):
         assert box.x1 <= frame.x1
         assert frame.y0 <= box.y0
     nine = compare_scores(many.scores[:, :9], random_state=0, over="datasets")
-    assert overlaps(DifferencesDisplay.from_result(nine)) == []
+    for one in (nine, many):
+        assert overlaps(DifferencesDisplay.from_result(one)) == []
 
 
 def test_heat_map_draws_differences_of_either_result(many):
@@ -245,7 +206,7 @@ def test_heat_map_draws_differences_of_either_result(many):
     value, low, high = (
         many.to_matrix(what)[order[0], order[1]] for what in ("value", "low", "high")
     )
-    expected = f"{value:.3f}\n[{low:.3f}, {high:.3f}]"
+    expected = f"{value:.3f}\n{low:.3f} to\n{high:.3f}"
     assert display.texts_[0].get_text() == expected
     opacity = display.image_.get_alpha()
     assert opacity[0, -1] > opacity[0, 1]
@@ -255,39 +216,6 @@ def test_heat_map_draws_differences_of_either_result(many):
     assert display.names[-1] == "stump"
     few = DifferencesDisplay.from_result(compare_scores(demsar_areas()[:4], over="datasets"))
     assert "no interval" in few.texts_[0].get_text()
-
-
-def interval_lines(display):
-    return ["\n" in text.get_text() for text in display.texts_]
-
-
-@pytest.fixture(scope="module")
-def of_first(many):
-    """The comparison of the first k of many, made once."""
-    scores = many.scores
-    return cache(lambda k: compare_scores(scores[:, :k], random_state=0, over="datasets"))
-
-
-@pytest.mark.parametrize(
-    ("k", "width", "n_axes"), [(3, 3.2, 2), (3, 9.0, 1), (12, 3.2, 1), (12, 9.0, 2)]
-)
-def test_texts_lie_in_their_cells_whatever_the_size_of_the_axes(of_first, k, width, n_axes):
-    comparison = of_first(k)
-    _, axes = plt.subplots(1, n_axes, figsize=(width, 3.6), layout="constrained")
-    display = DifferencesDisplay.from_result(comparison, ax=np.ravel(axes)[0])
-    assert overlaps(display) == []
-    (left, bottom), (right, top) = display.ax_.transData.transform([(0, 0), (1, 1)])
-    for text in display.texts_:
-        box = text.get_window_extent()
-        assert box.width <= abs(right - left)
-        assert box.height <= abs(top - bottom)
-    assert len(set(interval_lines(display))) == 1
-    assert display.texts_[0].get_text() == "" or display.texts_[0].get_fontsize() >= 5
-
-
-def test_a_figure_of_its_own_has_the_intervals(many, of_first):
-    for comparison in (of_first(2), of_first(3), many):
-        assert all(interval_lines(DifferencesDisplay.from_result(comparison)))
 
 
 def shallow():

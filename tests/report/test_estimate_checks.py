@@ -16,7 +16,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -70,25 +70,12 @@ def test_fits_that_change_are_named_first(seed, monkeypatch):
     assert "Better than chance" not in report.verdict
 
 
-@pytest.mark.parametrize(
-    "model",
-    [GaussianNB(), KNeighborsClassifier(1), DecisionTreeClassifier(random_state=0), Ridge()],
-    ids=lambda model: type(model).__name__,
-)
-def test_clean_tables_seldom_disagree(model):
-    alarms = [
-        CODE in codes(skeval.evaluate(model, *make_data(s), include=HEADLINE, random_state=s))
-        for s in range(3)
-    ]
-    assert not any(alarms)
-
-
-@pytest.mark.slow
-def test_rate_of_false_alarms():
-    models = LogisticRegression(), GaussianNB(), KNeighborsClassifier(3), DecisionTreeClassifier()
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(30), marks=pytest.mark.slow)])
+def test_clean_tables_seldom_disagree(seeds):
+    models = GaussianNB(), KNeighborsClassifier(1), DecisionTreeClassifier(random_state=0), Ridge()
     alarms = [
         CODE in codes(skeval.evaluate(m, *make_data(s, n), include=HEADLINE, random_state=s))
-        for s in range(30)
+        for s in seeds
         for n in (40, 150)
         for m in models
     ]
@@ -201,19 +188,3 @@ def test_log_loss_of_certain_probabilities_is_not_trusted():
     )
     assert "some predicted probabilities are 0" in certain
     assert "probabilities are 0" not in smooth
-
-
-def draw_steps(n, n_high, slope=0.0):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, 3))
-    high = X[:, 0] > np.sort(X[:, 0])[-n_high - 1]
-    return X, 30.0 * high + slope * X[:, 1] + rng.normal(size=n)
-
-
-def test_rare_large_errors_are_named():
-    rare = skeval.evaluate(KNeighborsRegressor(3), *draw_steps(80, 3), random_state=0)
-    if not np.isfinite(rare.answer.interval.low):
-        assert rare.answer.details["caution"] in str(rare)
-        assert "few samples carry most of it" in rare.verdict
-    plain = skeval.evaluate(KNeighborsRegressor(5), *draw_steps(80, 0, slope=3.0), random_state=0)
-    assert "large errors rarer than 1 in 26 samples" in str(plain)

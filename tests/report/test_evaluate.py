@@ -247,7 +247,7 @@ def test_the_guess_is_the_value_of_a_season_before_that_each_model_knew(gap, los
     measure = {"absolute": np.abs, "squared": np.square, "zero_one": np.sign}[loss]
     assert report.baseline.error == pytest.approx(np.mean(np.abs(measure(errors))))
     assert report.baseline.prediction == "the value one season (7 samples) before"
-    assert report.baseline.worse
+    assert report.baseline.relation == "worse"
 
 
 def test_an_svm_that_resamples_by_itself_does_so_in_no_fit(two_classes, monkeypatch):

@@ -143,13 +143,3 @@ def test_paper_is_light(browser, nasty_page):
     seen = browser.execute_script(LOOK)
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
     assert luminance(seen["background"]) == pytest.approx(1)
-
-
-def test_a_page_that_loads_or_fails_is_noticed(browser, tmp_path):
-    path = tmp_path / "bad.html"
-    path.write_text(
-        '<div class="skeval"><img src="http://127.0.0.1:9/x.png"><script>throw 1</script></div>'
-    )
-    opened(browser, path, 400, "light")
-    assert "http://127.0.0.1:9/x.png" in requests(browser)
-    assert [line["level"] for line in browser.get_log("browser")].count("SEVERE") == 2

@@ -83,11 +83,8 @@ def test_every_sample_is_on_the_map(ax):
     draw_map(shown, ax)
     drawn = np.concatenate([points.get_offsets() for points in ax.collections])
     np.testing.assert_array_equal(drawn, shown.components)
-    assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
     centers = [shown.components[shown.labels == label].mean(axis=0) for label in range(3)]
     np.testing.assert_allclose([text.get_position() for text in ax.texts], centers)
-    assert ax.get_xlabel() == "first component, 50 % of the variance"
-    assert ax.get_ylabel() == "second component"
 
 
 def test_of_many_samples_some_are_drawn(ax):
