@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.stats import binomtest, norm, t
 from sklearn.datasets import load_iris, make_classification
@@ -203,22 +203,10 @@ def test_intervals_of_ranks_hold_the_true_ranks_together():
     assert sure > 20
 
 
-def test_ranks_are_counted_from_the_differences():
+def test_ranks_do_not_depend_on_the_order_of_systems():
     rng = np.random.default_rng(1)
     scores = {name: rng.normal(at / 2, 1, 12) for at, name in enumerate("abcde")}
     found = compare_scores(scores, test_train_ratio=0.01)
-    for level in (0.5, 0.9, 0.999):
-        for name, rank in found.ranks.items():
-            ends = []
-            for other in set(scores) - {name}:
-                pair = (name, other) if (name, other) in found.differences else (other, name)
-                interval = found[pair].confidence_interval(level)
-                sign = 1 if pair[0] == name else -1
-                ends.append(sorted([sign * interval.low, sign * interval.high]))
-            expected = 1 + sum(high < 0 for _, high in ends), 5 - sum(low > 0 for low, _ in ends)
-            interval = rank.confidence_interval(level)
-            assert (interval.low, interval.high) == expected
-            assert interval.low <= rank.value <= interval.high
     turned = compare_scores({name: scores[name] for name in "edcba"}, test_train_ratio=0.01)
     for name, rank in found.ranks.items():
         assert turned.ranks[name].value == rank.value
@@ -391,17 +379,6 @@ def test_arrays_have_the_numbers_of_the_differences(kind):
     for place, rank in enumerate(found.ranks.values()):
         half = rank.confidence_interval(0.5)
         assert (half.low, half.high) == (1 + better[place], 12 - worse[place])
-
-
-@pytest.mark.parametrize("kind", COMPARISONS)
-def test_a_pickle_has_all_differences(kind):
-    found = COMPARISONS[kind]()
-    again = pickle.loads(pickle.dumps(found))
-    assert len(again.differences) == len(found.differences) == 66
-    assert_array_equal(again.to_matrix("low"), found.to_matrix("low"))
-    assert str(again) == str(found)
-    pair = found.names[:2]
-    assert str(pickle.loads(pickle.dumps(found[pair]))) == str(found[pair])
 
 
 @pytest.mark.parametrize(
