@@ -57,7 +57,7 @@ MAX_WRITTEN, MIN_NUMBERS, N_SHOWN = 60, 3, 3
 values shown."""
 NA = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NULL", "null", "None"]
 """Texts of missing values in CSV and Excel files."""
-SENTINELS = (-9, -8, -99, -999, -9999, 99, 999, 9999)
+SENTINELS = (-8, -9, -77, -88, -99, -999, -9999, 77, 88, 99, 999, 9999)
 """Numbers that often mark missing values."""
 MIN_ROWS = 5
 """Minimum number of rows to look for totals in the last one."""
@@ -96,23 +96,22 @@ class Table(NamedTuple):
     left_out: dict[str, np.ndarray]
 
 
-def read_table(
-    options: argparse.Namespace, *, needs_target: bool, only: Mapping[str, str] | None = None
-) -> Table:
+ROLES = ("drop", "text", "groups", "time", "id", "predictions", "prediction", "by")
+"""Options that name columns, beside the target."""
+
+
+def read_table(options: argparse.Namespace, *, needs_target: bool) -> Table:
     """Return the table that the options name; raise if the role of a column is in doubt.
 
-    If there are existing predictions, `only` has their columns and those of subgroups, with the
-    options that name them; other columns are not features.
+    If there are existing predictions, only they and the column of subgroups are features.
     """
     # columns with their roles, without empty rows
-    roles_of = ((role, getattr(options, role, None)) for role in ("groups", "time", "id"))
-    special: dict[str, str] = {role: name for role, name in roles_of if name is not None}
-    columns, target, notes = _read_named(options, special, only, needs_target)
-    excluded, source = {*options.drop, *({options.id} - {None})}, Path(options.data).name
+    columns, roles, notes = _read_roles(options, needs_target)
+    excluded, source = {*roles["drop"], *roles["id"]}, Path(options.data).name
     hints = [] if options.data in BUNDLED else _note_values(options, columns, excluded, notes)
     # rows and labels of the target
     y = None
-    if target is not None:
+    for target in roles["target"]:
         if target in excluded:
             raise ValueError(f"the target {target!r} must not be dropped.")
         with explain_errors(hints):
@@ -121,32 +120,45 @@ def read_table(
             if missing.any() and options.drop_missing_target:
                 dropped = _describe_rows(missing)
                 notes.append(f"rows without a value of {target!r} are left out ({dropped}).")
+                if missing[-1]:
+                    hints.clear()  # the row of totals is left out
                 columns = {
                     name: _read_numbers(name, column[~missing], options)
                     for name, column in columns.items()
                 }
             y = _read_labels(source, target, columns[target], options)
     # the features, and the reasons for columns that are none
-    used = {*special.values(), *excluded, target}
+    used = {*excluded, *roles["target"], *roles["groups"], *roles["time"]}
     others = {name: column for name, column in columns.items() if name not in used}
-    features, left_out = _read_features(source, others, options, notes, only)
+    features, left_out = _read_features(source, others, options, notes)
     if not features:
         raise ValueError(f"{source} has no feature left. {' '.join(notes)}".rstrip())
     if options.data not in BUNDLED:
-        roles = {} if target is None else {"target": [target]}
-        roles |= {role: [name] for role, name in special.items()}
-        notes.insert(0, _list_roles(roles, features, [*options.drop, *left_out], only))
+        # a note on the role of each column
+        for name, values in features.items():
+            if name not in roles["predictions"] + roles["prediction"]:
+                roles["categories" if values.dtype == object else "numbers"].append(name)
+        roles["left out"] = [*roles["drop"], *left_out]
+        shown = {role: roles[role] for role in roles if role not in ("drop", "text")}
+        listed = [f"{role}: {_shorten(names)}" for role, names in shown.items() if names]
+        notes.insert(0, f"columns: {'; '.join(listed)}")
     groups = None
-    if "groups" in special:
-        groups = _read_groups(source, special["groups"], columns[special["groups"]])
+    for name in roles["groups"]:
+        missing = find_missing(columns[name])
+        if missing.any():
+            raise ValueError(
+                f"{source}: the column of groups {name!r} has no value in "
+                f"{_describe_rows(missing)}; rows without a group would be one group."
+            )
+        groups = np.array([str(value).strip() for value in columns[name].tolist()])
     # one array, of objects if there are texts
     X, names = np.column_stack(list(features.values())), list(features)
     texts = [k for k, name in enumerate(names) if features[name].dtype == object]
     numbers = [k for k in range(len(names)) if k not in texts]
     # the rows in the order of the file, or of time
     rows: Any = slice(None)
-    if "time" in special:
-        rows = _find_order(source, special["time"], columns[special["time"]])
+    for name in roles["time"]:
+        rows = _find_order(source, name, columns[name])
     return Table(
         X=X[rows],
         y=None if y is None else y[rows],
@@ -160,30 +172,31 @@ def read_table(
     )
 
 
-def _read_named(
-    options: argparse.Namespace,
-    special: Mapping[str, str],
-    only: Mapping[str, str] | None,
-    needs_target: bool,
-) -> tuple[dict[str, np.ndarray], str | None, list[str]]:
-    """Return the columns, the name of the target if there is one, and notes.
+def _read_roles(
+    options: argparse.Namespace, needs_target: bool
+) -> tuple[dict[str, np.ndarray], dict[str, list[str]], list[str]]:
+    """Return the columns, their names by role, and notes.
 
     The names of all options are checked at once. There are no empty rows, and no nameless columns
     that are empty or, as the first one, count the rows.
     """
-    source, notes = Path(options.data).name, list[str]()
-    columns = read_columns(options, [special[role] for role in ("groups", "id") if role in special])
     # the columns that options name
-    named = dict.fromkeys(options.drop, "--drop") | dict.fromkeys(options.text, "--text")
-    named |= {name: f"--{role}" for role, name in special.items()} | dict(only or {})
+    source, notes = Path(options.data).name, list[str]()
+    roles: dict[str, list[str]] = {"target": []}
+    for role in ROLES:
+        value = getattr(options, role, None)
+        roles[role] = value if isinstance(value, list) else [] if value is None else [value]
+    columns = read_columns(options, roles["groups"] + roles["id"])
+    named = {name: f"--{role}" for role, names in roles.items() for name in names}
     default = "y" if source.lower().endswith(".npz") else "target"
     target = default if options.target is None else options.target
-    has_target = needs_target or options.target is not None or target in columns
-    if has_target:
+    if needs_target or options.target is not None or target in columns:
+        roles["target"] = [target]
         named[target] = "--target (the default)" if options.target is None else "--target"
     _check_names(named, columns, source)
-    if only is not None:
+    if roles["predictions"] or roles["prediction"]:
         columns = {name: columns[name] for name in columns if name in named}
+    roles |= {"numbers": [], "categories": []}
     # empty rows, and nameless columns without data
     missing = np.array([find_missing(column) for column in columns.values()])
     empty = np.atleast_1d(missing.all(axis=0))
@@ -207,35 +220,7 @@ def _read_named(
     n_rows = int((~empty).sum())
     if n_rows < 2:
         raise ValueError(f"{source} must contain at least two rows of data, got {n_rows}.")
-    return columns, target if has_target else None, notes
-
-
-def _list_roles(
-    roles: dict[str, list[str]],
-    features: Mapping[str, np.ndarray],
-    left_out: list[str],
-    only: Mapping[str, str] | None,
-) -> str:
-    """Return a note on the role of each column; of predictions `only` has the roles."""
-    for name, option in (only or {}).items():
-        roles.setdefault(option.removeprefix("--"), []).append(name)
-    if only is None:
-        roles["numbers"] = [name for name in features if features[name].dtype != object]
-        roles["categories"] = [name for name in features if features[name].dtype == object]
-    roles["left out"] = left_out
-    listed = [f"{role}: {_shorten(names)}" for role, names in roles.items() if names]
-    return f"columns: {'; '.join(listed)}"
-
-
-def _read_groups(source: str, name: str, column: np.ndarray) -> np.ndarray:
-    """Return the group of each row as stripped text; raise if one is missing."""
-    missing = find_missing(column)
-    if missing.any():
-        raise ValueError(
-            f"{source}: the column of groups {name!r} has no value in {_describe_rows(missing)}; "
-            "rows without a group would be one group."
-        )
-    return np.array([str(value).strip() for value in column.tolist()])
+    return columns, roles, notes
 
 
 @contextmanager
@@ -347,11 +332,10 @@ def _name_file(path: Path) -> Iterator[None]:
             yield
     except (ImportError, MemoryError):
         raise
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise ValueError(
-            f"{path.name} is not {error.encoding} text (byte 0x{error.object[error.start]:02x}); "
-            "name its encoding, such as --encoding cp1252 or utf-16, or save it as UTF-8; an Excel "
-            "file must end in .xlsx or .xls."
+            f"{path.name} cannot be read: {error}; name its encoding, such as --encoding cp1252 or "
+            "utf-16, or save it as UTF-8. An Excel file must end in .xlsx or .xls."
         ) from error
     except Exception as error:  # readers raise many kinds of errors for files of other formats
         text = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
@@ -513,9 +497,10 @@ def _note_values(
         numbers = column.astype(float)
         others = numbers[~np.isnan(numbers) & ~np.isin(numbers, SENTINELS)]
         for mark in SENTINELS if others.size else ():
-            n_marked, gap = int(np.sum(numbers == mark)), np.abs(others - mark).min()
+            n_marked = int(np.sum(numbers == mark))
             # far from all other values, or negative beside none
-            if n_marked and (gap > np.ptp(others) or (mark < 0 <= others.min())):
+            gap = np.abs(others - mark).min() if n_marked else 0
+            if gap > np.ptp(others) or (n_marked and mark < 0 <= others.min()):
                 remedy = f"{_write_option('--na', str(mark))} treats it as missing"
                 remedy = remedy if is_file else "store missing values as nan if it marks them"
                 notes.append(
@@ -670,21 +655,16 @@ def _read_labels(
 
 
 def _read_features(
-    source: str,
-    columns: Mapping[str, np.ndarray],
-    options: argparse.Namespace,
-    notes: list[str],
-    only: Mapping[str, str] | None,
+    source: str, columns: Mapping[str, np.ndarray], options: argparse.Namespace, notes: list[str]
 ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the features, and the names of other columns; the notes have the reasons.
-
-    Columns of predictions are in `only`, with the options that name them.
-    """
+    """Return the features, and the names of other columns; the notes have the reasons."""
     features: dict[str, np.ndarray] = {}
     left_out = []
+    # several in `evaluate`, one in `compare`
+    predictions = getattr(options, "predictions", None) or [getattr(options, "prediction", None)]
     for name, column in columns.items():
         start, missing = f"{source}: column {name!r}", find_missing(column)
-        if missing.any() and (only or {}).get(name, "").startswith("--prediction"):
+        if missing.any() and name in predictions:
             raise ValueError(
                 f"{start} of predictions has no value in {_describe_rows(missing)}; complete or "
                 f"delete these rows ({_write_option('--text', name)} keeps strings such as None)."
@@ -716,16 +696,20 @@ def _read_features(
             features |= parts
         elif readings:
             left_out.append(name)
+            ways = "write 2024-01-31, since the day or the month may come first"
+            if len(readings) == 1:
+                ways = (
+                    f"{_write_option('--time', name)} predicts later rows from earlier ones, "
+                    "--date-features converts dates to numbers"
+                )
             notes.append(
-                f"column {name!r} contains dates or times ({many}) and is left out; "
-                f"{_write_option('--time', name)} predicts later rows from earlier ones, "
-                "--date-features converts dates to numbers."
+                f"column {name!r} contains dates or times ({many}) and is left out; {ways}."
             )
             continue
         else:
             # other texts
             _check_numbers(name, column, options, notes)
-            if only is None and len(different) > max(MAX_TEXTS, len(column) / 2):
+            if name not in predictions and len(different) > max(MAX_TEXTS, len(column) / 2):
                 left_out.append(name)
                 ways = f"{_write_option('--id', name)} names the rows by it"
                 notes.append(f"column {name!r} contains {many} and is left out; {ways}.")

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -46,15 +46,15 @@ class Options:
         """Add the name of a column, or with ``nargs="+"`` of several."""
         self.add(name, metavar="COLUMN", help=text, action=Once, **options)
 
-    def several(self, name: str, metavar: str, text: str, default: Any = ()) -> None:
+    def several(self, name: str, metavar: str, text: str) -> None:
         """Add an option that may be repeated."""
-        default = None if default is None else list(default)
         text = f"{text}; repeat for more"
-        self.add(name, metavar=metavar, action="append", default=default, help=text)
+        self.add(name, metavar=metavar, action="append", default=[], help=text)
 
     def number(self, name: str, least: int, text: str, default: int | None = None) -> None:
         """Add a whole number with a minimum."""
-        self.add(name, metavar="N", type=parse_whole_number_from(least), default=default, help=text)
+        parse = partial(parse_whole_number, least)
+        self.add(name, metavar="N", type=parse, default=default, help=text)
 
     def flag(self, name: str, text: str) -> None:
         """Add an option without a value."""
@@ -107,37 +107,27 @@ def add_reading(options: Options) -> None:
     options.flag("--drop-missing-target", "drop rows without a target")
 
 
-def read_columns(
-    options: argparse.Namespace, *, needs_target: bool, only: Mapping[str, str] | None = None
-) -> Table:
-    """Load the table that the options name, or only the columns in `only` and those they name.
-
-    Options are checked before slow imports.
-    """
-    # before slow imports
+def read_columns(options: argparse.Namespace, *, needs_target: bool) -> Table:
+    """Load the table that the options name, after checks without slow imports."""
     check_source(options.data)
     check_outputs(options)
     from skeval._commands._data import read_table
 
-    return read_table(options, needs_target=needs_target, only=only)
+    return read_table(options, needs_target=needs_target)
 
 
-def parse_whole_number_from(least: float) -> Callable[[str], int]:
-    """Return a parser of whole numbers in digits only; `int` also accepts "1_0"."""
-
-    def parse(text: str) -> int:
-        if re.fullmatch("[+-]?[0-9]+", text) is None:
-            raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
-        if int(text) < least:
-            raise argparse.ArgumentTypeError(f"must be {least} or more, got {text}")
-        return int(text)
-
-    return parse
+def parse_whole_number(least: int, text: str) -> int:
+    """Return a whole number in digits only; `int` also accepts "1_0"."""
+    if re.fullmatch("[+-]?[0-9]+", text) is None:
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
+    if int(text) < least:
+        raise argparse.ArgumentTypeError(f"must be {least} or more, got {text}")
+    return int(text)
 
 
 def _parse_workers(text: str) -> int:
     """Return a plausible number of workers."""
-    number = parse_whole_number_from(-MAX_WORKERS)(text)
+    number = parse_whole_number(-MAX_WORKERS, text)
     if number > MAX_WORKERS or number == 0:
         raise argparse.ArgumentTypeError(f"must be at most {MAX_WORKERS} and not 0, got {text}")
     return number
@@ -204,7 +194,7 @@ def deliver(
             _write_beside(options.json, report.to_json)
             lines.append(f"written to {options.json}")
         if options.html is not None:
-            title = f"{_printable_name(options.data)}: {procedure}"
+            title = f"{_show_bytes(Path(options.data).name)}: {procedure}"
             shown = [_show_bytes(note.removeprefix("note: ")) for note in notes]
             command = _show_bytes(options.line)
             page = partial(report.to_html, title=title, command=command, notes=shown)
@@ -231,8 +221,6 @@ def _write_beside(name: str, write: Callable[[Path], Any]) -> None:
     try:
         write(part)
         part.replace(path)
-    except OSError as error:
-        raise ValueError(f"{name!r} cannot be written: {error.strerror}.") from error
     finally:
         part.unlink(missing_ok=True)
 
@@ -309,11 +297,6 @@ def fill_lines(text: str) -> list[str]:
     return [line.replace("\u00a0", " ") for line in lines]
 
 
-def _printable_name(source: str) -> str:
-    """Return the name of a file with undecodable bytes replaced."""
-    return _show_bytes(Path(source).name)
-
-
 def _show_bytes(text: str) -> str:
     """Return a text with undecodable bytes escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
@@ -324,7 +307,8 @@ def describe_data(source: str, table: Table, column: str = "feature") -> str:
     from skeval.utils._text import count
 
     n_samples, n_columns = table.X.shape
-    return f"{_printable_name(source)}: {count(n_samples, 'sample')}, {count(n_columns, column)}"
+    name = _show_bytes(Path(source).name)
+    return f"{name}: {count(n_samples, 'sample')}, {count(n_columns, column)}"
 
 
 def _write_headline(source: str, table: Table, numbers: bool, column: str) -> str:

@@ -56,11 +56,8 @@ def _run_compare(options: argparse.Namespace) -> int:
     from skeval.model_selection import compare_predictions
 
     # the true values and predictions of both files, in the same rows
-    only = {options.prediction: "--prediction"}
     old, new = (
-        _shared.read_columns(
-            argparse.Namespace(**vars(options), data=path), needs_target=True, only=only
-        )
+        _shared.read_columns(argparse.Namespace(**vars(options), data=path), needs_target=True)
         for path in (options.first, options.second)
     )
     if old.y.tolist() != new.y.tolist():

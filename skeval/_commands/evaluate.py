@@ -42,6 +42,18 @@ examples:
 """
 
 
+MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "ridge": ("", "linear_model:Ridge", {}),
+    "linear-svm": ("svm:SVC", "svm:SVR", {"kernel": "linear"}),
+    "rbf-svm": ("svm:SVC", "svm:SVR", {}),
+    "logistic": ("linear_model:LogisticRegression", "", {"max_iter": 5000}),
+    "lda": ("discriminant_analysis:LinearDiscriminantAnalysis", "", {}),
+    "knn": ("neighbors:KNeighborsClassifier", "neighbors:KNeighborsRegressor", {}),
+    "forest": ("ensemble:RandomForestClassifier", "ensemble:RandomForestRegressor", {}),
+}
+"""Classifier and regressor of scikit-learn, "" if there is none, and parameters, by name."""
+CLASSIFIERS = [name for name, (classifier, _, _) in MODELS.items() if classifier]
+REGRESSORS = [name for name, (_, regressor, _) in MODELS.items() if regressor]
 INCLUDED = (
     "holdout", "permutation", "selection", "importance", "leave_one_out", "bootstrap",
     "perturbation",
@@ -82,7 +94,7 @@ def add_evaluate(commands: Any) -> None:
         "follow a StandardScaler. Or your own estimator, as module:object",
     )
     options.number("--select", 1, "select the N best features within the folds")
-    options.several("--scoring", "NAME", "additional scorer, such as f1_weighted", default=None)
+    options.several("--scoring", "NAME", "additional scorer, such as f1_weighted")
     _add_predictions(options)
     _add_sizes(options)
 
@@ -189,7 +201,7 @@ def _run(options: argparse.Namespace) -> None:
         table.y,
         cv=_make_folds(table, options, numbers),
         groups=table.groups,
-        scoring=options.scoring,
+        scoring=options.scoring or None,
         by=subgroups,
         include=include if include in ("auto", "all") else include.replace(" ", "").split(","),
         budget=None if budget is None else max(1e-3, budget - (monotonic() - options.start)),
@@ -225,10 +237,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
             f"--predictions: {taken.pop()!r} is named by another option; name a column that a "
             "system predicted."
         )
-    # columns to read, with the options that name them
-    only = dict.fromkeys(options.predictions, "--predictions")
-    only |= {} if options.by is None else {options.by: "--by"}
-    table = _shared.read_columns(options, needs_target=True, only=only)
+    table = _shared.read_columns(options, needs_target=True)
     unknown = [name for name in options.predictions if name not in table.feature_names]
     if unknown:
         raise ValueError(f"--predictions: {unknown[0]!r} has no predictions.")
@@ -251,7 +260,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
         columns,
         kind="numbers" if numbers else "auto",
         threshold=options.threshold,
-        scoring=options.scoring,
+        scoring=options.scoring or None,
         groups=table.groups,
         by=_find_subgroups(table, options),
         pos_label=_find_positive(table, options, numbers),
@@ -318,7 +327,7 @@ def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | No
     if table.groups is not None:
         columns[options.groups] = table.groups
     if by not in columns:
-        raise ValueError(f"--by must be one of the columns {', '.join(columns)}, got {by!r}.")
+        raise ValueError(f"--by must not be the target or the time, got {by!r}.")
     values = [
         str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
         for value in columns[by]
@@ -331,7 +340,7 @@ def _choose_task(table: Table, options: argparse.Namespace) -> tuple[Table, bool
     import numpy as np
 
     y, task = table.y, options.task
-    fractions = y.dtype.kind == "f" and (y % 1 != 0).any()
+    fractions = y.dtype.kind == "f" and bool((y % 1 != 0).any())
     if task == "classes" and fractions:
         raise ValueError(
             "--task classes needs a target of classes, it has "
@@ -376,6 +385,9 @@ def _make_estimator(table: Table, options: argparse.Namespace, numbers: bool) ->
     steps = _shared.make_preparation(table, scale=not own)
     selected = ""
     if options.select is not None:
+        n_features = table.X.shape[1] + sum(len(set(table.X[:, k])) - 1 for k in table.texts)
+        if options.select > n_features:
+            raise ValueError(f"--select must be at most {n_features}, got {options.select}.")
         selector = SelectKBest(k=options.select)
         steps.append(selector.set_params(score_func=f_regression) if numbers else selector)
         selected = f" on the {options.select} best features"
@@ -383,15 +395,8 @@ def _make_estimator(table: Table, options: argparse.Namespace, numbers: bool) ->
     return estimator, f"{name}{selected}{_shared.describe_preparation(table)}, seed {options.seed}"
 
 
-CLASSIFIERS = ("linear-svm", "rbf-svm", "logistic", "lda", "knn", "forest")
-REGRESSORS = ("ridge", "linear-svm", "rbf-svm", "knn", "forest")
-
-
 def make_named(name: str, seed: int, *, numbers: bool) -> Any:
     """Return the classifier with this name, or the regressor for numeric targets."""
-    from sklearn import ensemble, linear_model, neighbors, svm
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
     from skeval.utils._checks import small_seed
 
     models = REGRESSORS if numbers else CLASSIFIERS
@@ -401,17 +406,9 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
             f"--estimator must be one of {', '.join(models)} or module:object where the target "
             f"has {kind}, got {name!r}."
         )
-    if name == "forest":
-        forest = ensemble.RandomForestRegressor if numbers else ensemble.RandomForestClassifier
-        return forest(random_state=small_seed(seed))
-    return {
-        "ridge": linear_model.Ridge(),
-        "linear-svm": (svm.SVR if numbers else svm.SVC)(kernel="linear"),
-        "rbf-svm": (svm.SVR if numbers else svm.SVC)(),
-        "logistic": linear_model.LogisticRegression(max_iter=5000),
-        "lda": LinearDiscriminantAnalysis(),
-        "knn": (neighbors.KNeighborsRegressor if numbers else neighbors.KNeighborsClassifier)(),
-    }[name]
+    *paths, parameters = MODELS[name]
+    estimator = parse_path(f"sklearn.{paths[numbers]}").set_params(**parameters)
+    return estimator.set_params(random_state=small_seed(seed)) if name == "forest" else estimator
 
 
 def parse_path(path: str) -> Any:

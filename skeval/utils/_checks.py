@@ -25,13 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, is_classifier, is_regressor
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import (
-    check_array,
-    check_consistent_length,
-    check_random_state,
-    column_or_1d,
-    get_tags,
-)
+from sklearn.utils import check_array, check_random_state, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from skeval.utils._compat import (
@@ -455,8 +449,10 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
         raise ValueError(
             f"groups must have a group for each of the {n_samples} samples, got {n_given}."
         )
-    if np.ndim(groups) != 2:
-        return _check_group_names(groups, n_samples)
+    if np.ndim(groups) > 2:
+        raise ValueError(f"groups must have at most two dimensions, got {np.ndim(groups)}.")
+    if np.ndim(groups) < 2:
+        return check_y("groups", np.asanyarray(groups))
     # kinds of groups in columns
     if hasattr(groups, "columns"):
         columns = [groups[name] for name in groups.columns]
@@ -464,7 +460,7 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
         columns = list(groups.T if isinstance(groups, np.ndarray) else np.asarray(groups).T)
     if not columns:
         raise ValueError(f"groups must have at least one column, got shape ({n_samples}, 0).")
-    named = [_check_group_names(column, n_samples) for column in columns]
+    named = [check_y("groups", np.asanyarray(column)) for column in columns]
     if len(named) == 1:
         return named[0]
     # kinds that are not nested in another one
@@ -542,17 +538,6 @@ def shift_integers(values: np.ndarray) -> tuple[np.ndarray, int] | None:
     # differences of small signed integers can overflow
     wide = values if values.dtype.kind == "u" else values.astype(np.int64, copy=False)
     return (wide - low if low else wide).astype(np.intp, copy=False), high - low + 1
-
-
-def _check_group_names(groups: Any, n_samples: int) -> np.ndarray:
-    """Return the group of each sample; raise if one is missing."""
-    values = np.asarray(groups)
-    if values.ndim != 1:
-        raise ValueError(f"groups must have shape ({n_samples},), got {values.shape}.")
-    if type(groups) is np.ndarray and values.dtype.kind in "iu" and n_samples:
-        return values  # integers cannot be missing
-    refuse_mask("groups", groups)
-    return check_y("groups", values)
 
 
 def find_missing(values: np.ndarray) -> np.ndarray:
@@ -802,10 +787,10 @@ def scale_weights(
 
 def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
     """Return labels as 1-D arrays of numbers or text; indicator matrices are returned unchanged."""
+    check_same_length(y_true=y_true, y_pred=y_pred)
+    if num_samples(y_true) == 0:  # scikit-learn before 1.7 would compute 0/0
+        raise ValueError("y_true must contain at least one sample, got 0.")
     with naming("y_true", "y_pred"):
-        check_consistent_length(y_true, y_pred)
-        if num_samples(y_true) == 0:  # scikit-learn before 1.7 would compute 0/0
-            raise ValueError("y_true must contain at least one sample, got 0.")
         if has_outputs(y_true) and has_outputs(y_pred):
             unique_labels(y_true, y_pred)  # raises for numbers other than indicators
             return y_true, y_pred
@@ -866,8 +851,7 @@ def check_binary_scores(
 
     `name` is the name of the argument with the scores.
     """
-    with naming("y_true", name):
-        check_consistent_length(y_true, y_score, sample_weight)
+    check_same_length(**{"y_true": y_true, name: y_score, "sample_weight": sample_weight})
     labels = check_y("y_true", y_true)
     refuse_swapped(name, labels, np.asarray(y_score))
     score = read_column(name, y_score)

@@ -105,14 +105,26 @@ def validate_params(
 def read_arrays(function: Function) -> Function:
     """Return a function of labels, scores or samples that accepts arrays of any library.
 
-    It refuses rows in another order, see `pair_samples`.
+    Functions of true values refuse arguments with the same labels of an index in other places,
+    since rows are paired by position.
     """
-    paired = pair_samples(function)
+    names = list(inspect.signature(function).parameters)
+    checked = OF_SAMPLES if set(TRUTH) & set(names) else set()
 
     @wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
+        arrays = [to_numpy(value) for value in args]
         kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
-        return paired(*map(to_numpy, args), **kwargs)
+        named = dict(zip(names, arrays, strict=False)) | kwargs
+        check_pairs({name: named[name] for name in names if name in checked & {*named}})
+        # frames of a column for each class
+        wide = RESPONSES & checked & {*named} if named.get("labels") is None else ()
+        for name in wide:
+            if hasattr(named[name], "columns") and np.ndim(named["y_true"]) == 1:
+                classes = {*np.asarray(named["y_true"]).tolist()}
+                order = sorted(classes, key=lambda one: (str(type(one)), one))
+                check_column_names(order, name, named[name])
+        return function(*arrays, **kwargs)
 
     return cast(Function, converted)
 
@@ -260,34 +272,6 @@ OF_SAMPLES = {
 
 RESPONSES = {"y_pred", "y_score", "y_proba"}
 """Arguments that may have a column for each class."""
-
-
-def pair_samples(function: Function) -> Function:
-    """Refuse arguments with the labels of the true values, as in pandas, in other places.
-
-    Rows are paired by position, so those of other samples would be compared without a word.
-    Functions without true values are returned unchanged.
-    """
-    names = list(inspect.signature(function).parameters)
-    if not set(TRUTH) & set(names):
-        return function
-
-    @wraps(function)
-    def paired(*args: Any, **kwargs: Any) -> Any:
-        arguments = dict(zip(names, args, strict=False)) | kwargs
-        check_pairs({name: arguments[name] for name in names if name in OF_SAMPLES & {*arguments}})
-        if arguments.get("labels") is None:
-            for name in RESPONSES & {*arguments}:
-                if hasattr(arguments[name], "columns") and np.ndim(arguments["y_true"]) == 1:
-                    classes = {*np.asarray(arguments["y_true"]).tolist()}
-                    check_column_names(
-                        sorted(classes, key=lambda one: (str(type(one)), one)),
-                        name,
-                        arguments[name],
-                    )
-        return function(*args, **kwargs)
-
-    return cast(Function, paired)
 
 
 def check_pairs(arguments: Mapping[str, Any]) -> None:

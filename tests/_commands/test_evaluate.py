@@ -93,15 +93,6 @@ def test_bad_input_is_one_line_and_status_2(arguments, message, capsys):
     assert captured.err.count("\n") == 1
 
 
-def test_a_scorer_of_probabilities_needs_an_estimator_with_probabilities(capsys):
-    words = ["evaluate", "iris", "--quick", "--scoring", "neg_log_loss"]
-    assert main(words) == 2
-    *_, error = capsys.readouterr().err.splitlines()
-    needs = "scoring='neg_log_loss' needs predict_proba, which the estimator does not have"
-    assert error.startswith(f"skeval: error: {needs}; use an estimator with probabilities")
-    assert main([*words, "--estimator", "logistic"]) == 0
-
-
 def test_debug_keeps_the_traceback():
     with pytest.raises(ValueError, match="cannot be computed for this target"):
         main(["evaluate", "iris", "--scoring", "f1", "--debug"])
@@ -360,19 +351,6 @@ def test_a_summary_has_what_was_asked_for(answers, capsys):
     ]
     assert main(["evaluate", "wine", "--cv", "2", "--scoring", "f1_weighted"]) == 0
     assert "f1_weighted" in capsys.readouterr().out
-
-
-def test_two_systems_are_compared(answers, capsys):
-    frame, words = answers
-    assert main(["evaluate", *words, "ours", "theirs", "--by", "site"]) == 0
-    out = capsys.readouterr().out
-    systems = {name: frame[name].to_numpy() for name in ("ours", "theirs")}
-    report = skeval.evaluate_predictions(
-        frame["truth"].to_numpy(), systems, by=frame["site"].to_numpy(), random_state=0
-    )
-    assert report.verdict in out
-    assert "each in each subgroup" not in out
-    assert out.count("theirs") >= 3
 
 
 def test_the_positive_class_is_named(answers, capsys):

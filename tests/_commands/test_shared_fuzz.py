@@ -202,12 +202,6 @@ def test_parquet(command, columns, tmp_path, capsys):
     assert status_of(capsys, command, tmp_path / "data.parquet") == 2
 
 
-def test_parquet_with_missing_numbers(tmp_path, capsys):
-    numbers = pd.array([None, *range(23)], dtype="Int64")
-    pd.DataFrame({"a": numbers, "target": [0, 1] * 12}).to_parquet(tmp_path / "data.parquet")
-    assert status_of(capsys, "evaluate", tmp_path / "data.parquet", *QUICK["evaluate"]) == 0
-
-
 def test_what_is_no_file(tmp_path, capsys):
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "noextension").write_text(GOOD)

@@ -1,7 +1,5 @@
 """Checks name the argument, the rule and the value; seeds repeat; versions of scikit-learn."""
 
-from numbers import Integral
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -133,23 +131,6 @@ def test_none_follows_the_global_seed_as_in_scikit_learn():
     scores = [result.null_distribution.tolist() for result in results]
     assert scores[0] == scores[2] != scores[4]
     assert scores[1] == scores[3] != scores[0]
-
-
-def test_validate_params_names_argument_rule_and_value():
-    @_compat.validate_params(
-        {"n": [_compat.Interval(Integral, 1, None, closed="left")]},
-        prefer_skip_nested_validation=True,
-    )
-    def function(n):
-        return n
-
-    assert function(1) == 1
-    with pytest.raises(ValueError, match=r"'n' parameter of .*function.*\[1, inf\).* Got 0"):
-        function(0)
-
-
-def test_safe_indexing_takes_rows():
-    assert _compat.safe_indexing(np.arange(6).reshape(3, 2), [2]).tolist() == [[4, 5]]
 
 
 class Without:
