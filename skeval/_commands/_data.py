@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from difflib import get_close_matches
-from itertools import islice, product
+from itertools import dropwhile, islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -38,7 +38,8 @@ PACKAGES = {
 """Packages beside pandas that read a type of file."""
 EXCEL_OPTIONS = ("decimal", "thousands", "na", "skiprows")
 TEXT_OPTIONS = (*EXCEL_OPTIONS, "sep", "encoding", "header")
-SEPARATORS = ",;\t|"
+SEPARATORS, MAX_LINES = ",;\t|", 100
+"""Separators of columns, and lines among which the names are."""
 MAX_LISTED, MAX_ROWS_LISTED = 8, 5
 MAX_TEXTS = 20
 """Maximum number of distinct strings in a text feature, or half of the rows if that is more."""
@@ -297,10 +298,11 @@ def _read_frame(
             sep = options.sep
             if sep is None:  # the one that makes the most fields of the first line
                 with path.open(encoding=encoding, newline="") as file:
-                    rows = islice(file, options.skiprows or 0, None)
-                    line = next((line for line in rows if line.strip()), "")
+                    start = options.skiprows or 0
+                    rows = islice(file, start, start + MAX_LINES)
+                    lines = [*dropwhile(lambda line: not line.strip(), rows)]
                 sizes = {
-                    mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in SEPARATORS
+                    mark: len(next(csv.reader(lines, delimiter=mark), [])) for mark in SEPARATORS
                 }
                 sep = max(SEPARATORS, key=lambda mark: sizes[mark])
             how |= {"sep": sep.replace("\\t", "\t"), "encoding": encoding}
@@ -317,7 +319,12 @@ def _read_frame(
         how["header"] = None if options.header is False else 0
         # in a column of categories, "None" may be one
         marks = {name: [""] if name in options.text else [*NA, *options.na] for name in names}
-        return read(path, **how, names=names, keep_default_na=False, na_values=marks)
+        frame = read(path, **how, names=names, keep_default_na=False, na_values=marks)
+    # pandas ignores marks among whole numbers of Excel
+    if ending in EXCEL_FILES and options.na:
+        numbers = frame.select_dtypes("number")
+        frame[numbers.columns] = numbers.mask(numbers.isin([*map(_parse, options.na)]))
+    return frame
 
 
 @contextmanager
@@ -619,6 +626,8 @@ def _read_labels(
     With --text, all spellings are classes.
     """
     start = f"{source}: the target column {target!r}"
+    if not len(y):
+        raise ValueError(f"{start} has no value.")
     keep = f"{_write_option('--text', target)} keeps "
     # missing labels
     missing = find_missing(y)

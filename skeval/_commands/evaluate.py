@@ -307,7 +307,7 @@ def _make_folds(table: Table, options: argparse.Namespace, numbers: bool) -> Any
 
     # as many folds as leave two classes in the first training set
     n = len(table.y)
-    for n_folds in [options.cv] if options.cv else range(min(FOLDS, n - 1), 1, -1):
+    for n_folds in [options.cv] if options.cv else range(max(2, min(FOLDS, n - 1)), 1, -1):
         n_first = n - n_folds * (n // (n_folds + 1))  # training samples of the first fold
         if n > n_folds and (numbers or len(set(table.y[:n_first].tolist())) > 1):
             return TimeSeriesSplit(n_folds)

@@ -56,10 +56,10 @@ def test_a_german_file_is_read_with_its_options(tmp_path):
 @pytest.mark.parametrize("words", [False, True])
 def test_separators(tmp_path, mark, words):
     path = tmp_path / "a.csv"
-    pd.DataFrame(BASE | {"a,; b": AMOUNTS}).to_csv(path, sep=mark, index=False)
+    pd.DataFrame({"a,;\n b": AMOUNTS} | BASE).to_csv(path, sep=mark, index=False)
     names = {"\t": "\\t"}
     table = load(path, *(["--sep", names.get(mark, mark)] if words else []))
-    assert table.feature_names == ["x", "a,; b"]
+    assert table.feature_names == ["a,;\n b", "x"]
 
 
 WRITTEN = {
@@ -353,20 +353,23 @@ def test_a_row_of_totals_is_noted_and_explains_errors(tmp_path, capsys):
 
 @pytest.mark.parametrize("mark", [-9, -77, -999, 99, 999])
 @pytest.mark.parametrize("column", ["a", "target"])
-@pytest.mark.parametrize("ending", ["csv", "npz"])
+@pytest.mark.parametrize("ending", ["csv", "npz", "xlsx"])
 def test_marks_of_missing_values_are_noted(tmp_path, mark, column, ending):
     path, places = tmp_path / f"a.{ending}", np.arange(N) % 9 == 0
     ages = np.where(places, mark, AMOUNTS % 40)
     if column == "a" and mark != -9:  # beside other negative numbers
         ages = np.where(places, mark, (AMOUNTS % 40 - 20) / 8)
     values = BASE | {column: ages}
-    if ending == "csv":
-        write(path, **values)
+    if ending != "npz":
+        getattr(pd.DataFrame(values), f"to_{ending.replace('xlsx', 'excel')}")(path, index=False)
     else:
         X = np.column_stack([values["x"], values.get("a", AMOUNTS)])
         np.savez(path, X=X, y=values["target"])
     (note,) = (note for note in load(path).notes if f"has {mark} in 7 of 60 rows, far" in note)
-    assert ("--na" in note) == (ending == "csv")
+    assert ("--na" in note) == (ending != "npz")
+    if ending != "npz":
+        table = load(path, f"--na={mark}", "--drop-missing-target")
+        assert not any(f"has {mark} " in note for note in table.notes)
     clean = write(tmp_path / "b.csv", a=AMOUNTS % 80 - 40, b=AMOUNTS, c=np.arange(940, 1000))
     assert load(clean).notes[1:] == load(clean).hints == []
 
