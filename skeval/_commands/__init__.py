@@ -12,7 +12,7 @@ BUNDLED = ("breast_cancer", "iris", "wine", "digits")
 def check_source(source: str | PathLike) -> None:
     """Raise unless a source is a bundled data set or a file."""
     if str(source) not in BUNDLED and not Path(source).is_file():
-        names = [file.name for file in Path(source).parent.glob("*")]
+        names = [file.name for file in Path(source).parent.glob("*") if file.is_file()]
         near = get_close_matches(Path(source).name, [*names, *BUNDLED], n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise FileNotFoundError(

@@ -91,13 +91,6 @@ def test_every_algorithm_finds_three_clear_clusters(algorithm, tmp_path, capsys)
     assert "Rand with" not in text
 
 
-def test_a_table_without_labels(tmp_path, capsys, iris):
-    iris.drop(columns="target").to_csv(tmp_path / "bare.csv", index=False)
-    bare = printed(capsys, tmp_path / "bare.csv", *QUICK)
-    assert bare.startswith("bare.csv: 150 samples, 4 features, no labels\n")
-    assert "Rand with" not in bare
-
-
 def test_what_the_algorithm_warns_of_is_a_note(tmp_path, capsys):
     np.savez(tmp_path / "few.npz", X=np.repeat(np.eye(3), 10, axis=0))
     text = printed(capsys, tmp_path / "few.npz", "--k", "3:4", "--repeats", "3")

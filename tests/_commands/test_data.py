@@ -331,12 +331,6 @@ def test_unknown_columns_are_named_at_once(tmp_path):
         load(path, "--drop", "target")
 
 
-def test_infinite_values_are_refused(tmp_path):
-    path = write(tmp_path / "a.csv", a=["inf", *range(N - 1)])
-    with pytest.raises(ValueError, match="row 1 is not; correct the value or leave it empty"):
-        load(path)
-
-
 def test_a_row_of_totals_is_noted_and_explains_errors(tmp_path, capsys):
     counts = [*AMOUNTS[1:], AMOUNTS[1:].sum()]
     (hint,) = load(write(tmp_path / "a.csv", a=counts)).hints

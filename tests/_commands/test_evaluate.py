@@ -110,19 +110,6 @@ def test_measurements_are_predicted_as_numbers(tmp_path, capsys):
     assert "it has 30 distinct fractional numbers" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("ending", ["npz", "parquet"])
-def test_missing_numbers_of_stored_tables_are_medians(tmp_path, capsys, ending):
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    X[3, 1] = np.nan
-    path, y = tmp_path / f"n.{ending}", np.tile([0, 1], 15)
-    if ending == "npz":
-        np.savez(path, X=X, y=y)
-    else:
-        pd.DataFrame(X, columns=["x0", "x1"]).assign(target=y).to_parquet(path)
-    assert main(["evaluate", str(path), *LEAST]) == 0
-    assert "medians for missing values (x1), fitted in each fold" in capsys.readouterr().out
-
-
 def test_a_missing_extra_is_told_before_the_work(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     monkeypatch.setattr("skeval.report.evaluate", None)
