@@ -120,7 +120,7 @@ def read_arrays(function: Function) -> Function:
         # frames of a column for each class
         wide = RESPONSES & checked & {*named} if named.get("labels") is None else ()
         for name in wide:
-            if hasattr(named[name], "columns") and np.ndim(named.get("y_true")) == 1:
+            if hasattr(named[name], "columns") and np.ndim(named.get("y_true", 0)) == 1:
                 classes = {*np.asarray(named["y_true"]).tolist()}
                 order = sorted(classes, key=lambda one: (str(type(one)), one))
                 check_column_names(order, name, named[name])
