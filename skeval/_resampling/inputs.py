@@ -286,6 +286,13 @@ def forwards(estimator: Any) -> Any:
     return None
 
 
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline, or of the pipeline that is its last step."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
 def list_receivers(estimator: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the estimators that receive arguments of `fit`, with the prefix of their arguments."""
     yield prefix, estimator

@@ -47,6 +47,7 @@ from skeval._resampling.inputs import (
     drop_unweighted,
     fit_arguments,
     is_routed,
+    last_step,
     params_of_part,
     read_weight,
     route_call,
@@ -609,9 +610,7 @@ def support_refit(
 
 def withhold_estimates(classifier: Any) -> None:
     """Make a classifier raise if its own error, which ignores the selection, is accessed."""
-    final = getattr(classifier, "best_estimator_", classifier)
-    while isinstance(final, Pipeline):
-        final = final.steps[-1][1]
+    final = last_step(getattr(classifier, "best_estimator_", classifier))
     if hasattr(final, "_withhold_estimates"):
         final._withhold_estimates(
             "The error of the classifier ignores the selection, which has used all labels. "

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn, get_args
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
@@ -28,7 +27,13 @@ from skeval._inference.errors import METHODS
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import corrected_error, normal_interval
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Params, fit_arguments, list_receivers, validate_inputs
+from skeval._resampling.inputs import (
+    Params,
+    fit_arguments,
+    last_step,
+    list_receivers,
+    validate_inputs,
+)
 from skeval._resampling.plans import (
     bootstrap_plan,
     check_class_sizes,
@@ -44,7 +49,6 @@ from skeval.utils import _checks
 from skeval.utils._checks import ErrorBootstrap, ErrorScore, Quantity, RandomStateLike
 from skeval.utils._compat import MetadataRequester, RoutedScorer, num_samples
 
-Setting = dict[str, Any]
 RESUBSTITUTION_SHARE = 0.368
 RETURNED = "run cross_validate with return_estimator=True"
 
@@ -538,15 +542,6 @@ def make_bootstrap_scorer(
     )
 
 
-QUANTITIES = {
-    "value": "value",
-    "low": "interval.low",
-    "high": "interval.high",
-    "standard_error": "standard_error",
-}
-"""Attributes of an `Estimate` by the name of the quantity."""
-
-
 def make_interval_scorer(
     quantity: Quantity = "high", *, random_state: RandomStateLike = None, **options: Any
 ) -> ProcedureScorer:
@@ -603,11 +598,11 @@ def make_interval_scorer(
     >>> bool(0 < -res["test_low"][0] < -res["test_high"][0] < 0.1)
     True
     """
-    _checks.check_option("quantity", quantity, QUANTITIES)
+    _checks.check_option("quantity", quantity, get_args(Quantity))
     return make_scorer_of(
         f"make_interval_scorer({quantity!r})",
         error_interval,
-        QUANTITIES[quantity],
+        f"interval.{quantity}" if quantity in ("low", "high") else quantity,
         random_state=random_state,
         **options,
     )
@@ -811,7 +806,7 @@ def tuning_optimism(
     _checks.check_confidence_level(confidence_level)
     # a search that refits, on each training part
     repeats = check_repeats(cv, n_repeats)
-    if getattr(find_search(search), "refit", True) is False:
+    if getattr(last_step(search), "refit", True) is False:
         raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
@@ -836,13 +831,6 @@ def tuning_optimism(
     return result
 
 
-def find_search(model: Any) -> Any:
-    """Return the search: the model itself, or the final step of a pipeline."""
-    while isinstance(model, Pipeline):
-        model = model.steps[-1][1]
-    return model
-
-
 class Searched(NamedTuple):
     """Result of a search on a training part.
 
@@ -858,7 +846,7 @@ class Searched(NamedTuple):
 
     inner: float
     nested: float
-    setting: Setting | None
+    setting: dict[str, Any] | None
     width: float = np.inf
 
 
@@ -868,7 +856,7 @@ NO_SEARCH = Searched(np.nan, np.nan, None)
 
 def read_search(model: Any, X: Any, y: Any) -> Searched:
     """Return the result of a fitted search, or of a pipeline that ends in one."""
-    search = find_search(model)
+    search = last_step(model)
     if not all(hasattr(search, name) for name in ("cv_results_", "best_params_", "best_index_")):
         raise TypeError(
             "search must have cv_results_, best_index_ and best_params_ when it is fitted, or be a "
@@ -890,15 +878,14 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
     scorer = getattr(search, "scorer_", None)
     of_metric: Any = scorer[metric] if isinstance(scorer, Mapping) else scorer
     if isinstance(refit, str) or metric == "score":
-        nested = float(model.score(X, y))
-    elif isinstance(scorer, Mapping):
-        nested = float(of_metric(model, X, y))
+        nested = model.score(X, y)
     else:
-        nested = float(of_metric(model, X, y)[metric])
+        scores = of_metric(model, X, y)
+        nested = scores[metric] if isinstance(scores, Mapping) else scores
     # range of the score, which is the accuracy of classifiers by default
     is_accuracy = getattr(search, "scoring", "") is None and is_classifier(search)
     width = float(np.ptp(range_of("accuracy" if is_accuracy else of_metric)))
-    return Searched(inner, nested, dict(search.best_params_), width)
+    return Searched(inner, float(nested), dict(search.best_params_), width)
 
 
 def summarize_searches(folds: list[Searched], ratio: float, confidence_level: float) -> Estimate:
@@ -953,7 +940,7 @@ class TuningExtra:
     nested_score: float
     inner_scores: np.ndarray = field(repr=False)
     nested_scores: np.ndarray = field(repr=False)
-    settings: tuple[Setting, ...]
+    settings: tuple[dict[str, Any], ...]
     counts: np.ndarray = field(repr=False)
     n_failed: int
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter
@@ -19,6 +18,7 @@ from skeval._adapters.fits import UNKNOWN, Solver, supports
 from skeval._resampling.inputs import (
     OF_CLASSIFIER,
     drop_unweighted,
+    last_step,
     route_call,
     route_fit,
     warn_unweighted,
@@ -469,13 +469,6 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self._procedure()).input_tags
         return tags
-
-
-def last_step(estimator: Any) -> Any:
-    """Return the last step of a pipeline, or of the pipeline that is its last step."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[-1][1]
-    return estimator
 
 
 @supports.register(PerturbationResamplingSVC)
