@@ -217,6 +217,12 @@ def choose_folds(
                 reason = f"class {target.classes[sizes.argmin()]} has {n_folds} members"
         if n_folds != plans.DEFAULT_FOLDS:
             notes = [Caution("few-folds", write_few_folds(reason, n_main_folds))]
+    elif isinstance(cv, Integral) and target.classes is not None:
+        sizes = np.bincount(target.codes)
+        if sizes.min() < cv:
+            label, size = target.classes[sizes.argmin()], sizes.min()
+            reason = f"class {label} has {size} members"
+            notes.append(Caution("few-folds", write_few_folds(reason, int(cv), int(cv))))
     if target.classes is not None and groups is not None:
         # classes in one group are tested by models that were trained without them
         units = first.inputs.units.unit
@@ -459,9 +465,10 @@ def _permute(evaluation: Evaluation) -> list[Test]:
     exchange = draw_orders(target.y, inputs.groups, root)
     alpha = ALPHA if evaluation.include == "auto" else None
     n_permutations = evaluation.sizes["permutation"]
-    result: Any = compare_with_permutations(  # one metric, one result
-        inputs, evaluation.splitter, scoring, exchange, n_permutations, root, alpha=alpha
-    )
+    with ignored_warnings(UserWarning, "The least populated class"):  # the report has a note
+        result: Any = compare_with_permutations(  # one metric, one result
+            inputs, evaluation.splitter, scoring, exchange, n_permutations, root, alpha=alpha
+        )
     named = SCORINGS.get(loss.name, f"minus the {mean_loss_name(loss.name)}")
     return [replace(result, name=metric or named)]
 

@@ -314,10 +314,10 @@ def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
     return f"{BASELINE_TITLES[relation]}{text}{advice.get(relation, '')}"
 
 
-def write_few_folds(reason: str, n_folds: int) -> str:
+def write_few_folds(reason: str, n_folds: int, n_wanted: int = DEFAULT_FOLDS) -> str:
     """Return the number of folds, and why some do not test a class or there are few."""
-    text = f"Few folds: {reason}, too few for {DEFAULT_FOLDS} folds"
-    if n_folds < DEFAULT_FOLDS:
+    text = f"Few folds: {reason}, too few for {n_wanted} folds"
+    if n_folds < n_wanted:
         return f"{text}; there are {n_folds} folds. Collect more for stable folds."
     return f"{text} that all test it. Collect more samples of it."
 

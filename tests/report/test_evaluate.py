@@ -189,6 +189,15 @@ def test_permutation_is_the_single_function(two_classes):
         GaussianNB(), X, y, cv=cv, n_permutations=10, scoring="accuracy", random_state=own.seed
     )
     np.testing.assert_array_equal(own.permutation.null_distribution, single.null_distribution)
+    # of a rare class that some folds lack, by the metric that decides
+    rare = np.where(np.arange(60) % 12 == 0, "ill", "well")
+    few = evaluate(GaussianNB(), X, rare, cv=10, **options)
+    assert "few-folds" in [one.code for one in few.warnings]
+    with pytest.warns(UserWarning, match="least populated"):
+        single = permutation_test(
+            GaussianNB(), X, rare, cv=10, n_permutations=10, scoring="roc_auc", random_state=0
+        )
+    np.testing.assert_array_equal(few.permutation.null_distribution, single.null_distribution)
 
 
 def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
