@@ -379,9 +379,8 @@ def compare_reports(reports: Mapping[str, Report]) -> Comparison | None:
     """Compare all pairs by the mean losses of the test sets; None if not possible."""
     first = next(iter(reports.values()))
     loss, level = first.answer.loss, first.confidence_level
-    scoring = SCORINGS.get(loss, f"minus the {first.answer.name}")
-    if first.out_of_fold.target.outputs:
-        scoring = f"minus the {first.answer.name}"
+    known = {} if first.out_of_fold.target.outputs else SCORINGS
+    scoring = known.get(loss, f"minus the {first.answer.name}")
     if first.out_of_fold.cases.kind is UnitKind.TIME_BLOCK:
         return _compare_in_time(reports, scoring)
     # the mean loss of each test set, for all systems

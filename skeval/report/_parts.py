@@ -46,7 +46,7 @@ from skeval.report._findings import ALPHA
 from skeval.report._page import Caution
 from skeval.report._sentences import PERTURBED, write_few_folds, write_single_group
 from skeval.utils._checks import ignored_warnings, root_seed
-from skeval.utils._text import count, mean_loss_name, write_ends, write_number
+from skeval.utils._text import count, mean_loss_name, name_label, write_ends, write_number
 
 INTERRUPTED = "interrupted"
 """Reason for parts that were not run because of Ctrl-C."""
@@ -228,7 +228,7 @@ def choose_folds(
         units = first.inputs.units.unit
         pairs = np.unique(np.column_stack([target.codes, units]), axis=0)
         for code in np.flatnonzero(np.bincount(pairs[:, 0]) == 1):
-            notes.append(Caution("few-folds", write_single_group(target.classes[code])))
+            notes.append(Caution("few-folds", write_single_group(name_label(target.classes[code]))))
     splitter = plans.resolve_splitter(n_folds, target, groups, first.seed)
     splitter = plans.seed_splitter(splitter, root_seed(first.seed))
     return {name: one.with_folds(cv, splitter, notes) for name, one in evaluations.items()}

@@ -8,7 +8,6 @@ check found a serious problem. No other function writes whether a system is bett
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -28,14 +27,7 @@ from skeval.report._findings import (
     judge,
 )
 from skeval.report._page import list_few, list_grave
-from skeval.utils._text import (
-    count,
-    mean_loss_name,
-    name_label,
-    say_pvalue,
-    write_estimate,
-    write_figures,
-)
+from skeval.utils._text import count, mean_loss_name, say_pvalue, write_estimate, write_figures
 
 MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
 """Maximum number of classes, and of samples, in a sentence."""
@@ -322,10 +314,10 @@ def write_few_folds(reason: str, n_folds: int, n_wanted: int = DEFAULT_FOLDS) ->
     return f"{text} that all test it. Collect more samples of it."
 
 
-def write_single_group(label: Any) -> str:
+def write_single_group(label: str) -> str:
     """State that no model was trained on the class that it is tested on."""
     return (
-        f"Class in a single group: class {name_label(label)} occurs in one group only, so each "
+        f"Class in a single group: class {label} occurs in one group only, so each "
         "model that is tested on it was trained without it, and its recall is 0. Leave the class "
         "out, merge it with another one, or collect more groups."
     )
