@@ -341,8 +341,8 @@ def _find_parts(columns: np.ndarray, y: np.ndarray, *, logarithms: bool) -> list
     def fit(parts: np.ndarray) -> tuple[bool, np.ndarray]:
         """Return whether nearly all rows agree up to rounding, and the weights."""
         weights, residual = _fit_most_rows(columns[:, parts], y)
-        rounded = unit + errors[:, parts] @ np.abs(weights)
-        return any(_agrees_up_to(error, residual, y) for error in (exact, unit, rounded)), weights
+        rounded = SLACK * unit + errors[:, parts] @ np.abs(weights)
+        return any(_agrees_up_to(error, residual, y) for error in (exact, rounded)), weights
 
     agree, weights = fit(np.arange(p))
     if not agree:

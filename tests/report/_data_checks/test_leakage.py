@@ -177,24 +177,27 @@ COMPARISONS = {
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_classes_decided_by_a_comparison_are_reported_with_the_features(name):
     rng = np.random.default_rng(0)
-    X = rng.gamma(4, 10, (150, 12)).round(1)
-    y = COMPARISONS[name](X).astype(int)
+    shape = {"order": (60, 30), "exclusive-or": (150, 30)}.get(name, (150, 12))
+    X = rng.gamma(4, 10, shape).round(1)
+    y = COMPARISONS[name](X[:, :12]).astype(int)
     for scale in (1e-160, 1e160, 1.0):  # the unit does not matter
         (found,) = [text for text in warnings_of(scale * X, y) if text.headline]
         assert found.code == "target-formula"
-    used = [f"'x{k}'" in found for k in range(12)]
+    used = [f"'x{k}'" in found for k in range(shape[1])]
     assert used[9:11] == [True, True]
     assert used[:9] == [False] * 9
     assert grave_codes(X + 5 * rng.normal(size=X.shape), y) == []
 
 
-def test_classes_that_lie_apart_are_decided_by_no_comparison():
-    """Gaussian classes at distances at which they are separated by chance, or clearly."""
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_that_lie_apart_are_decided_by_no_comparison(n_classes):
+    """Gaussian and log-normal classes that are separated by chance, or clearly."""
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        y, X = rng.permutation(np.arange(120) % 2), rng.normal(size=(120, 3))
-        X[:, :2] += rng.uniform(3, 8) / np.sqrt(2) * y[:, None]
+        y = rng.permutation(np.arange(120) % n_classes)
+        X = rng.normal(size=(n_classes, 4))[y] * rng.uniform(2, 3) + rng.normal(size=(120, 4))
         assert grave_codes(X, y) == []
+        assert grave_codes(np.exp(X), y) == []
 
 
 @pytest.mark.parametrize("n_rows", [60, 200])
@@ -338,5 +341,7 @@ def test_a_target_computed_from_features_is_grave(two_groups, compute, formula):
     (warning,) = find(X, y)
     assert warning.headline == (f"the target is a {formula} of features 'x0', 'x2', up to rounding")
     assert find(1e6 * X[::-1], y[::-1])[0].headline == warning.headline
+    if formula == "weighted sum":  # of rounded numbers, in any unit
+        assert find(X, 1e-9 * y.round(2))[0].headline == warning.headline
     assert find(X, y * (1 + 1e-5 * np.random.default_rng(0).normal(size=50))) == []
     assert [warning.code for warning in find(X[:15], y[:15])] == ["unchecked"]  # too few rows
