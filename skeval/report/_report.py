@@ -556,7 +556,10 @@ def add_run(report: Report, function: str, arguments: dict[str, Any]) -> Report:
     if "reports" in results:
         # the argument with the systems
         name = "predictions" if "predictions" in arguments else "estimator"
-        systems = {str(key): arguments[name][key] for key in arguments[name]}
+        given = arguments[name]
+        # a frame of polars iterates over columns, not over their names
+        names = getattr(given, "column_names", getattr(given, "columns", given))
+        systems = {str(key): given[key] for key in names}
         results["reports"] = {
             key: add_run(one, function, arguments | {name: systems[key]})
             for key, one in results["reports"].items()
