@@ -189,6 +189,7 @@ def deliver(
         filled = [line for note in notes for line in fill_lines(note)]
         summarized = summarize(report, scored=bool(options.scoring))
         lines = [*start, *summarized, *filled]
+    # the requested files, then the text, which an error of a file does not prevent
     try:
         if options.json is not None:
             _write_beside(options.json, report.to_json)
@@ -217,6 +218,7 @@ def _write_beside(name: str, write: Callable[[Path], Any]) -> None:
     if path.exists() and not path.is_file():  # a pipe or a terminal
         write(path)
         return
+    # the name of the file is taken when it is complete
     part = path.with_name(f".{path.name[:200]}.part")
     try:
         write(part)

@@ -181,6 +181,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.predictions is not None:
         _run_predictions(options)
         return
+    # options that contradict each other
     if options.time is not None and options.groups is not None:
         raise ValueError("--time does not keep groups together: leave out --groups, or --time.")
     if options.threshold is not None:
@@ -215,6 +216,7 @@ def _run(options: argparse.Namespace) -> None:
         n_jobs=options.jobs,
         memory=options.memory,
     )
+    # the report, or that of the completed fits after Ctrl-C
     deliver = partial(_shared.deliver, options=options, table=table, procedure=procedure)
     try:
         report, notes = _shared.collect_notes(table, run)
@@ -231,6 +233,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
     for name in ("estimator", "select", "time", "cv", "budget", "include"):
         if getattr(options, name) not in (None, "auto"):
             raise ValueError(f"--{name} cannot be used with --predictions, which fits nothing.")
+    # columns with another role, or without predictions
     taken = {options.target, options.groups, options.id, *options.drop} & {*options.predictions}
     if taken:
         raise ValueError(

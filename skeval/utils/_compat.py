@@ -113,6 +113,7 @@ def read_arrays(function: Function) -> Function:
 
     @wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
+        # arrays of other libraries, and their rows
         arrays = [to_numpy(value) for value in args]
         kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
         named = dict(zip(names, arrays, strict=False)) | kwargs
