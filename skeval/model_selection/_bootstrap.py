@@ -729,6 +729,7 @@ class ScoreTally:
         y = safe_indexing(target.given, samples)
         if weight is None and inputs.relative_weight is not None:
             weight = inputs.relative_weight[samples]
+        # scorers that do not accept weights get none
         arguments = {} if weight is None else {"sample_weight": weight}
         model, X = None, rows
         if self.needs_model:
@@ -871,7 +872,7 @@ def limit_score(value: float, error: float, degrees: float, bounds: Limits) -> L
     plain = {"t": partial(normal_interval, value, error, bounds=bounds, **precision)}
     if not np.isfinite([value, error]).all():
         return {"none": give_no_limits}
-    # log-odds between two bounds, logarithms below one bound
+    # log-odds between two bounds, logarithms below one bound, so that limits are possible scores
     if np.isfinite(low) and low < value < high:
         span = high - low
         unit = partial(log_odds_interval, (value - low) / span, error / span, **precision)

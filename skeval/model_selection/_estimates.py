@@ -713,6 +713,7 @@ def perturbation_interval(
     title = f"interval of {inputs.loss.name!r} loss"
     form = _checks.check_option(title, forms[0] if interval is None else interval, forms)
     rng = np.random.default_rng(fold_root)
+    # folds and perturbations have seeds of their own
     folds = resolve_folds(cv, inputs.X, inputs.target, inputs.groups, rng)
     return perturb_error(
         inputs,
@@ -775,6 +776,7 @@ def perturb_error(
     # standard error and intervals from the deviations
     deviations = statistics / np.sqrt(n)
     standard_error = float(np.std(statistics, ddof=1) / np.sqrt(n))
+    # effective number of samples
     size = sizes["cross_validation"]
     # without variation, groups count
     if error in (0, 1):

@@ -384,6 +384,7 @@ def holdout_size(
         # groups that are as informative as these independent samples
         independent, n = n, design.needed(n, confidence_level)
         sizes = np.ceil(sizes * (n / independent)).astype(int)
+    # the total is the sum of the rounded sizes
     per_class = None if priors is None else tuple(sizes.tolist())
     n = n if per_class is None else sum(per_class)
     return HoldoutSize(n, per_class, reached, confidence_level, form)

@@ -206,6 +206,7 @@ def name_columns(estimator: Any, X: Any) -> list[Any]:
             "X must have columns that can be shuffled, as an array or a data frame has; strings "
             "and precomputed kernels have none."
         )
+    # names of a data frame, or positions
     names = getattr(X, "columns", None)
     return list(range(np.shape(X)[1])) if names is None else list(names)
 

@@ -191,6 +191,7 @@ def mean_losses(inputs: Inputs, plan: ResamplingPlan) -> tuple[np.ndarray, float
             losses, weight, _ = inputs.tested(output)
             powers = np.stack([losses, losses**2])
             moments[:, fit] = np.average(powers, axis=1, weights=weight)
+    # E L^2 - (E L)^2, over all fits
     means, squares = moments
     return means, max(0.0, float(np.nanmean(squares) - np.nanmean(means) ** 2))
 
@@ -228,6 +229,7 @@ def average_subsamples(
 
     `means` are the mean losses or the scores of the fits, and `variance` that of single losses.
     """
+    # fits that failed do not count
     check_enough(inputs, means, 2)
     defined = means[np.isfinite(means)]
     return estimate_error(

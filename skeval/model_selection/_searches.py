@@ -251,6 +251,7 @@ def score_632(
     # apparent score of a fit to all samples
     if scoring is None and metric != "score":
         scoring = metric
+    # one fit to all samples
     fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
     apparent = float(read_scoring(fitted, scoring)(fitted, X, y))
     return RESUBSTITUTION_SHARE * apparent + (1 - RESUBSTITUTION_SHARE) * float(outside.mean())
@@ -380,6 +381,7 @@ class ProcedureScorer(RoutedScorer):
 
     def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
         """Return the score, from clones fitted to resamples of `X` and `y`."""
+        # a model of other samples, or of selected columns, is refused
         options = self.options | metadata
         self._check_trained_on(estimator, X, y, options)
         self._check_columns(estimator, X, y)
@@ -1030,6 +1032,7 @@ def tuning_bias(cv_results: Mapping[str, Any], *, metric: str = "score") -> floa
     0.1
     """
     scores = read_split_scores(cv_results, metric)
+    # best score of each split, less that of the chosen candidate
     best = int(np.nanargmax(scores.mean(axis=0)))
     return float(np.mean(np.nanmax(scores, axis=1) - scores[:, best]))
 
@@ -1103,5 +1106,6 @@ def refit_one_se(
     close = np.flatnonzero(means >= means[best] - error - rounding).tolist()
     if complexity is None:
         return close[0]
+    # the simplest; ties are broken by the score, then by position
     params = cv_results["params"]
     return min(close, key=lambda at: (complexity(params[at]), -means[at], at))
