@@ -1,5 +1,7 @@
 """Baselines, rare classes, tests against chance, undetermined least squares."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
@@ -10,7 +12,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import skeval
 from skeval.model_selection import metric_interval, permutation_test
-from skeval.report._findings import find_rare_class, judge_permutation
+from skeval.report._findings import find_rare_class, judge, judge_permutation
 from skeval.report._warnings import check_least_squares
 
 FEW = {"cv": 3, "include": [], "random_state": 0}
@@ -102,3 +104,16 @@ def test_least_squares_of_as_many_features_as_samples():
     assert not warned(chosen.set_params(selectkbest__k=30), 60)
     assert warned(make_pipeline(PolynomialFeatures(2), least), 10)  # 66 with the squares
     assert not any(warned(rule, 60) for rule in (Ridge(), LinearRegression(positive=True)))
+
+
+def test_both_tests_must_show_that_a_system_is_better():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 2)) + 3 * y[:, None]
+    report = skeval.evaluate(LogisticRegression(), X, y, **FEW)
+    options = {"cv": 2, "n_permutations": 99, "random_state": 0}
+    noise = permutation_test(LogisticRegression(), rng.normal(size=(60, 1)), y, **options)
+    denied = replace(report, results=report.results | {"permutation": noise})
+    assert judge_permutation(noise)[0] == "denied"
+    assert judge(report).relation == "better"
+    assert judge(denied)[:3] == ("open", "", "shuffled labels")
