@@ -38,6 +38,9 @@ LARGEST = 1e8
 MAX_DIFFERENCE = 1e-2
 """Largest difference of the probabilities of a trial fit."""
 
+MAX_TOL = 1e-3
+"""Largest `tol` of the estimator; probabilities differ by about `tol` if columns have no effect."""
+
 MAX_ITERATIONS = 0.6
 """Maximum number of iterations of a trial fit, as a share of `max_iter`."""
 
@@ -96,6 +99,8 @@ def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
     multi_class = getattr(estimator, "multi_class", "deprecated")
     if estimator.solver != "lbfgs":
         return "only solver='lbfgs' is supported"
+    if estimator.tol > MAX_TOL:
+        return "tol may end a fit before the optimum"
     penalty = getattr(estimator, "penalty", "deprecated")
     l1_ratio = getattr(estimator, "l1_ratio", None)
     if penalty not in ("l2", "deprecated", None) or l1_ratio not in (None, 0):
