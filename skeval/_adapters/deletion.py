@@ -372,6 +372,9 @@ class LinearDeletion:
 MAX_COLUMNS = 1024
 """Maximum number of columns of a covariance matrix."""
 
+MIN_TOL = 1e-12
+"""Smallest `tol` that drops directions of rounding errors, to which an estimator may fit."""
+
 MOMENT_PARAMETERS = {
     GaussianNB: "priors var_smoothing",
     LinearDiscriminantAnalysis: "solver shrinkage priors n_components store_covariance tol",
@@ -440,7 +443,7 @@ def make_linear(
     by_values = estimator.solver == "svd"
     if p > MAX_COLUMNS or not isinstance(estimator.shrinkage, Real | None):
         return None
-    if by_values and estimator.shrinkage:
+    if by_values and (estimator.shrinkage or estimator.tol < MIN_TOL):
         return None
     if not estimator.shrinkage and p + n_classes >= n:
         return None

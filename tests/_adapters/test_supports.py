@@ -146,6 +146,7 @@ def test_data_of_a_loop(kind):
 UNSUPPORTED = [
     (LDA(solver="lsqr", shrinkage="auto"), 2, "plain"),
     (LDA(solver="lsqr", priors=[0.5, 0.5]), 2, "plain"),
+    (LDA(tol=0.0), 2, "plain"),
     (LDA(n_components=1, solver="svd", shrinkage=None), 2, "many columns"),
     (pipe(MinMaxScaler(), LDA(solver="lsqr", shrinkage=0.3)), 3, "plain"),
     (pipe(MinMaxScaler(), GaussianNB()), 2, "plain"),
