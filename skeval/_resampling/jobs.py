@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock, current_thread, main_thread
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple, Protocol
 
 import joblib
@@ -400,7 +400,7 @@ class TaskHasher(NumpyHasher):
         self._expanded.add(id(value))
         if isinstance(value, type):
             return [name, value.__bases__, list_members(value)]
-        captured = [cell_value(cell) for cell in value.__closure__ or ()]
+        captured = [cell.cell_contents for cell in value.__closure__ or ()]
         return [name, value.__code__, value.__defaults__, value.__kwdefaults__, captured]
 
 
@@ -435,11 +435,3 @@ def unwrap(member: Any) -> Any:
     if isinstance(member, (type, FunctionType, np.ndarray, np.generic, *DATA)):
         return member
     return [getattr(member, name, None) for name in OF_MEMBER.split()]
-
-
-def cell_value(cell: CellType) -> Any:
-    """Return the value in a cell of a closure, None if the cell is empty."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
