@@ -87,14 +87,18 @@ def write_verdict(report: ScoredReport) -> list[str]:
     details = [TESTED[finding.permutation].format(finding.counted)] if finding.counted else []
     if finding.reference == "shuffled labels":
         against, details = f"shuffled labels ({finding.counted})", []
+    relation = f"{RELATIONS[finding.relation]} {against}"
+    if finding.relation == "open" and finding.permutation == "shown":
+        relation = f"it beats shuffled labels ({finding.counted}), but does not clearly beat "
+        relation, details = relation + against, []
     bias = report.results.get("selection_bias")
     if bias is not None and is_above_zero(bias):
         claimed = write_amount(bias.extra.cv1_error, "zero_one")
         details.append(f"Selecting features on all samples would have given {claimed}.")
     # the metric that decides: of a rare class, another one, or the main estimate
-    start = f"{amount}: {RELATIONS[finding.relation]} {against}" if against else amount
+    start = f"{amount}: {relation}" if against else amount
     if rare is not None:
-        start = f"{_write_rare(report, rare)}: {RELATIONS[finding.relation]} {against}"
+        start = f"{_write_rare(report, rare)}: {relation}"
         explained = (
             f"The class {rare.label} is rare ({write_rate(rare.share)} of the samples), so the "
             f"{name_metric(rare.metric)} decides, and not the error."

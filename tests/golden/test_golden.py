@@ -93,8 +93,10 @@ def assert_verdict(report):
     if headline.startswith("Do not report"):
         assert not re.search("better than|o evidence that", verdict)
         return
-    claims, doubts = "better than" in NO_EVIDENCE.sub("", verdict), "o evidence that" in verdict
+    claims = "better than" in NO_EVIDENCE.sub("", verdict)
+    doubts = "o evidence that" in verdict or "does not clearly beat" in verdict
     assert not (claims and doubts), verdict
+    assert not ("o evidence that" in verdict and finding.permutation == "shown"), verdict
     assert claims == finding.better, verdict
     assert doubts == (finding.relation == "open"), verdict
     if finding.metric:
