@@ -174,16 +174,6 @@ def test_pr_winner_equals_the_reference_implementation(y, first, second):
     assert curve_dominance(a, b, kind="pr")[0] == reference_winner(flat_a, flat_b)
 
 
-def test_crossing_by_hand():
-    # y = x / 4 up to 0.5 then to 1; against y = x: they meet at the ends only.
-    low = ([0, 0.5, 1], [0, 0.125, 1])
-    assert curve_dominance(([0, 1], [0, 1]), low)[0] == "a"
-    # 0.2 + 0.8 x against 0 -> 0.9 at 0.5 -> 1: 0.2 + 0.8 x = 1.8 x at x = 0.2.
-    winner, crossings = curve_dominance(([0, 1], [0.2, 1.0]), ([0, 0.5, 1], [0, 0.9, 1]))
-    assert winner == "cross"
-    assert_allclose(crossings, [[0.2, 0.36]])
-
-
 @given(
     st.lists(st.integers(0, 1), min_size=2, max_size=8),
     st.lists(st.integers(0, 3), min_size=10, max_size=10),

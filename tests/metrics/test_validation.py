@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.coverage import consistent_with
 from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.interpolate import CubicSpline
@@ -10,7 +9,7 @@ from scipy.special import expit, logit
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, r2_score
 
-from skeval.metrics import _validation, calibration_measures, validation_size
+from skeval.metrics import calibration_measures, validation_size
 
 
 def draw(n, seed, slope=1.0, shift=0.0):
@@ -179,22 +178,6 @@ def test_sizes_are_those_that_pmvalsampsize_prints():
 def test_a_size_that_cannot_be_found_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         validation_size(**({"prevalence": 0.3} | options))
-
-
-@pytest.mark.simulated
-@pytest.mark.parametrize("size", [1, 5])
-def test_intervals_hold_what_calibrated_probabilities_have(size, monkeypatch):
-    """In groups each sample is there `size` times, and counts once."""
-    monkeypatch.setattr(_validation, "N_DRAWS", 20)  # the other measures draw nothing
-    truth = {"observed_expected": 1, "in_the_large": 0, "intercept": 0, "slope": 1}
-    hits = dict.fromkeys(truth, 0)
-    for seed in range(20):
-        y, p = (np.repeat(each, size) for each in draw(150, [seed, size]))
-        groups = np.arange(len(y)) // size if size > 1 else None
-        found = calibration_measures(y, p, groups=groups, random_state=seed)
-        for name, value in truth.items():
-            hits[name] += value in found[name].interval
-    assert all(consistent_with(n, 20) for n in hits.values()), hits
 
 
 def test_the_size_for_the_net_benefit_has_the_simulated_standard_error():

@@ -1,9 +1,5 @@
 """Properties of error_interval that hold for every method."""
 
-import inspect
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from helpers.crossed import each_value
@@ -350,12 +346,3 @@ def test_leaving_one_out_is_not_repeated():
     rows = [np.flatnonzero(np.arange(N) != i) for i in range(N)]
     wrong = [BAYES.fit(X[rest], Y[rest]).predict(X[[i]])[0] != Y[i] for i, rest in enumerate(rows)]
     assert result.value == pytest.approx(np.mean(wrong), rel=1e-12)
-
-
-def test_every_row_of_the_table_is_described():
-    guide = Path(__file__).parents[2] / "doc" / "user_guide" / "confidence.rst"
-    for name, method in ERROR_METHODS.items():
-        assert f'"{name}"' in error_interval.__doc__
-        assert re.search(r": .* fits?\.", inspect.getdoc(method.estimate).splitlines()[0])
-    if guide.is_file():
-        assert ".. error-methods::" in guide.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn import metrics
 from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
+from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import pairwise_distances
 
@@ -176,40 +176,6 @@ def test_compactness(case):
     assert sk.compactness_score(data, y, metric=metric) == pytest.approx(np.sqrt(np.mean(every)))
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-def test_all_at_once_equal_one_by_one(case):
-    X, y, D, _, kind, _ = case
-    data, metric = as_input(X, D, kind)
-    found = sk.internal_indices(data, y, metric=metric, n_neighbors=3)
-    within = sk.within_cluster_distances(data, y, metric=metric)
-    between = sk.between_cluster_distances(data, y, metric=metric)
-    samples = sk.silhouette_samples(data, y, metric=metric)
-    np.testing.assert_array_equal(found["silhouette_samples"], samples)
-    np.testing.assert_allclose(found["mean_within"], within["mean"], rtol=1e-13)
-    np.testing.assert_allclose(found["max_within"], within["max"], rtol=1e-13)
-    np.testing.assert_array_equal(found["mean_between"], between["mean"])
-    np.testing.assert_array_equal(found["min_between"], between["min"])
-    np.testing.assert_array_equal(found["centroid_between"], between["centroid"])
-    assert found["silhouette"] == pytest.approx(samples.mean(), rel=1e-13)
-    dunn = sk.dunn_score(data, y, metric=metric)
-    assert found["dunn"] == pytest.approx(dunn, rel=1e-12, nan_ok=True)
-    connectivity = sk.connectivity_score(data, y, metric=metric, n_neighbors=3)
-    assert found["connectivity"] == pytest.approx(connectivity, rel=1e-12)
-    if metric == "precomputed":
-        assert np.isnan(
-            [found["sse"], found["compactness"], found["davies_bouldin_pairwise"]]
-        ).all()
-        return
-    assert found["sse"] == pytest.approx(sk.compactness_score(data, y, unit="sum"), rel=1e-13)
-    assert found["compactness"] == pytest.approx(sk.compactness_score(data, y), rel=1e-13)
-    for dispersion, value in [
-        ("pairwise", found["davies_bouldin_pairwise"]),
-        ("centroid", found["davies_bouldin_centroid"]),
-    ]:
-        alone = sk.davies_bouldin_index(data, y, metric=metric, dispersion=dispersion)
-        assert value == pytest.approx(alone, rel=1e-13)
-
-
 NOISE_FUNCTIONS = {
     "silhouette": lambda X, D, keys: reference.silhouette_samples(D, keys).mean(),
     "dunn": lambda X, D, keys: reference.dunn(D, keys),
@@ -283,26 +249,6 @@ def test_one_far_cluster_makes_no_others_coincide(far):
         assert index["davies_bouldin_centroid"] == pytest.approx(expected, rel=1e-4)
 
 
-LOADERS = {"iris": load_iris, "wine": load_wine, "digits": load_digits}
-
-
-@pytest.fixture(params=LOADERS, scope="module")
-def data(request):
-    return LOADERS[request.param](return_X_y=True)
-
-
-@pytest.fixture(scope="module")
-def found(data):
-    return sk.internal_indices(*data)
-
-
-@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "cosine", "seuclidean"])
-def test_silhouette_of_other_metrics(metric):
-    X, y = load_iris(return_X_y=True)
-    expected = metrics.silhouette_samples(X, y, metric=metric)
-    np.testing.assert_allclose(sk.silhouette_samples(X, y, metric=metric), expected, atol=1e-10)
-
-
 def test_mahalanobis_takes_its_covariance_from_all_samples():
     X, y = load_iris(return_X_y=True)
     D = cdist(X, X, "mahalanobis", VI=np.linalg.inv(np.cov(X.T)))
@@ -324,14 +270,6 @@ def test_boolean_metric():
     X, y = X[:300] > 8, y[:300]
     expected = metrics.silhouette_score(X, y, metric="jaccard")
     assert sk.silhouette_score(X, y, metric="jaccard") == pytest.approx(expected, abs=1e-10)
-
-
-def test_callable_metric():
-    X, y = load_iris(return_X_y=True)
-    X, y = X[::4], y[::4]
-    found = sk.silhouette_score(X, y, metric=lambda a, b: np.abs(a - b).max())
-    expected = metrics.silhouette_score(X, y, metric="chebyshev")
-    assert found == pytest.approx(expected, abs=1e-10)
 
 
 X = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
