@@ -6,7 +6,6 @@ from helpers.crossed import each_value
 from helpers.svm import solve_on_gram_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference.svm import dual_objective, primal_objective, solve_dual
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -137,23 +136,6 @@ def test_a_wrong_strip_is_noticed(monkeypatch):
     assert narrow.converged.all()
     for b in range(150):
         assert_optimal(X, y, box[b], narrow.alpha[b], narrow.decision[b])
-
-
-@each_value
-@pytest.mark.parametrize("p", [2, 30])
-@pytest.mark.parametrize("seed", range(3))
-def test_like_the_reference_implementation(p, seed):
-    rng = np.random.default_rng(seed)
-    X, y = rng.normal(size=(16, p)), np.repeat([-1.0, 1.0], 8)
-    X[:, 0] += y
-    box = np.stack([exponential(rng, 1, 16)[0], counts(rng, 1, 16)[0], np.full(16, 1e-3)])
-    solution = LinearSVMBatch(X).solve(y, box)
-    for b in range(3):
-        alpha, intercept = solve_dual(X, y, box[b])
-        w = (y * alpha) @ X
-        np.testing.assert_allclose(solution.decision[b], X @ w + intercept, atol=1e-6)
-        primal = primal_objective(X, y, box[b], w, intercept)
-        assert dual_objective(X, y, solution.alpha[b]) == pytest.approx(primal, rel=1e-8)
 
 
 @pytest.mark.parametrize("p", [3, 40])

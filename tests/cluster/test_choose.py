@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -206,7 +205,6 @@ def test_result_and_display():
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert "chosen by this rule: 3" in labels
     assert display.plot(ax=display.ax_) is display
-    plt.close(display.figure_)
 
 
 def test_side_by_side():

@@ -1,6 +1,5 @@
 """Stability of clusters: fpc's definition and resamples, verdicts, seeds, bad input."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -112,7 +111,6 @@ def test_result_and_display():
     widths = [bar.get_width() for bar in display.bars_]
     np.testing.assert_allclose(widths, result.values)
     assert display.plot(ax=display.ax_) is display
-    plt.close(display.figure_)
 
 
 # Protein in the diet of 25 European countries (Hand et al., 1994, A Handbook of Small Data Sets):

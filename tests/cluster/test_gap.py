@@ -1,6 +1,5 @@
 """The gap statistic: its definition, R's numbers, the paper's scenarios, seeds, bad input."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers.crossed import each_value
@@ -141,4 +140,3 @@ def test_result_and_display():
     display = StabilityDisplay.from_result(found)
     np.testing.assert_array_equal(display.errorbar_.lines[0].get_ydata(), found.values)
     assert display.plot(ax=display.ax_) is display
-    plt.close(display.figure_)

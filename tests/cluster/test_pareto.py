@@ -1,6 +1,5 @@
 """Pareto dominance, the comparison of clusterings, and its plots."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -155,7 +154,6 @@ def test_indices_display():
     with pytest.raises(ValueError, match="axes for each of silhouette, dunn, connectivity; got 1"):
         display.plot([display.axes_[0]])
     assert display.plot(display.axes_) is display
-    plt.close(display.figure_)
 
 
 def test_pareto_display_marks_the_front_of_the_two_indices():
@@ -168,4 +166,3 @@ def test_pareto_display_marks_the_front_of_the_two_indices():
     assert display.ax_.get_xlabel() == "connectivity (smaller is better)"
     assert {text.get_text() for text in display.ax_.texts} == set(PARTITIONS)
     assert ParetoDisplay.from_result(result, ax=display.ax_).x == "silhouette"
-    plt.close(display.figure_)

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -114,4 +113,3 @@ def test_result_and_display():
     assert display.lines_[0].get_xdata()[0] == found.statistic
     assert display.ax_.get_xlabel() == "silhouette score"
     assert display.plot(ax=display.ax_) is display
-    plt.close(display.figure_)

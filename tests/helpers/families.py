@@ -16,7 +16,6 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
@@ -345,7 +344,6 @@ FAMILIES = {
     "supervised": SUPERVISED,
     "unsupervised": UNSUPERVISED,
 }
-LOGISTIC = LogisticRegression(max_iter=200)
 
 
 def public_names():

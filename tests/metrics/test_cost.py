@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from reference import classification, ranking
 from reference import ranking as reference
 from scipy.integrate import quad
+from scipy.stats import binom, norm
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
@@ -152,6 +153,38 @@ def test_one_class():
         expected_cost([0, 1], [1, 2], probability_cost=2)
     with pytest.raises(ValueError, match="y_score contains NaN"):
         cost_curve([0, 1], [1, np.nan])
+
+
+def population(separation, x, cuts=None):
+    """Return the lowest cost over every threshold of two normal scores, or of their classes."""
+    cuts = np.linspace(-8, 8 + separation, 100_001) if cuts is None else cuts
+    cuts = np.concatenate([[-np.inf], cuts, [np.inf]])
+    costs = norm.sf(cuts) * (1 - x[:, None]) + norm.cdf(cuts, separation) * x[:, None]
+    return costs.min(axis=1)
+
+
+def covered(n, separation, n_sets, n_resamples, n_points, seed=0, cuts=None):
+    """Return in how many data sets the band holds the true cost, at each x inside (0, 1)."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([1, 0], n)
+    x = np.linspace(0, 1, n_points)[1:-1]
+    truth = population(separation, x, cuts)
+    hits = np.zeros(len(x), dtype=int)
+    for _ in range(n_sets):
+        score = rng.normal(size=2 * n) + separation * y
+        score = score if cuts is None else np.digitize(score, cuts)
+        band = cost_curve_band(
+            y, score, n_resamples=n_resamples, n_points=n_points, random_state=rng
+        )
+        hits += (band.low[1:-1] <= truth) & (truth <= band.high[1:-1])
+    return hits
+
+
+@pytest.mark.simulated
+@pytest.mark.parametrize(("n", "separation"), [(30, 1), (100, 2)])
+def test_it_covers_in_93_of_100_data_sets_at_least(n, separation):
+    hits = covered(n, separation, n_sets=25, n_resamples=50, n_points=6)
+    assert binom.cdf(hits, 25, 0.93).min() > 0.005
 
 
 def test_groups_widen_the_band_of_a_difference():

@@ -60,6 +60,12 @@ def test_the_interval_of_the_scaled_brier_score_includes_the_estimate(weighted):
             assert found.interval.low < found.value < found.interval.high
 
 
+def shrink(y, ratio):
+    """Return a ratio of variances, shrunk toward 1 if it is below."""
+    n = min(y.sum(), len(y) - y.sum())
+    return max(ratio, (n * ratio + 4) / (n + 4))
+
+
 def test_the_regressions_are_those_of_statsmodels(sample, found):
     """Generalized linear models with an offset, and their sandwich (HC0)."""
     sm = pytest.importorskip("statsmodels.api")
@@ -72,6 +78,16 @@ def test_the_regressions_are_those_of_statsmodels(sample, found):
     for at, name in enumerate(("intercept", "slope")):
         assert found[name].value == pytest.approx(both.params[at], abs=1e-8)
         assert found[name].standard_error == pytest.approx(both.bse[at], rel=1e-6)
+    plain = sm.GLM(y, np.column_stack([ones, odds]), family=family).fit()
+    for end in found["slope"].interval:  # twice the loss of profile likelihood is z^2 r
+        profile = sm.GLM(y, ones, family=family, offset=end * odds).fit()
+        lost = 2 * (both.llf - profile.llf) / shrink(y, (both.bse[1] / plain.bse[1]) ** 2)
+        assert lost == pytest.approx(stats.norm.ppf(0.975) ** 2, rel=1e-6)
+    model = sm.GLM(y, ones, family=family, offset=odds).fit()
+    for end in found["in_the_large"].interval:
+        mean = expit(odds + end)
+        information = np.sum(mean * (1 - mean)) * shrink(y, (large.bse[0] / model.bse[0]) ** 2)
+        assert np.sum(y - mean) ** 2 / information == pytest.approx(stats.norm.ppf(0.975) ** 2)
 
 
 def test_groups_and_weights_are_those_of_statsmodels(sample):
@@ -117,8 +133,7 @@ def test_ends_of_the_score_interval_are_where_the_test_is_significant(sample, fo
     y, p = sample
     each = found["observed_expected"].interval
     ratio = found["observed_expected"].standard_error ** 2 * p.sum() ** 2 / y.sum()
-    n = min(y.sum(), len(y) - y.sum())
-    larger = max(ratio, (n * ratio + 4) / (n + 4))
+    larger = shrink(y, ratio)
     for end in (each.low, each.high):
         z2 = (y.sum() - end * p.sum()) ** 2 / (larger * end * p.sum())
         assert z2 == pytest.approx(stats.norm.ppf(0.975) ** 2)

@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose
 from sacrebleu import significance
 from sacrebleu.metrics import BLEU
 from sklearn.datasets import make_classification
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, f1_score, log_loss
 from sklearn.model_selection import (
     RepeatedKFold,
@@ -240,16 +239,6 @@ def test_bleu_is_a_metric_like_others():
     for method, counted in zip(("bootstrap", "permutation"), both, strict=True):
         slow = compare(plain_bleu, (np.array(a), np.array(b)), method=method, n_resamples=30)
         assert_allclose(slow.difference.extra.replicates, counted.extra.replicates[:30], rtol=1e-12)
-    assert both[0].interval.low == both[1].interval.low
-    assert_allclose(both[0].pvalue, both[1].pvalue, atol=0.06)
-    low, high = np.quantile(both[0].extra.replicates, [0.025, 0.975])
-    assert_allclose([*both[0].interval], [low, high])
-    less, greater = (
-        compare(method="bootstrap", alternative=side).difference for side in ("less", "greater")
-    )
-    assert greater.pvalue < both[0].pvalue < less.pvalue
-    with pytest.warns(UndefinedMetricWarning, match="do not vary"):
-        assert compare(predictions=(a, a)).difference.pvalue == 1.0
     short = compare(partial(bleu_score, max_order=2), (a, b, references))
     assert short.scoring == "bleu_score"
     assert short.best == ("prediction 3",)

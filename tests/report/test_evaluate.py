@@ -180,9 +180,6 @@ def test_permutation_is_the_single_function(two_classes):
     report = evaluate(GaussianNB(), X, y, cv=3, **options)
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
     assert report.permutation.n_resamples == 10
-    single = cross_val_error(GaussianNB(), X, y, cv=3, random_state=0)
-    assert report.permutation.statistic == pytest.approx(1 - single.extra.fold_mean, abs=1e-12)
-    assert report.permutation.pvalue == 1 / 11
     assert report.to_dict()["permutation"]["pvalue"] == report.permutation.pvalue
     own = evaluate(GaussianNB(), X, y, cv=cv, **options)
     single = permutation_test(
