@@ -433,19 +433,6 @@ def test_what_cannot_be_exchanged_is_refused(y, groups, exchange, message):
         orders_of(y, groups, exchange)
 
 
-def test_what_is_tested_is_said():
-    X = np.random.default_rng(0).normal(size=(20, 1))
-    options = {"cv": 2, "n_permutations": 3, "random_state": 0}
-    found = permutation_test(GaussianNB(), X, PURE, groups=OF_FOUR, **options)
-    assert found.exchanged == "whole groups"
-    assert "the labels of a group and the features of a group are independent" in str(found)
-    in_time = TimeSeriesSplit(2)
-    y = np.random.default_rng(1).integers(0, 2, 40)
-    X = np.random.default_rng(2).normal(size=(40, 1))
-    found = permutation_test(GaussianNB(), X, y, exchange="rotations", **options | {"cv": in_time})
-    assert "stationary" in found.null_hypothesis
-
-
 @pytest.mark.simulated
 @pytest.mark.parametrize("exchange", ["blocks", "rotations"])
 def test_the_level_is_held_in_time(exchange):

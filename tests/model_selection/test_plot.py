@@ -137,12 +137,6 @@ def test_intervals_of_scores_and_of_one_result():
         EstimatesDisplay.from_result([3])
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def many():
     rng = np.random.default_rng(0)
