@@ -243,3 +243,17 @@ def test_limits_of_weighted_events_are_near_those_of_a_simulation():
     assert_allclose(share_limits(p, weight, 0.95), np.quantile(share, [0.025, 0.975]), atol=0.01)
     certain = np.array([0.0, 1.0])
     assert share_limits(certain, np.array([1.0, 3.0]), 0.95) == (0.75, 0.75)
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.1, 0.02])
+def test_limits_of_weighted_events_hold_the_share_that_is_none_at_all(rate):
+    rng = np.random.default_rng(1)
+    held = []
+    for _ in range(20):
+        p, weight = rng.beta(4 * rate, 4 - 4 * rate, 20), rng.exponential(size=20)
+        share = (rng.random((500, 20)) < p) @ weight / weight.sum()
+        low, high = share_limits(p, weight, 0.95)
+        held.append(np.mean((low <= share) & (share <= high)))
+        turned = share_limits(1 - p, weight, 0.95)
+        assert_allclose(turned, (1 - high, 1 - low), atol=1e-9)
+    assert np.mean(held) > 0.94
