@@ -23,7 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval._inference.errors import combine
 from skeval._resampling.inputs import validate_inputs
 from skeval.model_selection import bootstrap_score
-from skeval.model_selection._bootstrap import limit_score, read_scorers
+from skeval.model_selection._bootstrap import limit_score, read_scorer
+from skeval.model_selection._estimates import NamedScore
 
 METHODS = ("oob", ".632", ".632+", "optimism")
 CLASSES = ("roc_auc", "f1", "calibration_slope")
@@ -87,7 +88,7 @@ def run_cell(cell, n_sets, n_resamples=80, n_new=20_000, seed=0):
         X, y = draw(rng, n, p, effect, share)
         new_X, new_y = draw(rng, n_new, p, effect, share)
         model = estimator.fit(X, y)
-        scorers = read_scorers(validate_inputs(estimator, X, y, with_loss=False), list(names))
+        inputs = validate_inputs(estimator, X, y, with_loss=False)
         results = bootstrap_score(
             estimator,
             X,
@@ -98,7 +99,7 @@ def run_cell(cell, n_sets, n_resamples=80, n_new=20_000, seed=0):
             random_state=number,
         )
         for name, result in results.items():
-            true = scorers[name](model, new_X, new_y)
+            true = read_scorer(inputs, NamedScore(name, name))(model, new_X, new_y)
             gamma = UNRELATED[name]
             values = {"optimism": result.value}
             for method in METHODS[:3]:

@@ -297,7 +297,7 @@ def resubstitution_error(
 def resubstitution(inputs: Inputs, _: SeedSequence | None = None) -> Estimate:
     """Test on the training samples; its interval does not cover the true error: 1 fit."""
     inputs = inputs.with_options(n_jobs=None, verbose=0)
-    return average_folds(inputs, whole_plan(len(inputs.target)))
+    return average_folds(inputs, whole_plan(len(inputs.target)), by_sample=True)
 
 
 def fit_to_all(inputs: Inputs, request: FitRequest | None = None) -> FitOutput:
@@ -476,11 +476,14 @@ def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
     return ResamplingPlan(n, n_units, draw)
 
 
-def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -> Estimate:
+def average_folds(
+    inputs: Inputs, plan: ResamplingPlan, ordered: bool = False, by_sample: bool = False
+) -> Estimate:
     """Return the error over folds; the losses of each unit are summed first.
 
     If the folds keep the order of the samples, the units are blocks of time, and the error refers
-    to the fitted models themselves.
+    to the fitted models themselves. The replicates are the errors of the folds, or the losses of
+    a single test set if `by_sample` is true.
     """
     weights, n = inputs.relative_weight, len(inputs.target)
     # sums of losses for each sample, and the error of each fold
@@ -521,7 +524,8 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
     }
     # the interval: of one test set, of blocks of time, or with an inflated variance
     if len(of_folds) == 1 and not ordered:
-        return estimate_error(inputs, error, spread.error, means, **fields)
+        replicates = means if by_sample else of_folds
+        return estimate_error(inputs, error, spread.error, replicates, **fields)
     fields["fold_mean"] = float(np.nanmean(of_folds))
     if ordered:
         fields["first"] = "jeffreys"

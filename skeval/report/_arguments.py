@@ -89,8 +89,8 @@ def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[st
     n = count_columns(X)
     if names is None:
         return None
-    if isinstance(names, str) or np.ndim(names) != 1 or len(names) != n:
-        got = repr(names) if isinstance(names, str) else len(names)
+    if np.ndim(names) != 1 or len(names) != n:
+        got = len(names) if np.ndim(names) == 1 else repr(names)
         raise ValueError(
             f"feature_names must have a name for each of {n or 'no'} features, got {got}."
         )

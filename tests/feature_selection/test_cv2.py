@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import BaggingClassifier
 from sklearn.feature_selection import RFECV, SelectFdr, SelectFromModel, SelectKBest, f_classif
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
@@ -222,6 +223,15 @@ def test_samples_of_weight_zero_take_no_part_in_anything(kind, cv):
     assert found.get_support().tolist() == alone.get_support().tolist()
     assert found.decision_function(data).tolist() == alone.decision_function(data).tolist()
     assert cv is None or found.cv2_error_ == alone.cv2_error_
+
+
+def test_an_out_of_bag_score_of_noise_is_near_chance():
+    """Bagging leaves samples out by a weight of 0."""
+    X, y = np.random.default_rng(0).normal(size=(50, 1000)), np.arange(50) % 2
+    rule = CV2FeatureSelectionPipeline(SelectKBest(k=20), cv=None)
+    bagging = BaggingClassifier(rule, 25, oob_score=True, random_state=0)
+    with pytest.warns(UserWarning, match="sample_weight does not reach SelectKBest"):
+        assert bagging.fit(X, y).oob_score_ < 0.6
 
 
 def test_a_selector_may_read_columns_of_a_data_frame_by_name():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reference import selection as reference
-from scipy.stats import t
+from scipy.stats import binomtest, t
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_selection import RFE, SelectKBest, VarianceThreshold
 from sklearn.linear_model import LogisticRegression
@@ -86,6 +86,24 @@ def test_to_frame_and_text():
     result = selection_stability([[1, 0, 1, 0], [0, 0, 1, 1], [1, 0, 1, 0]])
     assert result.to_frame()[["selected_ever", "selected_always"]].to_numpy().tolist() == [[3, 1]]
     assert "selected always" in str(result)
+
+
+@pytest.mark.simulated
+@pytest.mark.parametrize("method", ["nogueira", "jaccard"])
+def test_interval_covers_the_population_value(method):
+    """Independent rounds, features selected with unequal probabilities."""
+    rng = np.random.default_rng(1)
+    probability = np.r_[np.full(5, 0.8), np.full(25, 0.1)]
+
+    def draw(n_rounds):
+        return rng.random((n_rounds, 30)) < probability
+
+    truth = selection_stability(draw(3000), method=method).value
+    covered = 0
+    for _ in range(100):
+        result = selection_stability(draw(60), method=method, confidence_level=0.9)
+        covered += result.interval.low <= truth <= result.interval.high
+    assert binomtest(covered, 100, 0.9).pvalue > 0.001
 
 
 KEEPS_TALKING = "selecting features on all samples before cross-validating"

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
 from scipy import stats
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
@@ -24,6 +25,7 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
 
@@ -247,6 +249,27 @@ def test_folds_that_can_be_made_in_one_way_are_not_repeated():
 
 def nearness(estimator, X, y):
     return -float(np.abs(estimator.predict(X) - y).mean())
+
+
+@pytest.mark.slow
+def test_corrected_t_does_not_reject_too_often_and_the_plain_t_does():
+    """Two classifiers on features of the same worth: no difference in expectation."""
+    rejected = plain = 0
+    cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0)
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], 30)
+        x = rng.normal(size=(60, 2)) + 0.8 * y[:, None]
+        models = [
+            make_pipeline(make_column_transformer(("passthrough", [j])), GaussianNB())
+            for j in (0, 1)
+        ]
+        result = compare_classifiers(models, x, y, cv=cv)
+        rejected += result.difference.pvalue <= 0.05
+        plain += stats.ttest_rel(*result.split_scores.T).pvalue <= 0.05
+    print(f"corrected {rejected / 200:.3f}, plain t {plain / 200:.3f}")
+    assert stats.binom.sf(rejected - 1, 200, 0.05) > 0.001
+    assert plain > 2 * rejected
 
 
 def test_a_number_of_folds_is_shuffled_and_splits_no_group():

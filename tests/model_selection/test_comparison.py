@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
-from scipy.stats import norm, t
+from scipy.stats import binomtest, norm, t
 from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
@@ -176,6 +176,33 @@ def test_estimators_come_in_a_dict_or_a_list():
         compare_classifiers(THREE, X, Y, alternative="less")
 
 
+TRUE = np.array([0.0, 0.0, 1.2, 2.4])
+
+
+def cover_ranks(n_data_sets):
+    """Count the data sets in which the intervals of all ranks hold the true ones.
+
+    Where two are truly equal, either may come first: both places have to be held.
+    """
+    least = 1 + (TRUE[:, None] < TRUE).sum(axis=1)
+    most = len(TRUE) - (TRUE[:, None] > TRUE).sum(axis=1)
+    rng, covered, sure = np.random.default_rng(0), 0, 0
+    for _ in range(n_data_sets):
+        scores = dict(zip("abcd", TRUE[:, None] + rng.normal(size=(4, 15)), strict=True))
+        ranks = compare_scores(scores, test_train_ratio=1e-9).ranks
+        ends = np.array([[*each.interval] for each in ranks.values()])
+        covered += bool((ends[:, 0] <= least).all() and (most <= ends[:, 1]).all())
+        sure += bool(ends[3, 0] == 4 or ends[3, 1] == 1)
+    return covered, sure
+
+
+@pytest.mark.simulated
+def test_intervals_of_ranks_hold_the_true_ranks_together():
+    covered, sure = cover_ranks(80)
+    assert stats.binom.cdf(covered, 80, 0.95) > 0.001
+    assert sure > 20
+
+
 def test_ranks_do_not_depend_on_the_order_of_systems():
     rng = np.random.default_rng(1)
     scores = {name: rng.normal(at / 2, 1, 12) for at, name in enumerate("abcde")}
@@ -296,6 +323,18 @@ def test_bad_margins(margin):
     y, systems = draw(50, {"a": 0.9, "b": 0.8})
     with pytest.raises(ValueError, match="margin must be None or a finite number above 0, got"):
         compare_predictions(y, systems, margin=margin)
+
+
+@pytest.mark.simulated
+def test_size_at_the_margin():
+    """The first system is worse by exactly the margin; the test has its level of 5 %."""
+    rejected = 0
+    for seed in range(400):
+        y, systems = draw(300, {"a": 0.80, "b": 0.85}, seed)
+        pair = compare_predictions(y, systems, method="mcnemar", margin=0.05)["a", "b"]
+        rejected += pair.pvalue_noninferior <= 0.05
+    assert binomtest(rejected, 400, 0.05, alternative="greater").pvalue > 0.001
+    assert rejected > 4
 
 
 RNG = np.random.default_rng(0)

@@ -228,6 +228,18 @@ def test_pairs_of_kept_scores_are_tested_on_their_own_data_sets():
         compare_scores(np.array(apart), missing="keep", over="datasets")
 
 
+def test_skillings_and_mack_has_its_size():
+    """At most 27 of 300 equal tables by a binomial test; 15 are expected."""
+    n_rejected = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        scores = rng.normal(size=(15, 4))
+        scores[rng.random(scores.shape) < 0.2] = np.nan
+        scores = scores[np.isfinite(scores).sum(axis=1) > 1]
+        n_rejected += skillings_mack(rank_rows(scores)).pvalue <= 0.05
+    assert 5 <= n_rejected <= 27
+
+
 @pytest.mark.parametrize(
     ("scores", "options", "error", "message"),
     [

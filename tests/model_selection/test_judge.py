@@ -110,6 +110,16 @@ def test_coverage(n, rate, accuracy):
     assert 0.93 <= np.mean((low <= rate) & (rate <= high)) <= 0.985
 
 
+def test_coverage_of_graded_judgments():
+    rng, covered, n_sets = np.random.default_rng(0), 0, 300
+    for _ in range(n_sets):
+        quality = rng.normal(size=500)
+        judge = quality + 0.5 * rng.normal(size=500)
+        y = quality[:50] > -1
+        covered += 0.8413447 in judge_assisted_interval(y, judge[:50], judge[50:]).interval
+    assert consistent_with(covered, n_sets, 0.95)
+
+
 @pytest.mark.parametrize("binary", [True, False])
 def test_coverage_of_skewed_judgments(binary):
     """The judgment is log-normal, as a likelihood or a length; raw judgments covered .88."""

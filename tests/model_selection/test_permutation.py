@@ -10,7 +10,8 @@ from scipy.stats import binomtest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_selection import SelectKBest
-from sklearn.metrics import accuracy_score, f1_score, make_scorer
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import accuracy_score, f1_score, make_scorer, r2_score
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -81,6 +82,23 @@ def test_any_scorer(scoring):
     assert ours.statistic == score
     assert ours.null_distribution.tolist() == null.tolist()
     assert ours.pvalue == pvalue
+
+
+def test_regression():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = X[:, 0] + rng.normal(size=30)
+    model, cv, orders = LinearRegression(), KFold(5), some_orders(30, 10)
+    ours = permutation_test(model, X, y, cv=cv, permutations=orders)
+    score, null, pvalue = permutation_test_score(
+        model, X, y, cv=cv, n_permutations=10, random_state=1
+    )
+    assert ours.pvalue == pvalue
+    # All labels are predicted at once, which adds in another order.
+    assert ours.statistic == pytest.approx(score, rel=1e-12)
+    assert ours.null_distribution == pytest.approx(null, rel=1e-12)
+    loop = reference.null_distribution(model, X, y, cv, orders, r2_score)
+    assert ours.null_distribution == pytest.approx(loop, rel=1e-12)
 
 
 class CountingNB(GaussianNB):
@@ -212,6 +230,16 @@ def test_sequential_stop_against_its_definition(h, sixty):
     assert early.stopped
     assert early.null_distribution.tolist() == whole.null_distribution[:used].tolist()
     assert "stopped                    True" in str(early)
+
+
+def test_sequential_without_a_stop_is_the_plain_test():
+    X, y = some_data(shift=3)
+    options = {"cv": StratifiedKFold(3), "permutations": some_orders(30, 19)}
+    whole = permutation_test(NearestCentroid(), X, y, **options)
+    early = permutation_test(NearestCentroid(), X, y, max_exceedances=5, **options)
+    assert not early.stopped
+    assert early.pvalue == whole.pvalue == 1 / 20
+    assert early.pvalue_interval == whole.pvalue_interval
 
 
 def test_sequential_saves_fits_and_each_metric_stops_by_itself():
@@ -369,6 +397,20 @@ def test_interval_after_a_stop(h, used):
     assert tuple(interval) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.simulated
+@pytest.mark.parametrize("rule", [None, stop_after(39, 5), stop_when_decided(39, 0.1)])
+def test_pvalue_is_valid(rule):
+    """P(pvalue <= a) <= a when the observed score is one more draw of the null distribution."""
+    rng = np.random.default_rng(1)
+    pvalues = []
+    for _ in range(2000):
+        draws = rng.integers(0, 30, size=40) / 30  # with ties
+        pvalues.append(permutation_result("score", draws[0], draws[1:], rule).pvalue)
+    for level in (0.025, 0.05, 0.1, 0.3):
+        rejected = int(np.sum(np.array(pvalues) <= level))
+        assert binomtest(rejected, 2000, level, alternative="greater").pvalue > 0.001
+
+
 @pytest.mark.parametrize("splits", [False, True])
 def test_folds_that_keep_the_order_ask_for_permutations_that_do(splits):
     rng = np.random.default_rng(0)
@@ -431,6 +473,40 @@ def test_each_rotation_is_used_once():
 def test_what_cannot_be_exchanged_is_refused(y, groups, exchange, message):
     with pytest.raises(ValueError, match=message):
         orders_of(y, groups, exchange)
+
+
+def test_what_is_tested_is_said():
+    X = np.random.default_rng(0).normal(size=(20, 1))
+    options = {"cv": 2, "n_permutations": 3, "random_state": 0}
+    found = permutation_test(GaussianNB(), X, PURE, groups=OF_FOUR, **options)
+    assert found.exchanged == "whole groups"
+    assert "the labels of a group and the features of a group are independent" in str(found)
+    in_time = TimeSeriesSplit(2)
+    y = np.random.default_rng(1).integers(0, 2, 40)
+    X = np.random.default_rng(2).normal(size=(40, 1))
+    found = permutation_test(GaussianNB(), X, y, exchange="rotations", **options | {"cv": in_time})
+    assert "stationary" in found.null_hypothesis
+
+
+@pytest.mark.simulated
+@pytest.mark.filterwarnings("ignore:.*groups have a single label")
+@pytest.mark.parametrize("exchange", ["within_groups", "whole_groups", "samples"])
+def test_the_level_is_held_in_groups(exchange):
+    """Of labels and features that the groups share a part of each; of samples it is not."""
+    rejected, groups = 0, np.repeat(np.arange(20), 6)
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        shared = rng.normal(size=(20, 2))[groups] + rng.normal(size=(120, 2))
+        y = (shared[:, 0] > 0).astype(float)
+        x = shared[:, 1]
+        if exchange == "within_groups":  # what is common to a group is no chance there
+            x = x + y[groups * 6]
+        orders = orders_of(y, groups, exchange, 39)[1]
+        x = x - x.mean()
+        null = np.abs((y[orders] - y.mean()) @ x)
+        rejected += 1 + np.sum(null >= abs((y - y.mean()) @ x)) <= 2
+    held = binomtest(rejected, 100, 0.05).pvalue > 0.001
+    assert held == (exchange != "samples"), rejected
 
 
 @pytest.mark.simulated

@@ -128,6 +128,14 @@ def test_a_search_keeps_its_best_score_and_estimator(name):
     assert search.best_estimator_.predict(X).shape == y.shape
 
 
+def test_under_ordinary_folds_a_resampling_scorer_is_refused():
+    X, y = two_classes()
+    for scorer in SCORING.values():
+        for error_score, error in (("raise", ValueError), (np.nan, UserWarning), (0, UserWarning)):
+            with pytest.raises(error, match=r"cv must be WholeSample\(\).*the 10 samples"):
+                cross_validate(GaussianNB(), X, y, cv=4, scoring=scorer, error_score=error_score)
+
+
 OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)
 LOOPS = {
     "search": lambda X, y, **options: GridSearchCV(
@@ -377,6 +385,29 @@ def test_bad_options(make, error, message):
 
 
 # Noise
+
+
+@pytest.mark.filterwarnings("ignore:cv_error_ of PerturbationResamplingSVC ignores the step")
+@pytest.mark.parametrize(
+    ("name", "seeds"),
+    [(name, range(1)) for name in MODELS if name != "search"]
+    + [pytest.param(name, range(20), marks=pytest.mark.slow) for name in MODELS],
+)
+def test_on_noise_nothing_is_better_than_chance(name, seeds):
+    scoring = {name: SCORING[name] for name in (".632+", "p", "high")}
+    claims = dict.fromkeys(scoring, 0)
+    for seed in seeds:
+        X, y = noise(seed)
+        model = MODELS[name]
+        res = cross_validate(model, X, y, cv=WholeSample(), scoring=scoring, error_score="raise")
+        claims["p"] += -res["test_p"][0] <= 0.05
+        claims["high"] += -res["test_high"][0] < 0.5
+        claims[".632+"] += -res["test_.632+"][0] < 0.25
+        if name == "search":
+            continue
+        search = GridSearchCV(model, {}, cv=WholeSample(), scoring=scoring["high"]).fit(X, y)
+        assert search.best_score_ == res["test_high"][0]
+    assert all(count <= max(1, len(seeds) // 20) for count in claims.values()), claims
 
 
 @each_value

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from helpers.crossed import each_value
 from numpy.testing import assert_allclose
-from scipy.stats import t
+from scipy.stats import binom, norm, t
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -196,3 +196,30 @@ def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):
 def test_refusals(search, options, error, message):
     with pytest.raises(error, match=message):
         tuning_optimism(search, *noise(), **{"cv": 2, **options})
+
+
+def covered(n, rate, n_sets, search, cv):
+    """Return how many intervals hold the mean optimism of the data sets."""
+    found = []
+    for seed in range(n_sets):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], n // 2)
+        X = rng.normal(size=(n, 3))
+        X[:, 0] += 2 * norm.isf(rate) * y
+        found.append(tuning_optimism(search, X, y, cv=cv, random_state=seed))
+    truth = np.mean([result.value for result in found])
+    return sum(result.interval.low <= truth <= result.interval.high for result in found)
+
+
+@pytest.mark.simulated
+def test_it_covers_in_93_of_100_data_sets_at_least():
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, cv=2)
+    assert binom.cdf(covered(50, 0.5, 11, search, 3), 11, 0.93) > 0.005
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [50, 200])
+@pytest.mark.parametrize("rate", [0.5, 0.1])
+def test_it_covers_whatever_there_is_to_find(n, rate):
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 9, 13, 17]}, cv=3)
+    assert binom.cdf(covered(n, rate, 60, search, 5), 60, 0.93) > 0.001

@@ -124,6 +124,19 @@ def test_options_that_do_not_apply_are_refused(options):
         metric_interval(roc_auc_score, Y, SCORE, within=SUBJECT, **options)
 
 
+@pytest.mark.parametrize(("n_units", "size", "a"), [(20, 5, 19), (5, 20, 19)])
+def test_intervals_cover_means_near_one(n_units, size, a):
+    """Student's interval covered 0.86 and 0.88, with limits above 1."""
+    rng, covered = np.random.default_rng(n_units), 0
+    units = np.repeat(np.arange(n_units), size)
+    for _ in range(100):
+        right = rng.random(len(units)) < rng.beta(a, 1, n_units)[units]
+        found = metric_interval(accuracy_score, np.ones(len(units)), right * 1.0, within=units)
+        assert 0 <= found.interval.low <= found.value <= found.interval.high <= 1
+        covered += a / (a + 1) in found.interval
+    assert stats.binomtest(covered, 100, 0.95, "less").pvalue > 0.01
+
+
 @pytest.mark.parametrize(("right", "n"), [(5, 20), (0, 20), (4, 100)])
 def test_equal_units_have_the_interval_of_a_proportion(right, n):
     """20 units of 5 samples: n is the number of units if all are on a bound."""

@@ -114,6 +114,28 @@ def noise(seed, n_samples=40, n_features=300):
     return rng.normal(size=(n_samples, n_features)), np.repeat([0, 1], n_samples // 2)
 
 
+def count_claims(seeds, make):
+    """Return in how many sets of noise the upper limit of the error is below .5."""
+    models = [make().fit(*noise(seed)) for seed in seeds]
+    return sum(model.confidence_interval_.high < 0.5 for model in models)
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(3), pytest.param(range(20), marks=pytest.mark.slow)], ids=len
+)
+def test_selection_within_claims_nothing_on_noise(seeds):
+    selecting = make_pipeline(SelectKBest(k=5), SVC(kernel="linear"))
+    options = {"n_resamples": 40, "cv": 5, "random_state": 0}
+    claims = count_claims(seeds, lambda: PerturbationResamplingSVC(estimator=selecting, **options))
+    assert claims <= 1
+    # the trap that the docstring warns of: a selection in front has seen all labels
+    outside = [
+        make_pipeline(SelectKBest(k=5), PerturbationResamplingSVC(**options)).fit(*noise(seed))[-1]
+        for seed in seeds[:3]
+    ]
+    assert sum(model.confidence_interval_.high < 0.5 for model in outside) >= 2
+
+
 @pytest.mark.filterwarnings("ignore:sample_weight does not reach SelectKBest")
 @pytest.mark.parametrize("selecting", [False, True])
 def test_samples_of_weight_zero_take_no_part_in_anything(selecting):

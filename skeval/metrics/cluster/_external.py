@@ -260,7 +260,7 @@ def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
             whole = array.astype(np.int64)
         wrong = array[whole != array]
         if wrong.size:
-            raise ValueError(f"{name} must be discrete labels, got the fraction {wrong[0]!r}.")
+            raise ValueError(f"{name} must be discrete labels, got the fraction {wrong[0]}.")
         return whole
     # labels of any type that can be hashed
     if array.dtype.kind == "O":

@@ -168,16 +168,21 @@ def check_magnitude(data: Points) -> None:
 
 def _check_matrix(X: object) -> np.ndarray:
     """Return a validated distance matrix without changing its precision."""
-    if issparse(X):
-        raise TypeError(
-            'X must be a dense matrix of all distances when metric="precomputed", got sparse X. A '
-            "graph of neighbors is not enough; pass X.toarray() if X has all distances."
-        )
-    matrix: np.ndarray = check_data("X", X, dtype=PRECISIONS)
+    matrix: Any = check_data("X", X, accept_sparse="csr", dtype=PRECISIONS)
     rule = "X must be a square, symmetric, non-negative matrix with zero diagonal"
     rule += ' when metric="precomputed"'
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{rule}, got shape {matrix.shape}.")
+    if issparse(matrix):
+        matrix = matrix.toarray()
+        # pairs without an entry are at distance 0, and so is each of them from the same samples
+        zero = matrix == 0
+        if (zero != zero[zero.argmax(axis=1)]).any():
+            raise ValueError(
+                f"{rule}, and have an entry for each distance above 0 if it is sparse, got samples "
+                "at distance 0 that differ in their distances to a third one; a graph of neighbors "
+                "is no distance matrix."
+            )
     if matrix.min() < 0:
         raise ValueError(f"{rule}, got a distance of {matrix.min()}.")
     # zero diagonal and symmetric, up to rounding

@@ -122,7 +122,7 @@ def warn_of_order(
     # targets that are not sorted
     classes = result.target.classes is not None
     y = (result.target.codes if classes else result.target.y)[rows]
-    if not classes and (y.ndim > 1 or _rises(y)):
+    if not classes and (y.ndim > 1 or _find_direction(y)):
         return []
     # the target and the losses in file order
     named = {name: np.asarray(column)[rows] for name, column in {**columns, **left_out}.items()}
@@ -295,11 +295,12 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
     return True
 
 
-def _rises(values: np.ndarray) -> bool:
-    """Whether numbers rise or fall from row to row, with ties but enough distinct values."""
+def _find_direction(values: np.ndarray) -> str:
+    """Return "rises" or "falls" for numbers in order, with ties but enough distinct values."""
     steps = np.diff(values)
-    ordered = bool(np.all(steps >= 0) or np.all(steps <= 0))
-    return ordered and np.sum(steps != 0) >= MIN_TIMES - 1
+    if np.sum(steps != 0) < MIN_TIMES - 1:
+        return ""
+    return "rises" if np.all(steps >= 0) else "falls" if np.all(steps <= 0) else ""
 
 
 def _read_all_times(columns: Mapping[str, np.ndarray]) -> dict[str, list[np.ndarray]]:
@@ -311,19 +312,19 @@ def _read_all_times(columns: Mapping[str, np.ndarray]) -> dict[str, list[np.ndar
 def _find_rising_time(
     columns: Mapping[str, np.ndarray], times: Mapping[str, list[np.ndarray]]
 ) -> str:
-    """Describe the date, or the number named as a time, that rises along the rows; "" if none."""
-    for name, readings in times.items():
-        if any(_rises(reading) for reading in readings):
-            return f"{name if name == 'the index' else repr(name)} rises"
-    for name, column in _find_numbers(columns):
-        if TIME.fullmatch(name.replace("_", " ")) and _rises(column):
-            return f"{name!r} rises"
+    """Describe the date, or the number named as a time, that orders the rows; "" if none."""
+    named = [(name, column) for name, readings in times.items() for column in readings]
+    numbers = _find_numbers(columns)
+    named += [(name, column) for name, column in numbers if TIME.fullmatch(name.replace("_", " "))]
+    for name, column in named:
+        if direction := _find_direction(column):
+            return f"{name if name == 'the index' else repr(name)} {direction}"
     return ""
 
 
 def _describe_slow_columns(columns: Mapping[str, np.ndarray], similar: Sequence[float]) -> str:
     """Describe columns most of which change slowly, in rows that are sorted by none of them."""
-    if any(_rises(column) for _, column in _find_numbers(columns)):
+    if any(_find_direction(column) for _, column in _find_numbers(columns)):
         return ""
     n_slow = sum(value > SLOW for value in similar)
     most = 2 * n_slow > max(len(similar), 3)

@@ -295,7 +295,8 @@ def list_rounded_by_class(table: TableDescription) -> list[int]:
     rounded = []
     for position in np.flatnonzero(kept).tolist():
         # decimals of the values between the two powers of ten that contain most of them
-        power = np.floor(np.log10(np.abs(columns[:, position])))
+        with np.errstate(divide="ignore"):  # zeros
+            power = np.floor(np.log10(np.abs(columns[:, position])))
         powers, counts = np.unique(power[np.isfinite(power)], return_counts=True)
         usual = power == powers[counts.argmax()]
         values, classes = columns[usual, position], codes[usual]
