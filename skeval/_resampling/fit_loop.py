@@ -55,9 +55,10 @@ def run_plan(
         return
     # A job is a block. Its size does not depend on the workers or the number of repetitions,
     # because batching may change the last digits of a solution.
-    size = max(FITS_OF_BLOCK, SOLVED_ELEMENTS // plan.n_samples)
+    elements = MAX_ELEMENTS if solver.in_process else SOLVED_ELEMENTS
+    size = max(FITS_OF_BLOCK, elements // plan.n_samples)
     if plan.single_fits:
-        size = min(size, max(SHOWN_FITS, SHOWN_ELEMENTS // plan.n_samples))
+        size = min(size, max(SHOWN_FITS, MAX_ELEMENTS // plan.n_samples))
     size = max(size, plan.fits_per_draw)
     # a single block is not worth a second process
     if solver.in_process or plan.n_fits <= size:
@@ -82,9 +83,12 @@ With fewer, the pilot fits, whose number is constant, would cost too much.
 SOLVED_ELEMENTS = 2**16
 """Elements of a (fits, n_samples) array; a block of at most this size is not divided."""
 
-SHOWN_FITS, SHOWN_ELEMENTS = 10, 2**18
-"""If fits are returned one by one, a block has at least this many fits, enough for an interval, and
-at most this many elements. It takes about a second, the work that Ctrl-C loses."""
+SHOWN_FITS = 10
+"""Minimum number of fits in a block if fits are returned one by one: enough for an interval."""
+
+MAX_ELEMENTS = 2**18
+"""Maximum number of elements of a block if a solver reuses work, so that it stays in the cache, or
+if fits are returned one by one: about a second, the work that Ctrl-C loses."""
 
 
 @dataclass(eq=False, repr=False)

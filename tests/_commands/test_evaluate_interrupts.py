@@ -72,7 +72,7 @@ def test_what_is_done_is_reported_wherever_it_is_stopped(data):
 
 
 def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
-    monkeypatch.setattr("skeval._resampling.fit_loop.SHOWN_ELEMENTS", 600)
+    monkeypatch.setattr("skeval._resampling.fit_loop.MAX_ELEMENTS", 600)
     n_blocks, solve = 0, BlockSolver.solve
 
     def stop_in_the_second(solver, block):

@@ -18,6 +18,7 @@ Quantities that the metric does not support are None.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -129,7 +130,7 @@ def check_samples(
     n_jobs: int | None = None,
     min_clusters: int = 1,
 ) -> Samples:
-    """Validate data and labels, resolve noise, and sort the points by cluster."""
+    """Validate data and labels, resolve noise, and sort the points by cluster and by place."""
     # arguments in the wrong order
     if np.ndim(X) == 1 and np.ndim(labels) == 2:
         raise TypeError(
@@ -150,6 +151,11 @@ def check_samples(
         )
     if not precomputed:
         order = partition.order
+        if not issparse(data):
+            # near rows side by side, so that tiles far from a row are skipped
+            widest = data[order, np.ptp(data, axis=0).argmax()]
+            order = order[np.lexsort((widest, partition.cluster))]
+            partition = replace(partition, order=order)
         data = data[order] if issparse(data) else data.take(order, axis=0)
     return Samples(data, partition, metric, n_jobs)
 

@@ -15,7 +15,6 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import pairwise_distances
-from sklearn.neighbors import kneighbors_graph
 
 from skeval.cluster import compare_clusterings
 from skeval.metrics import cluster as sk
@@ -264,13 +263,6 @@ def test_scaled_euclidean_takes_its_variances_from_all_samples():
     found = sk.within_cluster_distances(X, y, metric="seuclidean")
     expected = sk.within_cluster_distances(D, y, metric="precomputed")
     np.testing.assert_allclose(found["mean"], expected["mean"], rtol=1e-12)
-
-
-def test_a_graph_of_neighbors_is_no_matrix_of_distances():
-    X, y = load_iris(return_X_y=True)
-    graph = kneighbors_graph(X, 5, mode="distance")
-    with pytest.raises(ValueError, match="graph of neighbors"):
-        sk.silhouette_score(graph.maximum(graph.T), y, metric="precomputed")
 
 
 def test_boolean_metric():

@@ -425,7 +425,7 @@ def pass_over_rows(
 # equations of doc/derivations/neighbors.rst.
 
 TIED = 1e-10  # relative tolerance of equal distances (eq. 3)
-MAX_WAITING = 4096  # number of neighbors that are collected before they are sorted
+MAX_WAITING = 2**14  # number of neighbors that are collected before they are sorted
 TREE_NUMBERS = 2**21  # tree distances stored at a time
 LEAF = 100  # maximum number of points in a leaf of a k-d tree
 PILOT = 64  # maximum number of pilot searches that estimate the cost of a tree
@@ -477,7 +477,8 @@ class Nearest:
         # the L-th distance of the block is a bound for rows that have none
         free = np.flatnonzero(self.reach[hit] == np.finfo(float).max)
         if len(free) and near.shape[1] > self.L:
-            bound = np.partition(near[free], self.L - 1, axis=1)[:, self.L - 1]
+            some = near if len(free) == len(hit) else near[free]
+            bound = np.partition(some, self.L - 1, axis=1)[:, self.L - 1]
             self.reach[hit[free]] = np.maximum(bound * (1 + TIED), self.zero)
         at, column = np.divmod(np.flatnonzero(near <= self.reach[hit, None]), near.shape[1])
         row, cluster = hit[at], self.other[others]
@@ -560,7 +561,7 @@ def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L:
 def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
     """Return the connectivity without computing all pairs; None if a tree does not prune.
 
-    A search must be cheaper than a row of the pass, and visit at most `max_visits` points.
+    A search must be cheaper than a row of the pass.
     """
     if not samples.is_dense_euclidean:
         return None
