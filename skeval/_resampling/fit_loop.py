@@ -287,6 +287,12 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     if not hasattr(X, "columns"):
         columns, texts, where = [""] * has_texts(X), X, "instead of numbers"
         remedy = "OneHotEncoder" if count_dimensions(X) == 2 else "CountVectorizer"
+        if count_dimensions(X) == 1 and not columns:
+            return ValueError(
+                "X must have two dimensions for this estimator, got the shape "
+                f"{np.shape(X)}; for a single feature give np.reshape(X, (-1, 1)), or X.to_frame() "
+                "for a pandas Series."
+            )
     else:
         columns = [name for name in X.columns if has_texts(X[name])]
         texts, named = X[columns], ", ".join(repr(str(name)) for name in columns)

@@ -192,6 +192,11 @@ def test_texts_are_named(estimate, model, data, message):
         estimate(model, data, Y)
 
 
+def test_a_single_feature_is_a_column():
+    with pytest.raises(ValueError, match=r"X must have two dimensions .* np.reshape"):
+        error_interval(GaussianNB(), X[:, 0], Y)
+
+
 @each_value
 @pytest.mark.parametrize("estimate", [*ESTIMATES, permutation_test, error_interval, evaluate])
 @pytest.mark.parametrize(
