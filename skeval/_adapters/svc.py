@@ -355,7 +355,7 @@ class LinearPairSolver:
         if steps.scaler is None and steps.selection is None:
             return self._solve_scaled(problems, None)
         maps = steps.maps(problems.block)
-        # fits without usable columns have no training samples
+        # fits without usable columns train on no samples
         problems = problems._replace(box=np.where(maps.usable[:, None], problems.box, 0.0))
         if not uses_features(len(problems.rows), steps.n_columns):
             return self._solve_on_grams(problems, maps)

@@ -85,7 +85,7 @@ def _run_compare(options: argparse.Namespace) -> int:
     identical = old.X.tolist() == new.X.tolist()
     if options.margin is not None:
         is_worse = not (identical or difference.pvalue_noninferior <= difference.level)
-    # the result
+    # the output
     if options.json is not None:
         text = json.dumps({"is_worse": bool(is_worse), **difference.to_dict()})
         numbers = json.loads(text, parse_constant=lambda _: None)  # JSON has no nan

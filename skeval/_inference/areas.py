@@ -346,7 +346,7 @@ def rank_terms(
         whole = intervals.spread_between(moved, group, weight)
         variance, degrees = whole.variance, whole.degrees_of_freedom
     error = float(np.sqrt(variance + short))
-    # without variation the terms may all be equal, and then count once
+    # without variation, repeated samples count once
     positives, negatives = (1 / (sizes if error > 0 else plain)).tolist()
     if spread[1] > 0:
         degrees = min(degrees, float(spread[0] ** 2 / spread[1]))

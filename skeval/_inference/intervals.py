@@ -625,7 +625,7 @@ def corrected_levels(correction: Correction, confidence_level: float) -> tuple[f
     """Return the quantile levels of the BCa interval, equation (6.5) of Efron (1987)."""
     bias, acceleration = correction
     z = ndtri(np.array([1 - confidence_level, 1 + confidence_level]) / 2)
-    z = z.clip(-MAX_DEVIATE, MAX_DEVIATE)  # the expanded level of two samples is 1
+    z = z.clip(-MAX_DEVIATE, MAX_DEVIATE)  # for two samples the expanded level is 1
     low, high = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
     return float(low), float(high)
 

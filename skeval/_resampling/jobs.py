@@ -318,7 +318,7 @@ DATA = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset
 
 
 class StoredResults:
-    """StoredResults of the parts of one task.
+    """Stored results of the parts of one task.
 
     The key of a result is the hash of the task (functions, estimator, data), computed once, and
     of the part.

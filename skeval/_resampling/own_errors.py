@@ -49,7 +49,7 @@ def find_biased(estimator: Any, before: Step | None = None) -> Iterator[tuple[St
 
     `before` is a step in front of `estimator` that uses the labels.
     """
-    # a part with an error of its own, behind such a step
+    # a later step whose error would ignore this selection
     has_error = getattr(estimator, "_own_error", None) is not None
     if before is not None and has_error:
         yield before, estimator

@@ -162,7 +162,7 @@ class ResamplingPlan:
     fits_per_draw : int
         Number of fits in each draw: 1, or the number of folds that cross it.
     weighted : bool
-        Whether `train` contains the sample weights, so that fits get no others.
+        Whether `train` contains the sample weights, so that none are added to the fits.
     single_fits : bool
         Whether each fit counts by itself, as a fold does: it is yielded as soon as it is done, its
         training set must have two classes, and sample weights are put into `train`.

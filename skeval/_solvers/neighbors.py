@@ -152,7 +152,7 @@ class SortedNeighbors:
         tested: np.ndarray,
         size: int,
     ) -> Lists:
-        """Return the lists of samples `tested[i]` in fits `fit[i]`."""
+        """Return the lists of neighbors of the samples `tested[i]` in the fits `fit[i]`."""
         n = self.n_samples
         noise = self.noise * (scales @ (columns**2).T).max(axis=1)[fit]
         # complete lists, fit after fit, take less memory than many squared differences

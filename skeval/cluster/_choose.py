@@ -142,8 +142,8 @@ class NClustersChoice(Result):
         Value of each halving. A column refers to the same halves, or for the gap to the same draw
         of the reference, for every candidate. The sequential method has one column.
     reference_values : ndarray of shape (n_candidates,)
-        Mean over the draws of data without structure, each halved once by methods that halve the
-        data. The attribute `reference_standard_errors` contains its standard errors.
+        Mean over the draws of data without structure; methods that halve the data halve each draw
+        once. The attribute `reference_standard_errors` contains its standard errors.
     reference_replicates : ndarray of shape (n_candidates, n_repeats)
         Value of each draw of the reference.
     limits : ndarray of shape (n_candidates,)

@@ -70,7 +70,7 @@ class StabilityDisplay(ResultDisplay):
         dashed = {"color": "gray", "linestyle": "--", "label": "limit of the rule"}
         self.limits_: Any
         (self.limits_,) = ax.plot(k, choice.limits, **dashed)
-        # the choice
+        # the chosen number of clusters
         label = f"chosen by this rule: {choice.n_clusters}"
         ax.axvline(choice.n_clusters, color="C1", linestyle=":", label=label)
         ax.set_xticks(k)

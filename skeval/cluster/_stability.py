@@ -78,7 +78,7 @@ def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
 
     Noise never matches; samples that are noise on both sides are ignored.
     """
-    # samples of a cluster on both sides
+    # samples that both partitions put in a cluster
     clustered, other = labels != NOISE, predicted != NOISE
     sizes = np.unique(labels[clustered], return_counts=True)[1]
     if np.max(sizes, initial=0) < 2 or not np.any(clustered & other):

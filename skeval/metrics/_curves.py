@@ -261,7 +261,7 @@ def curve_dominance(
     ('a', 0)
     """
     (x_a, y_a), (x_b, y_b) = _curve(curve_a, "curve_a", kind), _curve(curve_b, "curve_b", kind)
-    # common knots: of x values that differ by rounding, such as 0.3 and 0.1 + 0.2, the smallest
+    # all x values; of those that differ by rounding, such as 0.3 and 0.1 + 0.2, only the smallest
     knots = np.unique(np.concatenate([x_a, x_b]))
     knots = knots[np.diff(knots, prepend=-np.inf) > 2 * intervals.ROUNDING]
     x_a, x_b = (knots[np.searchsorted(knots, x, side="right") - 1] for x in (x_a, x_b))

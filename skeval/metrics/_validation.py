@@ -505,7 +505,7 @@ def _measure_distances(
         is_small = n_knots > 3 and n_smaller < MIN_EVENTS
         if is_small or len(np.unique(knots)) < n_knots:
             continue
-        start = np.eye(1, max(2, n_knots), 1)[0]  # calibrated
+        start = np.eye(1, max(2, n_knots), 1)[0]  # intercept 0, slope 1
         fit = fit_logistic(data, partial(make_spline, knots=knots), start, list(range(len(start))))
         if fit is not None:
             break

@@ -140,7 +140,7 @@ def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) ->
     row = METHODS[method]
     for key, estimator in estimators.items():
         _checks.check_methods(f"estimators[{key!r}]", estimator, "fit", "predict", "get_params")
-    # all of one kind, which the test accepts
+    # classifiers only or regressors only, as the test requires
     kinds = {is_classifier(estimator) for estimator in estimators.values()}
     classes = [type(estimator).__name__ for estimator in estimators.values()]
     if len(kinds) > 1:
@@ -196,7 +196,8 @@ class Difference(ResultWithValue):
         Names of the score and of the systems.
     a, b : str
         Names of the two systems; the difference is the score of `a` minus the score of `b`. Over
-        data sets it is the median of its means over two data sets, and `standard_error` is nan.
+        data sets it is the median of the means of all pairs of data sets (Hodges-Lehmann), and
+        `standard_error` is nan.
     value, standard_error : float
         The difference and its standard error.
     interval : ConfidenceInterval

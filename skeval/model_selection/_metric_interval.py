@@ -748,7 +748,7 @@ def make_plain(column: Any) -> Any:
     objects get their own dtype; half precision, whose squares overflow, becomes double. Everything
     else is returned unchanged.
     """
-    if np.shape(column)[1:] == (1,) and not isinstance(column, list | tuple):  # a single column
+    if not isinstance(column, list | tuple) and np.shape(column)[1:] == (1,):  # a single column
         column = np.asarray(column)[:, 0]
     column = _checks.plain_text(column)
     if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):

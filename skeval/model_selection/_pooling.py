@@ -516,7 +516,7 @@ class Pooled(NamedTuple):
 
     @property
     def site_error(self) -> float:
-        """Standard error of the value of another site."""
+        """Standard error of the predicted value of a new site."""
         return float(np.hypot(self.standard_error, np.sqrt(self.between)))
 
     @property

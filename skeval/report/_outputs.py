@@ -315,7 +315,7 @@ class Labels(NamedTuple):
         return varied
 
     def losses(self, response: np.ndarray) -> np.ndarray:
-        """Return the Brier score of each sample; of labels it is the share of wrong ones."""
+        """Return the Brier score of each sample, which for labels is the share of wrong ones."""
         losses: np.ndarray = np.mean((self.true - response) ** 2, axis=1, dtype=float)
         return losses
 

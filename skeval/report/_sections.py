@@ -307,7 +307,7 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
         return
     if predictions.class_scores is None:
         return
-    # each sample once, and the options of all displays
+    # one prediction of each sample, and the options that all displays share
     one = predictions.repeat == 0
     true, group = target.y[predictions.row[one]], predictions.group
     group = None if group is None else group[one]
@@ -504,7 +504,7 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
     fitted = predictions.n_fits > 0
     if not fitted and (not predictions.has_values or not len(hard.sample)):
         return None
-    if report.results.get("labels"):  # several for each sample
+    if report.results.get("labels"):  # several labels for each sample
         columns, errors = ["sample", "has", "predicted"], (report.answer.name, write_number)
         table = tabulate_samples(report, "Samples with most errors.", columns, errors)
         return Section("Samples to look at", tables=[table])

@@ -66,9 +66,9 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         ``make_pipeline(SelectKBest(k=20), PerturbationResamplingSVC())`` the selection has seen the
         labels of all samples, so `cv_error_` and the interval are far too low: an error of 0 on
         pure noise with 50 samples and 2,000 features. Put the steps inside:
-        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``. There is a
-        warning if a result is read while such a pipeline exists, and from functions and scorers of
-        skeval that are given one.
+        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``. A
+        warning is given if a result is read while such a pipeline exists, and if such a pipeline is
+        passed to a function or scorer of skeval.
 
     Parameters
     ----------

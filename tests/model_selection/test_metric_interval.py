@@ -522,3 +522,10 @@ def test_few_positives_are_named():
         scores = np.random.default_rng(0).normal(size=60)
         caution = metric_interval(average_precision_score, y, scores).details.get("caution", "")
         assert ("positive samples" in caution) == is_cautious
+
+
+def test_texts_may_have_different_numbers_of_references():
+    references = [[["a", "b", "c", "d"]], [["b", "c", "d", "e"], ["b", "c", "d"]]] * 6
+    hypotheses = [["a", "b", "c", "d"], ["b", "c", "d", "f"]] * 6
+    result = metric_interval(bleu_score, references, hypotheses, n_resamples=50, random_state=0)
+    assert result.value == bleu_score(references, hypotheses)

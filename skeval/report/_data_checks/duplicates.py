@@ -54,8 +54,8 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
 
     Copies are serious if chance does not produce them and they have the same targets: a column is
     continuous, or equal pairs are more frequent than pairs at the next smallest distances. So are
-    equal rows that are consecutive in a file that is not sorted. Texts and sparse rows must be
-    long. Other equal rows get a note.
+    equal rows that are consecutive in a file that is not sorted. Short
+    texts and sparse rows with few entries are often equal by chance. Other equal rows get a note.
     """
     if table.keys is None:
         return

@@ -259,8 +259,8 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
     """Whether neighboring values are more similar than in nearly all random orders.
 
     The statistic counts equal neighbors of integer codes (the runs of Wald and Wolfowitz) and sums
-    the products of neighboring floats. Rows are shuffled within strata. Without strata, the normal
-    approximation replaces the shuffles of many rows.
+    the products of neighboring floats. Rows are shuffled within strata. Without strata, many
+    rows are not shuffled: the distribution is approximately normal.
     """
     n = len(values)
     number = values.dtype.kind == "f"

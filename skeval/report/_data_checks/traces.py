@@ -166,7 +166,7 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
         others = columns[(codes == own) & (columns[:, p] != center), p]
         if p not in filled and len(others) >= MIN_OF_CLASS and _is_center(center, others):
             filled.append(p)
-    # values of each class only
+    # values that occur in one class only
     separate = candidates & (values.sum_by_column(~pure) == 0)
     defaults = [
         p

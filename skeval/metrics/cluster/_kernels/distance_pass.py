@@ -279,7 +279,7 @@ def rare_extremes(tiles: Tiles, cluster: np.ndarray) -> tuple[float, float]:
         foreign = cluster[rows, None] != cluster
         largest = max(largest, block.max(where=foreign, initial=-np.inf))
         own = np.arange(rows.start, rows.stop)
-        foreign[own - rows.start, own] = True  # a sample and itself are no pair
+        foreign[own - rows.start, own] = True  # leave out the distances of samples to themselves
         smallest = min(smallest, block.min(where=~foreign, initial=np.inf))
     return float(smallest), float(largest)
 

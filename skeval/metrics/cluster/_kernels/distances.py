@@ -22,7 +22,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 # recomputed from coordinate differences, one by one or, if there are many, in whole rows.
 CLOSE = 1e-2  # tau of eq. 10
 
-ONE_BY_ONE = 16  # cost of a pair by differences, in units of a pair by matrix product
+ONE_BY_ONE = 16  # times that a distance by differences costs one by a matrix product
 DENSE_NUMBERS = 2**23  # maximum size of a sparse block converted to dense
 DIRECT_FEATURES = 4  # maximum number of features for direct differences
 ROUNDED = 1e-9  # relative slack of the bounds of eq. 12, well above rounding
