@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import sys
 import warnings
 from collections.abc import Sequence
+from difflib import get_close_matches
 from time import monotonic
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from skeval._commands.cluster import add_cluster
 from skeval._commands.compare import add_compare
@@ -27,11 +29,21 @@ DESCRIPTION = "Honest evaluation of pattern-recognition systems for scikit-learn
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports an error in one line."""
+    """A parser that reports an error in one line, with the closest name."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.set_defaults(parser=self)
 
     def error(self, message: str) -> NoReturn:
         """Print the message and leave with status 2."""
-        self.exit(2, f"skeval: error: {message}\n")
+        # an unknown option, command or choice, and the closest word of the help
+        match = re.search(r"unrecognized arguments: (--[^\s=]*)|invalid choice: '([^']*)'", message)
+        word = (match[1] or match[2]) if match else ""
+        known = set(re.findall("--[a-z-]+" if word[:1] == "-" else "[a-z_-]+", self.format_help()))
+        close = get_close_matches(word, known - {word}, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        self.exit(2, f"skeval: error: {message}{hint}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,7 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     start = monotonic()
     words = sys.argv[1:] if arguments is None else list(arguments)
-    options = make_parser().parse_args(words)
+    options, unknown = make_parser().parse_known_args(words)
+    if unknown:
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     options.line, options.start = shlex.join(["skeval", *words]), start
     terminal = sys.stderr is not None and sys.stderr.isatty()
     options.progress = Progress(SECONDS_A_LINE, redraws=terminal)

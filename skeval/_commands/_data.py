@@ -7,16 +7,16 @@ numbers, or of texts, which are empty if a value is missing.
 from __future__ import annotations
 
 import argparse
-import csv
 import re
 import shlex
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from difflib import get_close_matches
-from itertools import dropwhile, islice, product
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -24,10 +24,11 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import sklearn.datasets
 
-from skeval._commands import BUNDLED
+from skeval._commands import BUNDLED, check_source
 from skeval.utils._text import read_times
 
 TEXT_FILES, EXCEL_FILES = (".csv", ".tsv", ".txt"), (".xlsx", ".xls")
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 PACKAGES = {
     ".parquet": "pyarrow",
     ".pq": "pyarrow",
@@ -38,8 +39,7 @@ PACKAGES = {
 """Packages beside pandas that read a type of file."""
 EXCEL_OPTIONS = ("decimal", "thousands", "na", "skiprows")
 TEXT_OPTIONS = (*EXCEL_OPTIONS, "sep", "encoding", "header")
-SEPARATORS, MAX_LINES = ",;\t|", 100
-"""Separators of columns, and lines among which the names are."""
+SEPARATORS = ",;\t|"
 MAX_LISTED, MAX_ROWS_LISTED = 8, 5
 MAX_TEXTS = 20
 """Maximum number of distinct strings in a text feature, or half of the rows if that is more."""
@@ -48,14 +48,19 @@ UNNAMED = re.compile(r"Unnamed: \d{1,9}")
 MAX_EXACT = 2**53
 """Up to here different whole numbers are different floats."""
 WRITTEN_NUMBER = re.compile(
-    r"(?:=?[\"'])?(?:[<>≤≥~]=?)?\s?(?P<before>[$€£¥₹]|[A-Z]{3}(?=[\s\d]))?\s?[+\-\u2212]?"
-    r"\d{1,20}(?:[.,'’\s]\d{3}){0,6}(?:[.,]\d{1,20})?"
-    r"\s?(?P<after>[^\d\s.,][^\d\s]{0,11})?"
+    r"(?:=?[\"'])?(?:[<>≤≥~]=?)?\s?(?P<before>[$€£¥₹]|(?:AUD|CAD|CHF|CNY|EUR|GBP|INR|JPY|USD))?\s?"
+    r"[+\-\u2212]?\d{1,20}(?:[.,'’\s]\d{3}){0,6}(?:[.,]\d{1,20})?(?:[eE][+-]?\d{1,3})?"
+    r"(?P<after>\s?[^\d\s.,][^\d\s]{0,11})?"
 )
-"""A number with a limit, a sign of a currency, separators of thousands, or a unit."""
+"""A number with a limit, a currency, separators of thousands, an exponent, or a unit."""
+DOTTED_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})*|0")
+"""A whole number, with dots as separators of thousands where there are any."""
 MAX_WRITTEN, MIN_NUMBERS, N_SHOWN = 60, 3, 3
 """Maximum length of such a text; minimum number of distinct numbers in a column to be noticed;
 values shown."""
+NO_BREAK = dict.fromkeys(map(ord, "\u00a0\u202f\u2009"))
+"""Spaces that do not break, which separate thousands in spreadsheets."""
+NOT_PLAIN = re.compile(r"\([\d.,]+\)|\d[\u00a0\u202f\u2009]\d")
 NA = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NULL", "null", "None"]
 """Texts of missing values in CSV and Excel files."""
 SENTINELS = (-8, -9, -77, -88, -99, -999, -9999, 77, 88, 99, 999, 9999)
@@ -107,7 +112,7 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Table:
     If there are existing predictions, only they and the column of subgroups are features.
     """
     # columns with their roles, without empty rows
-    columns, roles, notes = _read_roles(options, needs_target)
+    columns, roles, rows, notes = _read_roles(options, needs_target)
     excluded, source = {*roles["drop"], *roles["id"]}, Path(options.data).name
     hints = [] if options.data in BUNDLED else _note_values(options, columns, excluded, notes)
     # rows and labels of the target
@@ -119,19 +124,20 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Table:
             _check_numbers(target, columns[target], options, notes)
             missing = find_missing(columns[target])
             if missing.any() and options.drop_missing_target:
-                dropped = _describe_rows(missing)
+                dropped = _describe_rows(missing, rows)
                 notes.append(f"rows without a value of {target!r} are left out ({dropped}).")
                 if missing[-1]:
                     hints.clear()  # the row of totals is left out
+                rows = rows[~missing]
                 columns = {
                     name: _read_numbers(name, column[~missing], options)
                     for name, column in columns.items()
                 }
-            y = _read_labels(source, target, columns[target], options)
+            y = _read_labels(source, target, columns[target], rows, options)
     # the features, and the reasons for columns that are none
     used = {*excluded, *roles["target"], *roles["groups"], *roles["time"]}
     others = {name: column for name, column in columns.items() if name not in used}
-    features, left_out = _read_features(source, others, options, notes)
+    features, left_out = _read_features(source, others, rows, options, notes)
     if not features:
         raise ValueError(f"{source} has no feature left. {' '.join(notes)}".rstrip())
     if options.data not in BUNDLED:
@@ -149,7 +155,7 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Table:
         if missing.any():
             raise ValueError(
                 f"{source}: the column of groups {name!r} has no value in "
-                f"{_describe_rows(missing)}; rows without a group would be one group."
+                f"{_describe_rows(missing, rows)}; rows without a group would be one group."
             )
         groups = np.array([str(value).strip() for value in columns[name].tolist()])
     # one array, of objects if there are texts
@@ -157,26 +163,26 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Table:
     texts = [k for k, name in enumerate(names) if features[name].dtype == object]
     numbers = [k for k in range(len(names)) if k not in texts]
     # the rows in the order of the file, or of time
-    rows: Any = slice(None)
+    order: Any = slice(None)
     for name in roles["time"]:
-        rows = _find_order(source, name, columns[name])
+        order = _find_order(source, name, columns[name], rows)
     return Table(
-        X=X[rows],
-        y=None if y is None else y[rows],
+        X=X[order],
+        y=None if y is None else y[order],
         feature_names=names,
         texts=texts,
         missing=[k for k in numbers if np.isnan(features[names[k]]).any()],
-        groups=None if groups is None else groups[rows],
+        groups=None if groups is None else groups[order],
         notes=notes,
         hints=hints,
-        left_out={name: columns[name][rows] for name in columns if name in {*excluded, *left_out}},
+        left_out={name: columns[name][order] for name in columns if name in {*excluded, *left_out}},
     )
 
 
 def _read_roles(
     options: argparse.Namespace, needs_target: bool
-) -> tuple[dict[str, np.ndarray], dict[str, list[str]], list[str]]:
-    """Return the columns, their names by role, and notes.
+) -> tuple[dict[str, np.ndarray], dict[str, list[str]], np.ndarray, list[str]]:
+    """Return the columns, their names by role, the numbers of the rows, and notes.
 
     The names of all options are checked at once. There are no empty rows, and no nameless columns
     that are empty or, as the first one, count the rows.
@@ -201,8 +207,9 @@ def _read_roles(
     # empty rows, and nameless columns without data
     missing = np.array([find_missing(column) for column in columns.values()])
     empty = np.atleast_1d(missing.all(axis=0))
+    rows = 1 + np.arange(len(empty))
     if empty.any():
-        notes.append(f"rows without any value are left out ({_describe_rows(empty)}).")
+        notes.append(f"rows without any value are left out ({_describe_rows(empty, rows)}).")
     for place, (name, column) in enumerate([*columns.items()]):
         columns[name] = column[~empty] if empty.any() else column
         if name in named or not UNNAMED.fullmatch(name):
@@ -221,7 +228,7 @@ def _read_roles(
     n_rows = int((~empty).sum())
     if n_rows < 2:
         raise ValueError(f"{source} must contain at least two rows of data, got {n_rows}.")
-    return columns, roles, notes
+    return columns, roles, rows[~empty], notes
 
 
 @contextmanager
@@ -239,12 +246,19 @@ def explain_errors(hints: Sequence[str]) -> Iterator[None]:
 # --- readers of files
 
 
+def find_ending(name: str | Path) -> str:
+    """Return the ending of the name of a file, without that of a compression."""
+    path = Path(name)
+    path = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+    return path.suffix.lower()
+
+
 def read_columns(options: argparse.Namespace, as_text: Sequence[str]) -> dict[str, np.ndarray]:
     """Return the named columns of a bundled data set or a file.
 
     Columns in `as_text` keep leading zeros in CSV and Excel files.
     """
-    path, ending = Path(options.data), Path(options.data).suffix.lower()
+    path, ending = Path(options.data), find_ending(options.data)
     bundled = options.data in BUNDLED
     if options.thousands is not None and options.thousands == (options.decimal or "."):
         raise ValueError(f"--thousands and --decimal must differ, got {options.thousands!r}.")
@@ -272,7 +286,25 @@ def read_columns(options: argparse.Namespace, as_text: Sequence[str]) -> dict[st
         raise ValueError(
             f"{path.name} needs {' and '.join(packages)}: pip install {' '.join(packages)}"
         ) from error
-    return {name: _read_column(frame[name], path.name) for name in frame.columns}
+    columns = {name: _read_column(frame[name], path.name) for name in frame.columns}
+    for name, column in columns.items():
+        # numbers in parentheses, or with spaces that do not break
+        if column.dtype == object and any(NOT_PLAIN.search(text) for text in column):
+            columns[name] = _read_numbers(name, column, options)
+    return columns
+
+
+def find_id(files: Sequence[argparse.Namespace]) -> str | None:
+    """Return the column with the name of an identifier and distinct values in all files."""
+    for file in files:
+        check_source(file.data)
+    tables = [read_columns(file, []) for file in files]
+    for name in tables[0]:
+        if name.lower() == "id" or name.lower().endswith(("_id", " id")):
+            columns = [table.get(name, np.zeros(2)) for table in tables]
+            if all(len(np.unique(column)) == len(column) for column in columns):
+                return name
+    return None
 
 
 def _read_frame(
@@ -289,42 +321,56 @@ def _read_frame(
         frame = frame if frame.index.names == [None] else frame.reset_index()
         frame.columns = _check_header([str(name) for name in frame.columns], options)
         return frame
-    read: Any = pandas.read_excel
-    how = {"skiprows": options.skiprows, "thousands": options.thousands}
-    how |= {"decimal": "." if options.decimal is None else options.decimal}
+    # text files are separated by the mark that makes the most columns of the first line
+    how: dict[str, Any] = {"skiprows": options.skiprows, "keep_default_na": False}
+    read: Any = partial(pandas.read_excel, path)
+    ways = [how]
+    if ending in TEXT_FILES:
+        read = partial(pandas.read_csv, path)
+        how |= {"encoding": options.encoding or "utf-8-sig"}
+        marks = SEPARATORS if options.sep is None else [options.sep.replace("\\t", "\t")]
+        ways = [how | {"sep": mark} for mark in marks]
     with _name_file(path):
-        if ending in TEXT_FILES:
-            read, encoding = pandas.read_csv, options.encoding or "utf-8-sig"
-            sep = options.sep
-            if sep is None:  # the one that makes the most fields of the first line
-                with path.open(encoding=encoding, newline="") as file:
-                    start = options.skiprows or 0
-                    rows = islice(file, start, start + MAX_LINES)
-                    lines = [*dropwhile(lambda line: not line.strip(), rows)]
-                sizes = {
-                    mark: len(next(csv.reader(lines, delimiter=mark), [])) for mark in SEPARATORS
-                }
-                sep = max(SEPARATORS, key=lambda mark: sizes[mark])
-            how |= {"sep": sep.replace("\\t", "\t"), "encoding": encoding}
-        # the names of the columns are checked before the values are read
-        first = read(path, **how, header=None, nrows=1, dtype=str, keep_default_na=False)
-    names = ["" if name != name else str(name) for name in first.to_numpy().ravel().tolist()]
+        heads = [read(**way, header=None, nrows=1, dtype=str) for way in ways]
+    how, first = max(zip(ways, heads, strict=True), key=lambda pair: pair[1].shape[1])
+    # the names of the columns are checked before the values are read
+    names = ["" if name != name else str(name).strip() for name in first.to_numpy().ravel()]
     if options.header is False:
         names = [f"x{k}" for k in range(len(names))]
     names = _check_header(names, options)
+    how |= {"header": None if options.header is False else 0, "names": names}
+    how |= {"index_col": False, "low_memory": False} if ending in TEXT_FILES else {}
+    # in a column of categories, "None" may be one
+    na = {name: [""] if name in options.text else [*NA, *options.na] for name in names}
+    texts = {name: str for name in (*as_text, *options.text) if name in names}
+    marks_of_numbers = {"decimal": options.decimal or ".", "thousands": options.thousands}
     with _name_file(path):
-        if ending in TEXT_FILES:
-            how |= {"index_col": False, "low_memory": False}
-        how["dtype"] = {name: str for name in (*as_text, *options.text) if name in names}
-        how["header"] = None if options.header is False else 0
-        # in a column of categories, "None" may be one
-        marks = {name: [""] if name in options.text else [*NA, *options.na] for name in names}
-        frame = read(path, **how, names=names, keep_default_na=False, na_values=marks)
-    # pandas ignores marks among whole numbers of Excel
-    if ending in EXCEL_FILES and options.na:
+        frame = read(**how, **marks_of_numbers, dtype=texts, na_values=na)
+    if ending in EXCEL_FILES and options.na:  # pandas ignores marks among whole numbers of Excel
         numbers = frame.select_dtypes("number")
         frame[numbers.columns] = numbers.mask(numbers.isin([*map(_parse, options.na)]))
+    if how.get("sep") in (";", "\t") and options.decimal is None and options.thousands is None:
+        _check_dots(path.name, frame, partial(read, **how, dtype=str))
     return frame
+
+
+def _check_dots(source: str, frame: Any, read_texts: Callable[..., Any]) -> None:
+    """Raise if each dot in a column of numbers may separate thousands, as in 850 and 1.200."""
+    suspects = []
+    for name in frame.select_dtypes("float").columns:
+        values = frame[name].dropna().to_numpy()
+        # at most three decimals, and some
+        thousandths = np.round(1000 * values)
+        if (values % 1).any() and np.abs(thousandths - 1000 * values).max() < 1e-6:
+            suspects.append(name)
+    for name, column in read_texts(usecols=suspects).items() if suspects else ():
+        texts = [text.strip() for text in column if text == text and text.strip() not in NA]
+        if all(DOTTED_NUMBER.fullmatch(text) for text in texts):
+            dotted = next(text for text in texts if "." in text)
+            raise ValueError(
+                f"{source}: column {name!r} has three digits after each dot, as in {dotted!r}. "
+                "Pass --thousands . if dots separate thousands, or --decimal . if they are decimal."
+            )
 
 
 @contextmanager
@@ -349,7 +395,7 @@ def _name_file(path: Path) -> Iterator[None]:
         text = text.rstrip(" .")
         if isinstance(error, pandas.errors.ParserWarning):
             text = "the first row has more values than there are names"
-        if path.suffix.lower() not in TEXT_FILES:
+        if find_ending(path) not in TEXT_FILES:
             text += ". The ending of its name must fit its format"
         elif not isinstance(error, LookupError):  # an unknown encoding
             text += ". Check --sep; skip lines above the names with --skiprows N"
@@ -366,7 +412,7 @@ def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str
         raise ValueError(f"{source} has no columns{remedy}.")
     # a first line of values, or names that occur twice
     numbers = [name for name in names if _parse(name) is not None]
-    is_text = source.lower().endswith(TEXT_FILES)
+    is_text = find_ending(source) in TEXT_FILES
     if numbers and is_text and options.header is None and options.target not in names:
         raise ValueError(
             f"{source}: the first line may be data rather than names of columns, since it has "
@@ -444,7 +490,7 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
         is_excel = source.lower().endswith(EXCEL_FILES)
         columns_of = "the columns of its first sheet" if is_excel else "its columns"
         text = f"{source} has {' and '.join(missing)}; {columns_of} are {_shorten(columns)}."
-        if len(columns) == 1 and source.lower().endswith(TEXT_FILES):
+        if len(columns) == 1 and find_ending(source) in TEXT_FILES:
             text += " Pass --sep if another mark separates the columns, such as --sep ' '."
         raise ValueError(text)
 
@@ -458,9 +504,9 @@ def _shorten(names: Sequence[str] | Mapping[str, Any], limit: int = MAX_LISTED) 
     return ", ".join(repr(name) for name in [*names][:limit]) + more
 
 
-def _describe_rows(rows: np.ndarray) -> str:
-    """Return the number and the first few of the rows where a mask is true, counted from 1."""
-    numbers = (np.flatnonzero(rows) + 1).tolist()
+def _describe_rows(mask: np.ndarray, rows: np.ndarray) -> str:
+    """Return how many rows a mask selects, and the first few of their numbers."""
+    numbers = rows[mask].tolist()
     if len(numbers) == 1:
         return f"row {numbers[0]}"
     more = f" and {len(numbers) - MAX_ROWS_LISTED} more" if len(numbers) > MAX_ROWS_LISTED else ""
@@ -494,7 +540,7 @@ def _note_values(
     """
     sums, words = [], []
     n_rows = len(next(iter(columns.values())))
-    is_file = Path(options.data).suffix.lower() in TEXT_FILES + EXCEL_FILES
+    is_file = find_ending(options.data) in TEXT_FILES + EXCEL_FILES
     for name, column in columns.items():
         if column.dtype == object:
             words += [column[-1]] if column[-1].strip(" :.").casefold() in TOTALS else []
@@ -526,9 +572,14 @@ def _note_values(
 
 
 def _parse(text: str, decimal: str | None = None, thousands: str | None = None) -> float | None:
-    """Return the number in a text, None if there is none; "1_000" is none."""
-    text, decimal = text.replace(thousands or "\0", ""), decimal or "."
+    """Return the number in a text, None if there is none; "1_000" is none.
+
+    "(3.0)" is a negative number, and spaces that do not break separate thousands.
+    """
+    text, decimal = text.translate(NO_BREAK).replace(thousands or "\0", ""), decimal or "."
     text = text.translate({ord("."): decimal, ord(decimal): "."})
+    if text[:1] == "(" and text[-1:] == ")" and text[1:2].isdigit():
+        text = f"-{text[1:-1]}"
     try:
         return float(text) if text.isascii() and "_" not in text else None
     except ValueError:
@@ -536,17 +587,20 @@ def _parse(text: str, decimal: str | None = None, thousands: str | None = None) 
 
 
 def _read_numbers(name: str, column: np.ndarray, options: argparse.Namespace) -> np.ndarray:
-    """Return a column of a CSV or Excel file as numbers, if only rows left out have other texts."""
-    is_file = Path(options.data).suffix.lower() in TEXT_FILES + EXCEL_FILES
+    """Return a column of a CSV or Excel file as numbers, if each of its texts is one."""
     if (
         column.dtype != object
         or name in (*options.text, getattr(options, "groups", None), options.id)
-        or not is_file
+        or find_ending(options.data) not in TEXT_FILES + EXCEL_FILES
     ):
         return column
     marks = options.decimal, options.thousands
-    numbers = [_parse(text, *marks) if text else np.nan for text in column.tolist()]
-    return column if None in numbers else np.array(numbers, dtype=float)
+    numbers = []
+    for text in map(str.strip, column.tolist()):
+        numbers.append(_parse(text, *marks) if text else np.nan)
+        if numbers[-1] is None:
+            return column
+    return column if np.isnan(numbers).all() else np.array(numbers, dtype=float)
 
 
 def _check_numbers(
@@ -566,30 +620,34 @@ def _check_numbers(
         if len(text) <= MAX_WRITTEN and (match := WRITTEN_NUMBER.fullmatch(text))
     }
     unit_of = {text: match["after"] or match["before"] or "" for text, match in matches.items()}
-    units = Counter(filter(None, unit_of.values())).most_common()
-    written = [text for text, unit in unit_of.items() if unit in ("", *dict(units[:1]))]
+    units = Counter(filter(None, map(str.strip, unit_of.values()))).most_common()
+    written = [text for text, unit in unit_of.items() if unit.strip() in ("", *dict(units[:1]))]
     numeric = [text for text in counts if text not in odd] + written
     n_numeric = sum(counts[text] for text in numeric)
     mostly = 2 * n_numeric > counts.total()
-    if len(numeric) < MIN_NUMBERS or not (mostly or len(units) < 2):
-        return  # words, or codes such as 12a and 7b
+    # codes have several units (12a, 7b), or letters in a few of the values (2, 3, 4, 5more)
+    lettered = sum(counts[text] for text in odd if unit_of.get(text, "")[:1].isalpha())
+    few = len(counts) <= MAX_TEXTS and 0 < 2 * lettered < counts.total()
+    are_codes = len(units) > 1 or few
+    if len(numeric) < MIN_NUMBERS or (are_codes and not mostly):
+        return
     # what to do
     source, remedies = Path(options.data).name, []
     words = [text for text in odd if text not in matches]
-    if not source.lower().endswith(TEXT_FILES + EXCEL_FILES):
+    if find_ending(source) not in TEXT_FILES + EXCEL_FILES:
         remedies.append("store numbers as numbers")
     else:
         if column[0].strip() in words and sum(counts[word] for word in words) == 1:
             remedies.append("delete row 1 if it has units")
         if written:
             plain = "write plain numbers, without units, in the file"
-            remedies.append(_find_marks(numeric, written) or plain)
+            remedies.append(_find_marks(numeric, written, options.decimal) or plain)
         if 0 < len(words) <= N_SHOWN:
             missing = " ".join(_write_option("--na", word) for word in words)
             remedies.append(f"pass {missing} if that marks missing values")
     remedies.append(f"{_write_option('--text', name)} treats all values as categories")
     remedy, shown = "; or ".join(remedies), ", ".join(map(repr, (odd or numeric)[:N_SHOWN]))
-    if mostly:
+    if mostly and not are_codes:
         n_odd = sum(counts[text] for text in odd)
         what = f"{n_odd} of {counts.total()} values are not numbers" if odd else "stored as text"
         raise ValueError(
@@ -601,25 +659,36 @@ def _check_numbers(
     )
 
 
-def _find_marks(numeric: Sequence[str], written: Sequence[str]) -> str:
-    """Return the options by which all texts are numbers, with three digits after each separator."""
+def _find_marks(numeric: Sequence[str], written: Sequence[str], passed: str | None = None) -> str:
+    """Return the options by which all texts are numbers, with three digits after each separator.
+
+    A decimal sign that was `passed` is right if there is a way with it.
+    """
+    if passed == "," and (ways := _list_marks(numeric, written, ",")):
+        return " or ".join(ways)
+    return " or ".join(_list_marks(numeric, written, ".,"))
+
+
+def _list_marks(numeric: Sequence[str], written: Sequence[str], decimals: str) -> list[str]:
+    """Return the options of each way to read all texts as numbers, for these decimal signs."""
     ways, joined = [], "".join(written)
-    for decimal, thousands in product((".", ","), ("", ",", ".", "'", " ")):
-        if decimal == thousands or thousands not in joined or decimal not in (".", *joined):
+    signs = {".", *joined} if len(decimals) > 1 else decimals
+    for decimal, thousands in product(decimals, ("", ",", ".", "'", " ")):
+        if decimal == thousands or thousands not in joined or decimal not in signs:
             continue
         grouped = rf"[1-9]\d{{0,2}}({re.escape(thousands)}\d{{3}})+"
-        number = re.compile(rf"[+-]?(\d+|{grouped})({re.escape(decimal)}\d+)?")
+        number = re.compile(rf"[+-]?(\d+|{grouped})({re.escape(decimal)}\d+)?([eE][+-]?\d+)?")
         if not all(number.fullmatch(text) for text in written):
             continue
         if all(_parse(text, decimal, thousands) is not None for text in numeric):
             marks = {"--decimal": "," * (decimal == ","), "--thousands": thousands}
             options = " ".join(_write_option(*item) for item in marks.items() if item[1])
             ways.append(f"pass {options}" if options else "leave out --decimal and --thousands")
-    return " or ".join(ways)
+    return ways
 
 
 def _read_labels(
-    source: str, target: str, y: np.ndarray, options: argparse.Namespace
+    source: str, target: str, y: np.ndarray, rows: np.ndarray, options: argparse.Namespace
 ) -> np.ndarray:
     """Return the labels; raise if one is missing, or has spellings that differ by case or spaces.
 
@@ -633,11 +702,11 @@ def _read_labels(
     missing = find_missing(y)
     if missing.any():
         more = f", {keep}strings such as None as classes"
-        more = more if y.dtype == object and source.lower().endswith(TEXT_FILES) else ""
+        more = more if y.dtype == object and find_ending(source) in TEXT_FILES else ""
         more += "; delete row 1 if it has units" if missing[0] else ""
         raise ValueError(
-            f"{start} has no value in {_describe_rows(missing)}; --drop-missing-target leaves such "
-            f"rows out{more}."
+            f"{start} has no value in {_describe_rows(missing, rows)}; --drop-missing-target "
+            f"leaves such rows out{more}."
         )
     if y.dtype == object:
         if target in options.text:
@@ -646,7 +715,7 @@ def _read_labels(
             raise ValueError(f"{start} must contain classes or numbers, got the date {y[0]!r}.")
         # spellings of a label
         folded: dict[str, set[str]] = {}
-        for text in dict.fromkeys(y.tolist()):
+        for text in dict.fromkeys(map(str.strip, y.tolist())):
             folded.setdefault(" ".join(text.split()).casefold(), set()).add(text)
         several = [sorted(spellings) for spellings in folded.values() if len(spellings) > 1]
         if several:
@@ -656,7 +725,7 @@ def _read_labels(
             )
         return np.array([text.strip() for text in y.tolist()])
     if y.dtype.kind == "f" and np.isinf(y).any():
-        raise ValueError(f"{start} must be finite, {_describe_rows(np.isinf(y))} is not.")
+        raise ValueError(f"{start} must be finite, {_describe_rows(np.isinf(y), rows)} is not.")
     if y.dtype.kind in "iu" and ((y > MAX_EXACT) | (y < -MAX_EXACT)).any():
         return y.astype(str)  # as floats, labels that differ in the last digits would be equal
     whole = y.dtype.kind == "f" and (y % 1 == 0).all() and np.abs(y).max() < MAX_EXACT
@@ -664,7 +733,11 @@ def _read_labels(
 
 
 def _read_features(
-    source: str, columns: Mapping[str, np.ndarray], options: argparse.Namespace, notes: list[str]
+    source: str,
+    columns: Mapping[str, np.ndarray],
+    rows: np.ndarray,
+    options: argparse.Namespace,
+    notes: list[str],
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """Return the features, and the names of other columns; the notes have the reasons."""
     features: dict[str, np.ndarray] = {}
@@ -675,8 +748,8 @@ def _read_features(
         start, missing = f"{source}: column {name!r}", find_missing(column)
         if missing.any() and name in predictions:
             raise ValueError(
-                f"{start} of predictions has no value in {_describe_rows(missing)}; complete or "
-                f"delete these rows ({_write_option('--text', name)} keeps strings such as None)."
+                f"{start} of predictions has no value in {_describe_rows(missing, rows)}; complete "
+                f"or delete these rows ({_write_option('--text', name)} keeps texts such as None)."
             )
         if missing.all():
             left_out.append(name)
@@ -687,8 +760,8 @@ def _read_features(
             features[name] = numbers = column.astype(float)
             if np.isinf(numbers).any():
                 raise ValueError(
-                    f"{start} must be finite, {_describe_rows(np.isinf(numbers))} is not; correct "
-                    "the value or leave it empty."
+                    f"{start} must be finite, {_describe_rows(np.isinf(numbers), rows)} is not; "
+                    "correct the value or leave it empty."
                 )
             continue
         # dates
@@ -707,10 +780,10 @@ def _read_features(
             left_out.append(name)
             ways = "write 2024-01-31, since the day or the month may come first"
             if len(readings) == 1:
-                ways = (
-                    f"{_write_option('--time', name)} predicts later rows from earlier ones, "
-                    "--date-features converts dates to numbers"
-                )
+                ways = "--date-features converts dates to numbers"
+                if hasattr(options, "time"):
+                    later = f"{_write_option('--time', name)} predicts later rows from earlier ones"
+                    ways = f"{later}, {ways}"
             notes.append(
                 f"column {name!r} contains dates or times ({many}) and is left out; {ways}."
             )
@@ -741,7 +814,7 @@ def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
     return parts
 
 
-def _find_order(source: str, name: str, column: np.ndarray) -> np.ndarray:
+def _find_order(source: str, name: str, column: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the row order by a column of numbers or dates without missing values."""
     readings = read_times(column) if column.dtype == object else [column.astype(float)]
     start = f"{source}: the column of times {name!r}"
@@ -750,7 +823,7 @@ def _find_order(source: str, name: str, column: np.ndarray) -> np.ndarray:
     # each time must be known, and its order must not depend on the reading
     missing = np.isnan(readings[0])
     if missing.any():
-        raise ValueError(f"{start} has no value in {_describe_rows(missing)}.")
+        raise ValueError(f"{start} has no value in {_describe_rows(missing, rows)}.")
     orders = [np.argsort(reading, kind="stable") for reading in readings]
     if any(not np.array_equal(order, orders[0]) for order in orders):
         raise ValueError(

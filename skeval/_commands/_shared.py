@@ -135,6 +135,8 @@ def _parse_workers(text: str) -> int:
 
 def check_outputs(options: argparse.Namespace) -> None:
     """Raise before the work if a result could not be written afterwards."""
+    if options.memory is not None and Path(options.memory).is_file():
+        raise ValueError(f"--memory must name a folder, got the file {options.memory!r}.")
     # each file must be writable, and distinct from the others
     taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
     for name in ("json", "html"):
@@ -189,17 +191,18 @@ def deliver(
         filled = [line for note in notes for line in fill_lines(note)]
         summarized = summarize(report, scored=bool(options.scoring))
         lines = [*start, *summarized, *filled]
+    from skeval.utils._text import escape_controls
+
     # the requested files, then the text, which an error of a file does not prevent
     try:
         if options.json is not None:
-            _write_beside(options.json, report.to_json)
+            report.to_json(options.json)
             lines.append(f"written to {options.json}")
         if options.html is not None:
-            title = f"{_show_bytes(Path(options.data).name)}: {procedure}"
-            shown = [_show_bytes(note.removeprefix("note: ")) for note in notes]
-            command = _show_bytes(options.line)
-            page = partial(report.to_html, title=title, command=command, notes=shown)
-            _write_beside(options.html, page)
+            title = f"{escape_controls(Path(options.data).name)}: {procedure}"
+            shown = [escape_controls(note.removeprefix("note: ")) for note in notes]
+            command = escape_controls(options.line)
+            report.to_html(options.html, title=title, command=command, notes=shown)
             lines.append(f"written to {options.html}")
     finally:
         if sys.stdout is not None:  # None if standard output is closed
@@ -209,22 +212,6 @@ def deliver(
             )
         # Ctrl-C from here on loses nothing
         options.printed = True
-
-
-def _write_beside(name: str, write: Callable[[Path], Any]) -> None:
-    """Write a file beside the requested one and rename it, so that no file is half written."""
-    # pipes and terminals are written directly
-    path = Path(name).resolve()
-    if path.exists() and not path.is_file():  # a pipe or a terminal
-        write(path)
-        return
-    # the name of the file is taken when it is complete
-    part = path.with_name(f".{path.name[:200]}.part")
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> tuple[Any, list[str]]:
@@ -299,17 +286,12 @@ def fill_lines(text: str) -> list[str]:
     return [line.replace("\u00a0", " ") for line in lines]
 
 
-def _show_bytes(text: str) -> str:
-    """Return a text with undecodable bytes escaped."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
 def describe_data(source: str, table: Table, column: str = "feature") -> str:
     """Return the name and the size of the data."""
-    from skeval.utils._text import count
+    from skeval.utils._text import count, escape_controls
 
     n_samples, n_columns = table.X.shape
-    name = _show_bytes(Path(source).name)
+    name = escape_controls(Path(source).name)
     return f"{name}: {count(n_samples, 'sample')}, {count(n_columns, column)}"
 
 

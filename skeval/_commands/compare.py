@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skeval._commands import _shared
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from skeval._commands._data import Table
+
 EXAMPLES = """\
 examples:
-  two files with the columns target and prediction, in the same order of rows:
+  two files with the columns target and prediction; rows are joined by a column id, if there is one:
     skeval compare old.csv new.csv
-  exit with status 1 unless new.csv is shown to be worse by less than one percentage point:
-    skeval compare old.csv new.csv --margin 0.01 --json result.json
+  exit with status 0 only if new.csv is shown to be worse by less than one percentage point:
+    skeval compare old.csv new.csv --margin 1% --json result.json
 """
 
 
@@ -24,15 +30,15 @@ def add_compare(commands: Any) -> None:
         "compare",
         help="compare the predictions in two files",
         description="Compare predictions of the same samples in two files.\n\n"
-        "exit status 0: B is not significantly worse than A; with --margin, B is shown to be\n"
-        "               worse by less than the margin\nexit status 1: otherwise\n"
+        "exit status 0: B is not significantly worse than A; with --margin, B is not worse than A\n"
+        "               by the margin or more (non-inferiority)\n"
+        "exit status 1: B is significantly worse; with --margin, non-inferiority is not shown\n"
         "exit status 2: an error",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     # options of tables that have no meaning here
-    parser.set_defaults(run=_run_compare, memory=None, id=None, drop=[], html=None)
-    parser.set_defaults(date_features=False)
+    parser.set_defaults(run=_run_compare, memory=None, drop=[], html=None, date_features=False)
     options, add = _shared.Options(parser), parser.add_argument
     add("first", metavar="A", help="file with the predictions in use")
     add("second", metavar="B", help="file with the new predictions")
@@ -40,57 +46,122 @@ def add_compare(commands: Any) -> None:
     options.column(
         "--prediction", "column of predictions (default: prediction)", default="prediction"
     )
-    metrics = "balanced_accuracy, f1, r2 or mean_absolute_error"
-    add("--metric", help=f"name of a metric, such as {metrics} (default: accuracy)")
-    add("--margin", type=float, help="largest difference that does not matter, such as 0.01")
+    options.column("--id", "column by which rows are joined (default: id, or a name that ends so)")
+    default = "brier_score_loss for probabilities, otherwise accuracy"
+    add("--metric", help=f"name of a metric, such as roc_auc, f1 or r2 (default: {default})")
+    margin = "largest difference that does not matter, such as 0.01 or 1%%"
+    add("--margin", type=_read_margin, help=margin)
     _shared.add_reading(options)
     options.number("--seed", 0, "random seed (default: 0)", default=0)
     add("--json", metavar="FILE", help="also write all numbers to this file")
     options.flag("--debug", "print the traceback of an error")
 
 
+def _read_margin(text: str) -> float:
+    """Return a positive number; "1%" is 0.01."""
+    try:
+        margin = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        margin = 0.0
+    if not 0 < margin < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a positive number or percentage, got {text!r}")
+    return margin
+
+
 def _run_compare(options: argparse.Namespace) -> int:
     """Compare two files, print the result, and return the exit status."""
-    import sklearn.metrics
+    import numpy as np
 
     from skeval.model_selection import compare_predictions
+    from skeval.utils._text import write_file
 
     # the true values and predictions of both files, in the same rows
-    old, new = (
-        _shared.read_columns(argparse.Namespace(**vars(options), data=path), needs_target=True)
-        for path in (options.first, options.second)
-    )
-    if old.y.tolist() != new.y.tolist():
-        target = options.target or "target"
-        raise ValueError(
-            f"both files must have the same true values in {target!r}, in the same order, got "
-            f"{len(old.y)} and {len(new.y)} rows."
-        )
-    # the metric; scorers have the sign of losses changed
-    metric: Any = options.metric
-    if metric is None and old.y.dtype.kind == "f":
-        raise ValueError("--metric must name a metric of numbers, such as mean_absolute_error.")
-    if metric is not None:
-        metric = getattr(sklearn.metrics, metric.removeprefix("neg_"), metric)
-    # the new predictions against the old ones
+    old, new = _read_systems(options)
     names = [Path(path).name for path in (options.first, options.second)]
     names = names if names[0] != names[1] else ["A", "B"]
-    predictions = dict(zip(names, (old.X[:, 0], new.X[:, 0]), strict=True))
+    columns = np.column_stack([old.X[:, 0], new.X[:, 0]])
+    predictions = dict(zip(names, columns.T, strict=True))
+    metric = _choose_metric(old.y, columns, options)
+    # the new predictions against the old ones
     comparison = compare_predictions(
         old.y, predictions, random_state=options.seed, metric=metric, margin=options.margin
     )
     difference = comparison[names[1], names[0]]
-    worse = difference.value < 0 if difference.greater_is_better else difference.value > 0
-    is_worse = worse and difference.pvalue <= difference.level
     identical = old.X.tolist() == new.X.tolist()
     if options.margin is not None:
-        is_worse = not (identical or difference.pvalue_noninferior <= difference.level)
+        alternative = "non-inferiority"
+        passed = identical or difference.pvalue_noninferior <= difference.level
+    else:
+        alternative = "worse"
+        worse = difference.value < 0 if difference.greater_is_better else difference.value > 0
+        passed = not (worse and difference.pvalue <= difference.level)
     # the output
     if options.json is not None:
-        text = json.dumps({"is_worse": bool(is_worse), **difference.to_dict()})
+        gate = {"passed": bool(passed), "alternative": alternative, "margin": options.margin}
+        text = json.dumps(gate | difference.to_dict())
         numbers = json.loads(text, parse_constant=lambda _: None)  # JSON has no nan
-        Path(options.json).write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
+        write_file(options.json, json.dumps(numbers, indent=2) + "\n")
     print("Both files have the same predictions." if identical else difference)
-    for note in dict.fromkeys([*old.notes[1:], *new.notes[1:], *old.hints, *new.hints]):
+    notes = [*old.notes[1:], *new.notes[1:], *old.hints, *new.hints]
+    if options.metric is None and metric is not None and not identical:
+        area = compare_predictions(old.y, predictions, metric="roc_auc", random_state=options.seed)
+        print(area[names[1], names[0]])
+        notes.append("the Brier score of the probabilities decides; --metric chooses another.")
+    for note in dict.fromkeys(notes):
         print(f"note: {note}")
-    return int(is_worse)
+    return int(not passed)
+
+
+def _read_systems(options: argparse.Namespace) -> tuple[Table, Table]:
+    """Return the tables of both files, with the rows of the second in the order of the first."""
+    from skeval._commands._data import find_id
+
+    paths = options.first, options.second
+    files = [argparse.Namespace(**vars(options), data=path) for path in paths]
+    key = options.id or find_id(files)
+    for file in files:
+        file.id = key
+    old, new = (_shared.read_columns(file, needs_target=True) for file in files)
+    if key is not None:
+        # each row of the first file in the second
+        ids = [[str(value).strip() for value in table.left_out[key]] for table in (old, new)]
+        for path, own, other in zip(paths, ids, ids[::-1], strict=True):
+            if len({*own}) < len(own):
+                raise ValueError(f"{path}: the values of {key!r} must be distinct.")
+            if lacking := sorted({*other} - {*own}):
+                raise ValueError(f"{path} has no row with {key} {lacking[0]}, as the other file.")
+        places = {value: place for place, value in enumerate(ids[1])}
+        order = [places[value] for value in ids[0]]
+        new = new._replace(X=new.X[order], y=new.y[order])
+    differ = [a != b for a, b in zip(old.y.tolist(), new.y.tolist(), strict=False)]
+    if len(old.y) != len(new.y) or any(differ):
+        first = f", row {differ.index(True) + 1} differs" if any(differ) else ""
+        raise ValueError(
+            f"both files must have the same true values in {options.target or 'target'!r}, in the "
+            f"same order: they have {len(old.y)} and {len(new.y)} rows{first}. Pass --id COLUMN if "
+            "a column names the rows."
+        )
+    return old, new
+
+
+def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespace) -> Any:
+    """Return the metric that decides, None for accuracy; refuse a margin that allows everything."""
+    import sklearn.metrics
+
+    from skeval.metrics import _table
+
+    metric: Any = options.metric
+    if metric is None and y.dtype.kind == "f":
+        raise ValueError("--metric must name a metric of numbers, such as mean_absolute_error.")
+    if metric is None and columns.dtype.kind == "f" and (columns % 1 != 0).any():
+        metric = "brier_score_loss"
+    if metric is not None:  # scorers have the sign of losses changed
+        metric = getattr(sklearn.metrics, metric.removeprefix("neg_"), metric)
+    known = metric if callable(metric) else sklearn.metrics.accuracy_score
+    low, high = _table.range_of_metric(known, len(set(y.tolist())))
+    if options.margin is not None and options.margin >= high - low:
+        raise ValueError(
+            f"--margin must be below {high - low:g}, the range of the metric, got "
+            f"{options.margin:g}; write one percentage point as 0.01 or 1%."
+        )
+    return metric

@@ -18,7 +18,6 @@ from html import escape
 from importlib import import_module
 from inspect import signature
 from os import PathLike
-from pathlib import Path
 from textwrap import shorten
 from typing import Any, cast
 
@@ -414,7 +413,7 @@ class Report(Mapping[str, Any]):
         numbers = json.loads(json.dumps(self.to_dict()), parse_constant=NOT_IN_JSON.__getitem__)
         text = json.dumps(numbers, indent=2, allow_nan=False)
         if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
+            _text.write_file(path, text + "\n")
         return text
 
     def to_html(
@@ -450,7 +449,7 @@ class Report(Mapping[str, Any]):
         """
         text = self._render("page.html", title, command, notes)
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            _text.write_file(path, text)
         return text
 
     def _repr_html_(self) -> str:

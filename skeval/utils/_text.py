@@ -5,13 +5,16 @@ pandas is optional, and imported only to make a frame.
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
 from functools import partial
 from html import escape
+from pathlib import Path
 from textwrap import fill, shorten
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +56,8 @@ def write_latex(frame: DataFrame, **options: Any) -> str:
 
 
 MAX_VALUE_LENGTH, MAX_REPR_LENGTH = 60, 400
+CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, which a terminal obeys, and undecodable bytes of names of files."""
 MEAN_LOSSES = {
     "zero_one": "error rate",
     "squared": "mean squared error",
@@ -96,6 +101,27 @@ def _write_short(value: Any) -> str:
     return f"<{type(value).__name__}{f' of {size}' if size != '' else ''}>"
 
 
+def write_file(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text beside a file and rename it, so that no file is half written.
+
+    Pipes and terminals are written directly.
+    """
+    path = Path(path).resolve()
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    handle, part = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        mask = os.umask(0)  # as `open` makes it, not private as `mkstemp` does
+        os.umask(mask)
+        os.chmod(part, path.stat().st_mode if path.exists() else 0o666 & ~mask)
+        os.replace(part, path)
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
 def align_text(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """Return a title and indented rows with aligned values."""
     rows = list(rows)
@@ -112,6 +138,11 @@ def count(n: int, noun: str) -> str:
     """Return a number with its noun in singular or plural: 1 sample, 2 samples, 3 classes."""
     plural = "es" if noun.endswith("s") else "s"
     return f"{n:,} {noun}{'' if n == 1 else plural}"
+
+
+def escape_controls(text: str) -> str:
+    """Return a text whose control characters and undecodable bytes are escaped."""
+    return CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def name_label(label: Any) -> str:
@@ -242,6 +273,7 @@ def _name_steps(estimator: Any) -> list[str]:
 
 def align_rows(rows: Sequence[Sequence[str]], left: Container[int] = ()) -> list[str]:
     """Return rows as lines with right-aligned columns, except the columns in `left`."""
+    rows = [[escape_controls(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

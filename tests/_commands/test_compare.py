@@ -39,7 +39,9 @@ def test_the_status_is_one_if_the_second_is_worse(files, new, margin, status, tm
     words = ["compare", files["old"], files[new], "--json", str(out)]
     assert main(words + ([] if margin is None else ["--margin", margin])) == status
     numbers = json.loads(out.read_text())
-    assert numbers["is_worse"] == bool(status)
+    assert numbers["passed"] == (status == 0)
+    assert numbers["alternative"] == ("worse" if margin is None else "non-inferiority")
+    assert numbers["margin"] == (None if margin is None else float(margin))
     assert ("pvalue_noninferior" in numbers) == (margin is not None)
     assert f"{new}.csv - old.csv" in capsys.readouterr().out
 
@@ -56,6 +58,59 @@ def test_files_that_differ_in_their_samples_are_refused(files, tmp_path, capsys)
 def test_equal_predictions_are_not_worse_by_any_margin(files, capsys):
     assert main(["compare", files["old"], files["old"], "--margin", "0.001"]) == 0
     assert "the same predictions" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("margin", ["1", "100%", "0", "-0.1", "nan", "5 %%"])
+def test_a_margin_that_allows_everything_is_refused(files, margin, capsys):
+    try:
+        status = main(["compare", files["old"], files["bad"], f"--margin={margin}"])
+    except SystemExit as stop:  # by the parser
+        status = stop.code
+    assert status == 2
+    assert "must be " in capsys.readouterr().err
+
+
+def test_a_margin_may_be_a_percentage(files, capsys):
+    assert main(["compare", files["old"], files["same"], "--margin", "5%"]) == 0
+
+
+@pytest.mark.parametrize("key", ["id", "patient_id", "code"])
+def test_rows_are_joined_by_a_column_of_names(files, key, tmp_path, capsys):
+    frames, paths, rng = {}, {}, np.random.default_rng(0)
+    for name in ("old", "bad"):
+        frame = pd.read_csv(files[name])
+        frames[name] = frame.assign(**{key: [f"p{k}" for k in range(len(frame))]})
+    order = rng.permutation(1000)
+    for name, frame in (("old", frames["old"]), ("bad", frames["bad"].iloc[order])):
+        paths[name] = str(tmp_path / f"{name}.csv")
+        frame.to_csv(paths[name], index=False)
+    assert main(["compare", files["old"], files["bad"]]) == 1
+    expected = capsys.readouterr().out
+    words = ["compare", paths["old"], paths["bad"]]
+    if key == "code":
+        assert main(words) == 2
+        assert "row 1 differs. Pass --id COLUMN" in capsys.readouterr().err
+        words += ["--id", "code"]
+    assert main(words) == 1
+    assert capsys.readouterr().out == expected
+    frames["bad"].iloc[1:].to_csv(paths["bad"], index=False)
+    assert main(words) == 2
+    assert f"bad.csv has no row with {key} p0" in capsys.readouterr().err
+
+
+def test_probabilities_are_compared_by_brier_score_and_area(tmp_path, capsys):
+    rng, paths = np.random.default_rng(0), []
+    truth = rng.integers(0, 2, 300)
+    for name, noise in {"old": 0.2, "new": 0.8}.items():
+        score = 1 / (1 + np.exp(-3 * (truth - 0.5 + noise * rng.normal(size=300))))
+        paths.append(str(tmp_path / f"{name}.csv"))
+        pd.DataFrame({"target": truth, "prediction": score}).to_csv(paths[-1], index=False)
+    assert main(["compare", *paths]) == 1
+    printed = capsys.readouterr().out
+    assert "brier_score_loss: new.csv - old.csv" in printed
+    assert "roc_auc: new.csv - old.csv" in printed
+    assert main(["compare", *paths, "--metric", "roc_auc"]) == 1
+    assert "brier" not in capsys.readouterr().out
 
 
 def test_a_missing_file_is_an_error(files, capsys):

@@ -265,15 +265,89 @@ def test_missing_labels_are_named_and_dropped_on_demand(tmp_path, labels, messag
         assert table.y.tolist() == ["None", "no", "yes"]
 
 
-@pytest.mark.parametrize("spelling", ["yes ", "Yes", "  yes"])
-def test_spellings_of_a_class_are_refused(tmp_path, spelling):
-    labels = ["yes", "no ", spelling, "yes", "no ", "no ", "maybe"]
-    path = write_table(tmp_path / "a.csv", x=range(7), target=labels)
+@pytest.mark.parametrize("spelling", ["yes", "yes ", "  yes", "Yes", "y  es"])
+def test_blanks_around_labels_are_stripped_and_other_spellings_refused(tmp_path, spelling):
+    labels = ["yes", "no ", spelling, "yes", "no ", "no ", "y es"]
+    path = write_table(tmp_path / "a.csv", **{" x ": range(7), "target ": labels})
+    if spelling.strip() == "yes":
+        table = load(path)
+        assert (set(table.y), table.feature_names) == ({"yes", "no", "y es"}, ["x"])
+        return
     with pytest.raises(ValueError, match=r"by case or spaces, .* --text target keeps all"):
         load(path)
     assert set(load(path, "--text", "target").y) == set(labels)
-    labels[2] = "yes"
-    assert set(load(write_table(path, x=range(7), target=labels)).y) == {"yes", "no", "maybe"}
+
+
+@pytest.mark.parametrize("extra", [{}, {"size": [f"{150 + k % 50},5" for k in range(N)]}])
+@pytest.mark.parametrize("column", ["amount", "target"])
+def test_dots_of_thousands_are_refused_until_an_option_says_what_they_are(tmp_path, extra, column):
+    amounts = (np.arange(N) % 7 + 1) ** 5
+    texts = [f"{value:_}".replace("_", ".") for value in amounts.tolist()]
+    path = tmp_path / "a.csv"
+    pd.DataFrame(BASE | extra | {column: texts}).to_csv(path, sep=";", index=False)
+    with pytest.raises(ValueError, match=rf"'{column}' has three digits after .* --thousands \."):
+        load(path)
+    marks = ["--decimal", ","]
+    with pytest.raises(ValueError, match=r"pass --decimal , --thousands \."):
+        load(path, *marks)
+    table = load(path, *marks, "--thousands", ".")
+    read = table.y if column == "target" else table.X[:, table.feature_names.index(column)]
+    np.testing.assert_array_equal(read, amounts)
+    if not extra:
+        assert load(path, "--decimal", ".").X.dtype.kind == "f"
+    # other numbers of decimals, or a comma between columns, are no thousands
+    for values, mark in ([texts, ","], [[*texts[1:], "0.5"], ";"], [[*texts[1:], "0.512"], ";"]):
+        pd.DataFrame(BASE | {"amount": values}).to_csv(path, sep=mark, index=False)
+        assert load(path).feature_names == ["x", "amount"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["({})".format, lambda value: f"{value:,}".replace(",", "\u00a0"), "{:,}".format],
+    ids=["parentheses", "no-break spaces", "commas"],
+)
+def test_numbers_of_spreadsheets_are_read(tmp_path, written):
+    numbers = np.where(np.arange(N) % 2, AMOUNTS, 5)
+    texts = [written(value) for value in numbers.tolist()]
+    path = write(tmp_path / "a.csv", a=texts)
+    if "," in texts[1]:
+        with pytest.raises(ValueError, match="pass --thousands ,"):
+            load(path)
+        return
+    sign = -1 if texts[0].startswith("(") else 1
+    np.testing.assert_array_equal(load(path).X[:, 1], sign * numbers)
+
+
+@pytest.mark.parametrize(
+    "values", [["6am", "7am", "9pm"], ["PAL0910", "PAL1011", "PAL1112"], ["2", "3", "4", "5more"]]
+)
+def test_codes_with_digits_are_texts(tmp_path, values):
+    table = load(write(tmp_path / "a.csv", a=(20 * values)[:N]))
+    assert set(table.X[:, 1]) == set(values)
+
+
+def test_numbers_with_a_decimal_comma_and_an_exponent_are_refused(tmp_path):
+    texts = [f"{value / 8:.2E}".replace(".", ",") for value in AMOUNTS]
+    path = write(tmp_path / "a.csv", a=texts)
+    with pytest.raises(ValueError, match=r"nearly numeric: .*pass --decimal ,;"):
+        load(path)
+    assert load(path, "--decimal", ",").X.dtype.kind == "f"
+
+
+def test_compressed_files_are_read(tmp_path):
+    for ending in ("csv.gz", "csv.zip", "tsv.bz2"):
+        path = tmp_path / f"a.{ending}"
+        mark = "\t" if ending[0] == "t" else ";"
+        pd.DataFrame(BASE | {"a": AMOUNTS}).to_csv(path, sep=mark, index=False)
+        np.testing.assert_array_equal(load(path).X[:, 1], AMOUNTS)
+
+
+def test_rows_are_numbered_as_in_the_file(tmp_path):
+    (tmp_path / "a.csv").write_text("x,target\n1,a\n2,b\n,\n,\n3,\n4,b\ninf,a\n")
+    with pytest.raises(ValueError, match="has no value in row 5"):
+        load(tmp_path / "a.csv")
+    with pytest.raises(ValueError, match="must be finite, row 7 is not"):
+        load(tmp_path / "a.csv", "--drop-missing-target")
 
 
 def test_labels_that_are_equal_as_floats_stay_apart(tmp_path):
