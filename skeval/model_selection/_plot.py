@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -232,12 +232,8 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
         ax.axis("off")
 
 
-LEGIBLE = 1.15
-"""Minimum ratio of labeled sizes on a logarithmic axis."""
-
-
 class LearningCurveBandDisplay(CurveDisplay):
-    """Learning curve: the error by number of training samples, with the extrapolated power law.
+    """Learning curve: the error by number of training samples, measured and extrapolated.
 
     It is recommended to use `from_result` to create a display, or `plot` of a result.
 
@@ -253,12 +249,7 @@ class LearningCurveBandDisplay(CurveDisplay):
     ax_, figure_ : matplotlib Axes and Figure
         Axes and figure used by `plot`.
     line_ : matplotlib Line2D
-        The measured errors.
-    intervals_ : matplotlib LineCollection
-        Intervals of the measured errors, and of the predictions for all samples and for twice as
-        many.
-    law_ : matplotlib Line2D or None
-        The power law.
+        The errors, measured and extrapolated.
 
     See Also
     --------
@@ -275,37 +266,16 @@ class LearningCurveBandDisplay(CurveDisplay):
     'Training samples'
     """
 
+    _style: ClassVar[dict[str, Any]] = {"marker": "o"}
+
     def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the measured errors, the law, and a line where the extrapolation starts."""
-        curve, level = self.curve, f"{100 * self.curve.confidence_level:g} %"
-        beyond = curve.columns.get("extrapolated", np.zeros(len(curve.x), dtype=bool))
-        options = {"marker": "o", "linestyle": "", "label": self._write_label(), **kwargs}
-        self.line_: Any
-        (self.line_,) = ax.plot(curve.x[~beyond], curve.y[~beyond], **options)
-        color = self.line_.get_color()
-        finite = np.isfinite([curve.low, curve.high]).all(axis=0)
-        ends = {"colors": color, "linestyles": np.where(beyond, "dotted", "solid")[finite].tolist()}
-        label = f"{level} interval" if finite.any() else None
-        stretches = curve.x[finite], curve.low[finite], curve.high[finite]
-        self.intervals_: Any = ax.vlines(*stretches, **ends, label=label)
-        # the fitted law with its band
-        self.law_: Any = None
-        if curve.band is not None:
-            drawn = {"color": color, "linestyle": "--", "linewidth": 1}
-            (self.law_,) = ax.plot(curve.x, curve.columns["law"], label="power law", **drawn)
-            shade = {"color": color, "linewidth": 0, "alpha": 0.12}
-            ax.fill_between(curve.x, *curve.band, label=f"{level} band of the power law", **shade)
-            last = curve.x[~beyond][-1]
+        """Draw the curve, and a line where the extrapolation starts."""
+        super()._draw(ax, **kwargs)
+        beyond = self.curve.columns.get("extrapolated", np.zeros(len(self.curve.x), dtype=bool))
+        if beyond.any():
+            last = self.curve.x[~beyond][-1]
             ax.axvline(last, color="gray", linewidth=1, label="extrapolated")
-        ax.set(xscale="log", **self._describe_axes())
-        # labels at sizes that are far enough apart
-        sizes: list[float] = []
-        for size in curve.x.tolist():
-            if not sizes or size >= LEGIBLE * sizes[-1]:
-                sizes.append(size)
-        ax.minorticks_off()
-        ax.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
-        ax.legend(fontsize="small")
+            ax.legend(fontsize="small")
 
 
 class PerturbationDisplay(ResultDisplay):

@@ -1,12 +1,11 @@
 """Learning curves: the parts that train, the law, its answer, and how often intervals hold."""
 
-from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -22,45 +21,41 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._resampling.inputs import validate_inputs
-from skeval._resampling.sampling_units import units_of
 from skeval.model_selection import error_interval, learning_curve_band
-from skeval.model_selection._interval_methods import plan_repeats
-from skeval.model_selection._learning_curve import (
-    EXPONENTS,
-    Thinned,
-    fit_law,
-    limits_around,
-    predict,
-    write_answer,
-)
-from skeval.utils._checks import root_seed
 
 X, Y = load_iris(return_X_y=True)
+FIVE = StratifiedKFold(5)
 
 
-def thinned(cv, groups=None, train_sizes=None, y=Y, **given):
-    inputs = validate_inputs(GaussianNB(), X, y, groups=groups, method="repeated_cv")
-    design = plan_repeats(inputs, root_seed(0), cv=cv, **given)
-    return Thinned(design, units_of(inputs.target, inputs.groups), root_seed(0), train_sizes)
+class Records(ClassifierMixin, BaseEstimator):
+    """Predicts the first class, and records the rows of each fit and of its test set."""
+
+    seen: ClassVar[list] = []
+
+    def fit(self, X, y):
+        self.classes_, self.rows_ = np.unique(y), X[:, 0].astype(int)
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X):
+        self.seen.append((self.rows_, X[:, 0].astype(int)))
+        return np.full(len(X), self.classes_[0])
 
 
-def parts_of(found):
-    """Return the training rows of each fit, by fold and size, and the test rows."""
-    plan = found.plan
-    blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
-    train = [np.flatnonzero(block.train[0]) for block in blocks]
-    test = [np.flatnonzero(block.test[0]) for block in blocks]
-    k = found.n_sizes
-    return [train[at : at + k] for at in range(0, len(train), k)], test[::k]
+def parts_of(cv, y=Y, **options):
+    """Return the training rows of each fold, by size, and its test rows."""
+    Records.seen.clear()
+    rows = np.arange(len(y), dtype=float)[:, None]
+    learning_curve_band(Records(), rows, y, cv=cv, random_state=0, **options)
+    folds = [list(fold) for _, fold in groupby(Records.seen, key=lambda pair: tuple(pair[1]))]
+    return [[train for train, _ in fold] for fold in folds], [fold[0][1] for fold in folds]
 
 
 @pytest.mark.parametrize("options", [{}, {"scoring": "accuracy"}])
 def test_points_are_those_of_scikit_learn_on_the_same_parts(options):
     cv = StratifiedKFold(5)
-    found = thinned(cv)
     curve = learning_curve_band(GaussianNB(), X, Y, cv=cv, random_state=0, **options)
-    by_fold, tests = parts_of(found)
+    by_fold, tests = parts_of(cv)
     for at in (0, 3):
         folds = [(parts[at], test) for parts, test in zip(by_fold, tests, strict=True)]
         _, _, scores = learning_curve(GaussianNB(), X, Y, train_sizes=[1.0], cv=folds)
@@ -69,7 +64,7 @@ def test_points_are_those_of_scikit_learn_on_the_same_parts(options):
         assert curve.x[at] == np.mean([len(parts[at]) for parts in by_fold])
 
 
-def test_the_largest_size_is_the_error_interval():
+def test_the_largest_size_has_the_corrected_interval():
     cv = KFold(5, shuffle=True)
     curve = learning_curve_band(GaussianNB(), X, Y, cv=cv, n_repeats=3, random_state=0)
     shown = learning_curve_band(
@@ -85,7 +80,7 @@ def test_the_largest_size_is_the_error_interval():
 
 
 def test_parts_are_nested_and_hold_all_classes():
-    by_fold, tests = parts_of(thinned(5, n_repeats=2))
+    by_fold, tests = parts_of(5, n_repeats=2)
     for parts, test in zip(by_fold, tests, strict=True):
         assert not set(parts[-1]) & set(test)
         for smaller, larger in pairwise(parts):
@@ -94,13 +89,13 @@ def test_parts_are_nested_and_hold_all_classes():
             sizes = np.bincount(Y[part])
             assert sizes.max() - sizes.min() <= 2
     rare = np.where(np.arange(150) < 146, 0, 1)
-    for parts in parts_of(thinned(2, y=rare, n_repeats=2))[0]:
+    for parts in parts_of(2, y=rare, n_repeats=2)[0]:
         assert all(set(rare[part]) == {0, 1} for part in parts)
 
 
 def test_groups_train_whole():
     groups = np.arange(150) // 5
-    for parts in parts_of(thinned(GroupKFold(5), groups))[0]:
+    for parts in parts_of(GroupKFold(5), groups=groups)[0]:
         for part in parts:
             assert set(np.bincount(groups[part])) <= {0, 5}
 
@@ -109,44 +104,44 @@ def test_groups_train_whole():
 def test_in_time_order_the_most_recent_train(groups):
     order = np.random.default_rng(0).permutation(150)
     cv = list(TimeSeriesSplit(4).split(X))
-    by_fold, tests = parts_of(thinned(cv, groups, y=Y[order]))
+    by_fold, tests = parts_of(cv, groups=groups, y=Y[order])
     for parts, test in zip(by_fold, tests, strict=True):
         for part in parts:
             assert np.array_equal(part, np.arange(part[0], test[0]))
 
 
 def test_counts_and_shares_are_sizes():
-    counts, shares = (
-        thinned(StratifiedKFold(5), train_sizes=[30, 60, 120]),
-        thinned(StratifiedKFold(5), train_sizes=[0.25, 0.5, 1]),
-    )
-    assert counts.sizes.tolist() == shares.sizes.tolist() == [30, 60, 120]
+    for train_sizes in ([30, 60, 120], [0.25, 0.5, 1]):
+        curve = learning_curve_band(GaussianNB(), X, Y, cv=FIVE, train_sizes=train_sizes)
+        assert curve.x.tolist() == [30, 60, 120]
 
 
+@pytest.mark.parametrize("options", [{}, {"scoring": "roc_auc_ovr"}])
 @pytest.mark.parametrize(
-    "train_sizes", [[0], [1.5], [-1], [200], ["a"], [[0.5, 1]], [0.5, 0.5], [0.999, 1.0], []]
-)
-def test_bad_sizes_are_refused(train_sizes):
+    "train_sizes",
+    [[0], [1.5], [-1], [200], ["a"], [[0.5, 1]], [0.5, 0.5], [0.999, 1.0], [], [80], [0.0, 0.5],
+     [0.5, 1.5], [50, 200]],
+)  # fmt: skip
+def test_bad_sizes_are_refused(train_sizes, options):
     with pytest.raises(ValueError, match="train_sizes"):
-        thinned(5, train_sizes=train_sizes)
+        learning_curve_band(GaussianNB(), X, Y, cv=FIVE, train_sizes=train_sizes, **options)
 
 
-def test_the_law_is_that_of_least_squares():
-    rng = np.random.default_rng(0)
-    ratio, weight = np.geomspace(0.15, 1, 6), rng.uniform(1, 2, 6)
-    values = rng.uniform(0, 0.4, (40, 6)) + 0.1 * ratio**-0.7 * rng.integers(0, 2, (40, 1))
-    found = fit_law(ratio, values, weight, 0.0)
-    root = np.sqrt(weight / weight.sum())
-    for at, row in enumerate(values):
-        fits = [
-            nnls(root[:, None] * np.column_stack([np.ones(6), ratio**-c]), root * row)
-            for c in EXPONENTS
-        ]
-        assert found.misfit[at] == pytest.approx(min(off for _, off in fits) ** 2)
-    assert found.at(ratio).shape == values.shape
-    exact = 0.1 + 0.05 * ratio ** -EXPONENTS[7]
-    law = fit_law(ratio, exact[None], weight, 0.0)
-    assert np.ravel(law[:3]) == pytest.approx([0.1, 0.05, EXPONENTS[7]])
+@pytest.mark.parametrize("exponent", [0.5, 1.0])
+def test_the_law_of_a_noiseless_curve_is_found(exponent):
+    class Falls(Records):
+        """Has the error of a power law."""
+
+        def predict(self, X):
+            error = 0.1 + 0.04 * (len(self.rows_) / 800) ** -exponent + X[0, 0] % 7 / 200
+            return np.where(np.arange(len(X)) < error * len(X), 1 - X[:, 1], X[:, 1])
+
+    X, y = np.column_stack([np.arange(1000.0), np.arange(1000) % 2]), np.arange(1000) % 2
+    sizes = [50, 100, 200, 400, 800]
+    curve = learning_curve_band(Falls(), X, y, cv=5, train_sizes=sizes, random_state=0)
+    expected = 0.1 + 0.04 * (curve.x / 800) ** -exponent
+    differences = np.diff(curve.columns["law"])
+    assert differences == pytest.approx(np.diff(expected), abs=0.015)  # rates are multiples of .005
 
 
 class Forgets(ClassifierMixin, BaseEstimator):
@@ -179,13 +174,10 @@ def test_the_answer():
     assert len(rising.x) == 6
     flat = learning_curve_band(GaussianNB(), noise, rng.integers(0, 2, 100), random_state=0)
     assert "would help" not in flat.answer
-    drawn = curve.plot().ax_
-    sizes = [float(label.get_text()) for label in drawn.get_xticklabels()]
-    assert set(sizes) <= set(np.round(curve.x))  # plain numbers that do not touch
-    assert min(b / a for a, b in pairwise(sizes)) > 1.14
-    assert "95 % interval" in drawn.get_legend_handles_labels()[1]
-    endless = replace(rising, high=np.full(6, np.inf)).plot().ax_
-    assert "95 % interval" not in endless.get_legend_handles_labels()[1]
+    labels = curve.plot().ax_.get_legend_handles_labels()[1]
+    assert "95 % interval at each point" in labels
+    assert "extrapolated" in labels
+    assert "extrapolated" not in rising.plot().ax_.get_legend_handles_labels()[1]
 
 
 def test_scores_are_drawn_upwards():
@@ -222,33 +214,8 @@ def test_intervals_hold_the_expected_error():
 
 def test_a_size_at_which_all_fits_fail_is_named():
     options = {"train_sizes": [3, 40, 80], "cv": StratifiedKFold(5), "error_score": np.nan}
-    with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="all fits on 3 fail"):
+    with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="fits to 3 samples fail"):
         learning_curve_band(KNeighborsClassifier(5), X, Y, **options)
-
-
-@pytest.mark.parametrize("spread", [0.01, 0.05, 1.0])
-def test_how_badly_an_error_is_known_makes_no_gain_little(spread):
-    rng = np.random.default_rng(0)
-    noise, gains = spread * rng.normal(size=400), rng.uniform(-0.01, 0.09, 400)
-
-    def answer(gain, best):
-        parts = {"at_all": 0.5 + noise, "at_twice": 0.5 + noise - gain, "gain": gain}
-        names = ("error", "error", "gain")
-        return write_answer(
-            {
-                part: predict(name, draws.mean(), draws, 0.95)
-                for name, (part, draws) in zip(names, parts.items(), strict=True)
-            },
-            100,
-            "",
-            best,
-            90.0,
-        )
-
-    assert answer(gains, 0.0).startswith("More samples may help, or not: with 200")
-    assert answer(gains / 2, 0.0).startswith("More samples would bring little, less than a tenth")
-    assert answer(gains / 2, -np.inf).startswith("More samples may help, or not")
-    assert answer(gains + 0.02, 0.0).startswith("More samples would help")
 
 
 def draw_peak(seed, n, p):
@@ -264,7 +231,7 @@ def test_a_curve_with_a_peak_has_no_law(n, p):
     for seed in range(2):
         found = learning_curve_band(LinearRegression(), *draw_peak(seed, n, p), random_state=seed)
         assert "the curve does not follow a power law" in found.answer
-        assert found.extra.at_twice is None
+        assert found.band is None
         assert found.extra.gain is None
 
 
@@ -282,15 +249,16 @@ def test_a_falling_or_flat_curve_rarely_rises(estimator):
     assert rises <= 4
 
 
-def test_a_value_lies_in_its_own_interval():
-    draws = np.linspace(0.003, 0.01, 100)
-    assert limits_around(0.002, draws, 0.9)[0] == 0.002
-    assert limits_around(0.005, draws, 0.9)[0] > 0.003
+def test_predictions_lie_in_their_intervals():
+    curve = learning_curve_band(GaussianNB(), X, Y, random_state=0)
+    gain = curve.extra.gain
+    assert np.all((curve.low <= curve.y) & (curve.y <= curve.high))
+    assert gain.interval.low <= gain.value <= gain.interval.high
 
 
 def test_scores_must_be_defined_in_two_folds():
     def undefined(model, X, y):
         return np.nan
 
-    with pytest.raises(ValueError, match="in at least two folds, got 0 such folds"):
+    with pytest.raises(ValueError, match="have no score, in all folds but 0"):
         learning_curve_band(GaussianNB(), *load_iris(return_X_y=True), scoring=undefined)
