@@ -583,7 +583,9 @@ class LossTally:
         errors, tested = np.concatenate(self.errors), self.tests > 0
         # an untested sample has the mean of the others
         sample_errors = np.divide(self.sums, self.tests, where=tested, out=np.zeros(len(tested)))
-        sample_errors[~tested] = sample_errors[tested].mean()
+        sample_errors[~tested] = np.average(
+            sample_errors[tested], weights=None if weights is None else weights[tested]
+        )
         values = weigh_values(sample_errors, weights) if average == "samples" else errors
         oob = float(np.nanmean(values))
 

@@ -254,3 +254,20 @@ def test_repr_pickle_and_seed():
     assert trains(BootstrapSplit(3)) != trains(BootstrapSplit(3))
     moving = BootstrapSplit(3, random_state=np.random.RandomState(0))
     assert trains(moving) != trains(moving)
+
+
+def test_a_sample_that_is_never_out_of_bag_has_no_part_in_the_weighted_mean():
+    rng = np.random.default_rng(1)
+    y = np.arange(30) % 2
+    X, w = rng.normal(size=(30, 2)) + y[:, None], rng.uniform(0.2, 3, 30)
+    indices = some_indices(y, n_resamples=4, seed=1)
+    losses = np.full((4, 30), np.nan)
+    for loss, drawn in zip(losses, indices, strict=True):
+        left_out = np.setdiff1d(np.arange(30), drawn)
+        model = GaussianNB().fit(X[drawn], y[drawn], sample_weight=w[drawn])
+        loss[left_out] = model.predict(X[left_out]) != y[left_out]
+    tested = np.isfinite(losses).any(axis=0)
+    assert not tested.all()
+    expected = np.average(np.nanmean(losses[:, tested], axis=0), weights=w[tested])
+    result = bootstrap_error(GaussianNB(), X, y, method="oob", indices=indices, sample_weight=w)
+    assert result.value == pytest.approx(expected, rel=1e-12)
