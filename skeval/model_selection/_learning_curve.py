@@ -251,7 +251,9 @@ def learning_curve_band(
         )
     warn_left_out(label, len(by_fold) - len(kept), len(by_fold))
     measured = [average(column, ratio, {}) for column in kept.T]
-    return draw_curve(inputs, sizes, measured, kept, ratio, sign, _checks.child_seed(root, 2))
+    return extrapolate_curve(
+        inputs, sizes, measured, kept, ratio, sign, _checks.child_seed(root, 2)
+    )
 
 
 def thin_folds(
@@ -341,7 +343,7 @@ def fit_laws(sizes: Floats, values: Floats, weight: Floats, least: float, x: Flo
     return curves
 
 
-def draw_curve(
+def extrapolate_curve(
     inputs: Inputs,
     sizes: Floats,
     measured: list[Estimate],
