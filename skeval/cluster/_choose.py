@@ -815,7 +815,7 @@ class Step(NamedTuple):
     def excess(self) -> np.ndarray:
         """The (K,) excesses ``(value - reference) / (1 - reference)``."""
         mean = self.draws.mean(axis=1)
-        return standardize(self.values - mean, 1 - mean)
+        return scale_differences(self.values - mean, 1 - mean)
 
 
 def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int) -> NClustersChoice:
@@ -928,9 +928,9 @@ def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, lev
     # mean and variance without the draw b, from the deviation of b
     others = np.maximum(((n - 1) * variance[:, None] - deviations**2 * n / (n - 1)) / (n - 2), 0.0)
     # largest standardized silhouette of each draw, and of the data
-    null = standardize(deviations * n / (n - 1), np.sqrt(others)).max(axis=0)
+    null = scale_differences(deviations * n / (n - 1), np.sqrt(others)).max(axis=0)
     spread = np.sqrt(variance)
-    largest = standardize(values - mean, spread).max()
+    largest = scale_differences(values - mean, spread).max()
     # smallest silhouettes that would reject
     critical = np.sort(null)[::-1][max(int(level * (n + 1)), 1) - 1]
     return Step(
@@ -942,7 +942,7 @@ def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, lev
     )
 
 
-def standardize(differences: np.ndarray, scales: np.ndarray) -> np.ndarray:
+def scale_differences(differences: np.ndarray, scales: np.ndarray) -> np.ndarray:
     """Divide by scales; for a scale of 0, equal values are 0 and others infinite."""
     unequal = np.where(np.abs(differences) > ROUNDING, np.copysign(np.inf, differences), 0.0)
     return np.divide(differences, scales, out=unequal, where=scales > ROUNDING)

@@ -75,10 +75,10 @@ def refer_to_clusters(X: Any, labels: np.ndarray) -> Draws:
     # within a cluster of sparse X columns are permuted, otherwise one mode is fitted
     parts = [resolve_reference(safe_indexing(X, rows), "auto", "unimodal")[1] for rows in clusters]
     order = np.argsort(np.concatenate(clusters))
-    return partial(draw_clusters, X, parts, order)
+    return partial(draw_unimodal_clusters, X, parts, order)
 
 
-def draw_clusters(X: Any, parts: list[Draws], order: np.ndarray, rng: Generator) -> Any:
+def draw_unimodal_clusters(X: Any, parts: list[Draws], order: np.ndarray, rng: Generator) -> Any:
     """Draw each cluster separately, and return the rows in the order of the data."""
     draws = [draw(rng) for draw in parts]
     if len(draws) == 1:

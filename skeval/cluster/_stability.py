@@ -245,7 +245,7 @@ def takes_pairs(clusterer: Any) -> bool:
     return any(isinstance(value, str) and "precomputed" in value for value in values)
 
 
-def check_pairs(X: Any) -> Any:
+def check_pairwise(X: Any) -> Any:
     """Return the validated matrix of distances or affinities of all pairs of samples."""
     checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     if checked.shape[0] != checked.shape[1]:
@@ -591,7 +591,7 @@ def cluster_stability(
     >>> result.verdicts
     ('highly stable', 'highly stable', 'highly stable')
     """
-    X = check_pairs(X) if takes_pairs(clusterer) else check_points(clusterer, X)
+    X = check_pairwise(X) if takes_pairs(clusterer) else check_points(clusterer, X)
     root = root_seed(random_state)
     # the clusters of the data, whose stability is measured
     first = seed_clusterer(clusterer, repetition_rng(root, 0))

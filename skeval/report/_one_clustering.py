@@ -26,7 +26,7 @@ from skeval.cluster._references import NOISE
 from skeval.cluster._stability import (
     PREDICTION_STRENGTH,
     RECOVERED,
-    check_pairs,
+    check_pairwise,
     check_points,
     fit_labels,
     seed_clusterer,
@@ -73,7 +73,7 @@ def evaluate_as_is(
     """Return the report of the clustering that a clusterer finds with its own parameters."""
     directions, of_pairs = resolve_directions(indices), takes_pairs(clusterer)
     warnings: list[str] = [] if of_pairs else list(warn_of_points(X, getattr(X, "columns", None)))
-    X = check_pairs(X) if of_pairs else check_points(clusterer, X)
+    X = check_pairwise(X) if of_pairs else check_points(clusterer, X)
     # the clustering, its noise and its indices
     begin_step("clustering", run["verbose"])
     labels = fit_labels(seed_clusterer(clone(clusterer), np.random.default_rng(seed)), X)

@@ -222,7 +222,7 @@ def adjusted_rand(pairs: PairCounts) -> float:
     return float(2 * (ss * dd - sd * ds) / ((ss + sd) * (sd + dd) + (ss + ds) * (ds + dd)))
 
 
-def jaccard(pairs: PairCounts) -> float:
+def pair_jaccard(pairs: PairCounts) -> float:
     """Return ``SS / (SS + SD + DS)``."""
     together = pairs.both + pairs.true_only + pairs.pred_only
     return 1.0 if pairs.identical else float(pairs.both / together)
@@ -247,7 +247,7 @@ def minkowski(pairs: PairCounts) -> float:
     return math.sqrt((pairs.true_only + pairs.pred_only) / reference) if reference else math.inf
 
 
-def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
+def check_partition(labels: ArrayLike, name: str) -> np.ndarray:
     """Return labels as a 1-D array of integers, strings or other hashable objects."""
     check_no_clusterer(name, labels)
     array: np.ndarray = check_data(name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None)
@@ -275,7 +275,10 @@ def make_contingency(
     labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> Contingency:
     """Validate the input of an external index and return the contingency table."""
-    true, pred = check_labels(labels_true, "labels_true"), check_labels(labels_pred, "labels_pred")
+    true, pred = (
+        check_partition(labels_true, "labels_true"),
+        check_partition(labels_pred, "labels_pred"),
+    )
     check_consistent_length(true, pred, sample_weight)
     if sample_weight is None or not len(true):
         return contingency(true, pred)
@@ -518,7 +521,7 @@ def external_indices(
         pair_precision=precision,
         pair_recall=recall,
         pair_f1=f1,
-        pair_jaccard=jaccard(pairs),
+        pair_jaccard=pair_jaccard(pairs),
         rand=rand(pairs),
         adjusted_rand=adjusted_rand(pairs),
         fowlkes_mallows=fowlkes_mallows(pairs),
@@ -762,7 +765,7 @@ def pair_jaccard_score(
     >>> pair_jaccard_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.25
     """
-    return jaccard(make_pairs(labels_true, labels_pred, sample_weight))
+    return pair_jaccard(make_pairs(labels_true, labels_pred, sample_weight))
 
 
 @validate_params(CONSTRAINTS)
@@ -913,7 +916,7 @@ def coassociation_matrix(
            [1, 0, 1]])
     """
     # samples by labels, whose product with itself is the matrix
-    codes, n_codes = encode(check_labels(labels, "labels"))
+    codes, n_codes = encode(check_partition(labels, "labels"))
     if not sparse_output:
         return (codes[:, None] == codes[None, :]).astype(np.int64)
     n_samples = len(codes)

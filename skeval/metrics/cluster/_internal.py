@@ -1459,7 +1459,7 @@ def estimate_from_rows(
     for index in indices:
         # a stratified mean with Student's t interval
         by_row = np.concatenate(values[index.name])
-        value, error, dof = stratified_mean(by_row, counts, partition.sizes)
+        value, error, dof = mean_over_strata(by_row, counts, partition.sizes)
         limits = partial(normal_interval, value, error, degrees_of_freedom=dof)
         estimates[index.name] = Estimate(
             name=index.name,
@@ -1505,7 +1505,7 @@ def put_sample_first(samples: Samples, counts: np.ndarray, rng: np.random.Genera
     return replace(samples, points=points, partition=again)
 
 
-def stratified_mean(
+def mean_over_strata(
     values: np.ndarray, counts: np.ndarray, sizes: np.ndarray
 ) -> tuple[float, float, float]:
     """Return the stratified mean, its standard error and degrees of freedom.
