@@ -595,11 +595,12 @@ def _read_numbers(name: str, column: np.ndarray, options: argparse.Namespace) ->
     ):
         return column
     marks = options.decimal, options.thousands
-    numbers = []
+    numbers = list[float]()
     for text in map(str.strip, column.tolist()):
-        numbers.append(_parse(text, *marks) if text else np.nan)
-        if numbers[-1] is None:
+        number = _parse(text, *marks) if text else np.nan
+        if number is None:
             return column
+        numbers.append(number)
     return column if np.isnan(numbers).all() else np.array(numbers, dtype=float)
 
 
