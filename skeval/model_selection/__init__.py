@@ -4,7 +4,6 @@ from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
 from skeval.model_selection._bootstrap import bootstrap_error, bootstrap_score
 from skeval.model_selection._compare import compare_classifiers, comparison_power, run_over_datasets
 from skeval.model_selection._compare_predictions import compare_predictions
-from skeval.model_selection._compare_readers import compare_readers, reader_study_size
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._error_interval import error_interval, score_interval
@@ -57,7 +56,6 @@ __all__ = [
     "bootstrap_score",
     "compare_classifiers",
     "compare_predictions",
-    "compare_readers",
     "compare_scores",
     "comparison_power",
     "cross_val_error",
@@ -75,7 +73,6 @@ __all__ = [
     "permutation_test",
     "perturbation_interval",
     "pool_estimates",
-    "reader_study_size",
     "refit_one_se",
     "resubstitution_error",
     "run_over_datasets",

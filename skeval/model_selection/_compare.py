@@ -31,7 +31,6 @@ from skeval.model_selection._comparison import (
     Comparison,
     DatasetComparison,
     Difference,
-    ReaderComparison,
     SplitComparison,
     check_estimators,
     check_margin,
@@ -665,10 +664,6 @@ def comparison_power(
         raise ValueError(f"difference must be finite, got {difference!r}.")
     if not isinstance(comparison, Comparison):
         raise TypeError(f"comparison must be a Comparison, got {type(comparison).__name__}.")
-    if isinstance(comparison, ReaderComparison):
-        raise ValueError(
-            "comparison must not be of several readers: reader_study_size plans readers and cases."
-        )
     # the pair, by default the best two
     over_datasets = isinstance(comparison, DatasetComparison)
     if pair is None:

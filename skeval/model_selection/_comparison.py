@@ -1,7 +1,7 @@
 """Results of a comparison: the value of each system, the difference of each pair, and the ranks.
 
 First come the checks of arguments that all functions share, then the difference of one pair, and
-then the comparison with its forms for splits, many systems, data sets and readers.
+then the comparison with its forms for splits, many systems and data sets.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
 from skeval._inference.intervals import Limits, invert_limit, mirrored
 from skeval._inference.paired import ALTERNATIVES
@@ -427,8 +426,7 @@ class Comparison(Result):
     `test_train_ratio`. Over data sets it has their names, `datasets`, those `dropped` for lack of
     scores, the `scores` of shape (n_datasets, n_names), and the `reason` for the test. By "max_t"
     it has the `standard_errors` of the values and the limits of their simultaneous intervals,
-    `lows` and `highs`, and `n_items` for scores of items. Of several readers it has the `study`,
-    with the components of the variance, and `estimates` of the systems.
+    `lows` and `highs`, and `n_items` for scores of items.
     """
 
     names: tuple[str, ...]
@@ -875,29 +873,3 @@ class DatasetComparison(Comparison):
 
     def _explain_method(self) -> list[str]:
         return [_text.fill_text(self.reason)] if self.reason else []
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ReaderComparison(Comparison):
-    """Comparison of systems that several readers use.
-
-    Attributes
-    ----------
-    study : ReaderStudy
-        The `values` of all readers, of shape (n_systems, n_readers), their `covariance`, the
-        `mean_squares` of systems and of their interaction with readers, and the `components` of
-        the error: its variance, Cov1, Cov2 and Cov3.
-    estimates : dict of str to Estimate
-        The value of each system, with its own interval.
-    """
-
-    study: ReaderStudy = field(repr=False)
-    estimates: dict[str, Estimate] = field(repr=False)
-
-    @property
-    def _heading(self) -> str:
-        return f"{super()._heading}, {100 * self.confidence_level:g} % interval of each system"
-
-    def _write_system(self, place: int) -> str:
-        ends = _text.write_ends(*self.estimates[self.names[place]].interval)
-        return f"{super()._write_system(place)} {ends}"

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skeval._inference import intervals, paired, ranks
-from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Test
 from skeval._inference.intervals import Codes, Limits, Spread, spread_between
 from skeval._inference.paired import EQUAL, tail_probability
@@ -56,8 +55,6 @@ class PairExtra:
         Largest difference that does not matter.
     horizon : int or None
         Number of steps between a forecast and its sample.
-    degrees_of_freedom : float or None
-        Degrees of freedom of the analysis of readers.
     replicates : ndarray or None
         Differences of the resamples, or after the exchanges.
     """
@@ -72,7 +69,6 @@ class PairExtra:
     n_equal: int | None = None
     margin: float | None = None
     horizon: int | None = None
-    degrees_of_freedom: float | None = None
     replicates: Floats | None = field(default=None, repr=False)
 
     def reverse(self) -> PairExtra:
@@ -587,24 +583,6 @@ def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
     return replace(tests, statistic=means[second] - means[first], pvalue=pvalue, fields=fields)
 
 
-def compare_study(study: ReaderStudy, alternative: str = "two-sided") -> PairTests:
-    """Apply the analysis of variance of readers and cases."""
-    values, pairs = study.values.mean(axis=1), list_pairs(len(study.values))
-    # Student's test with the variance of readers and cases
-    spreads = [study.of_difference(a, b) for a, b in pairs.tolist()]
-    errors, degrees = np.array(spreads, dtype=float).T
-    errors[errors <= EQUAL * np.abs(study.values).max()] = 0.0  # of rounding
-    omnibus = None
-    if len(values) > 2 and study.random_readers:
-        statistic, pvalue = study.test_equality()
-        omnibus = Test(name="F", statistic=statistic, pvalue=pvalue, method="equal systems")
-    difference = values[pairs[:, 0]] - values[pairs[:, 1]]
-    fields = {"degrees_of_freedom": degrees}
-    return student_tests(
-        "t", difference, errors, degrees, alternative, fields=fields, omnibus=omnibus
-    )
-
-
 @dataclass(frozen=True)
 class ComparisonMethod:
     """A test for comparisons.
@@ -681,17 +659,6 @@ METHODS = {
         "roc_auc",
         work="E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), "
         "https://doi.org/10.2307/2531595",
-    ),
-    "obuchowski_rockette": ComparisonMethod(
-        "analysis of variance of readers and cases",
-        compare_study,
-        "This applies to readers and cases like these.",
-        work="S. L. Hillis (2007), https://doi.org/10.1002/sim.2532",
-    ),
-    "fixed_readers": ComparisonMethod(
-        "normal test of cases with fixed readers",
-        compare_study,
-        "This applies to these readers, with cases like these.",
     ),
     "time_blocks": ComparisonMethod("blocks of time", time_blocks, RULES, independent=True),
     "diebold_mariano": ComparisonMethod(

@@ -69,7 +69,6 @@ StabilityAgreement = Literal["prediction_strength", "adjusted_rand", "matched_ac
 StabilityMeasure = Literal["nogueira", "kuncheva", "jaccard"]
 Statistic = Literal["cross_validation", "resubstitution"]
 StructureReference = Literal["auto", "uniform", "box", "permuted", "unimodal"]
-ReaderSampling = Literal["random", "fixed"]
 ErrorMethodName = Literal[
     "auto",
     "resubstitution",
@@ -114,8 +113,6 @@ ComparisonTest = Literal[
     "mcnemar",
     "cochran_q",
     "delong",
-    "obuchowski_rockette",
-    "fixed_readers",
     "time_blocks",
     "diebold_mariano",
     "wilcoxon",

@@ -171,10 +171,7 @@ VECTORS["pool_estimates"] = with_options_of(model_selection.pool_estimates)(
 # numbers and names only
 OPTIONS = {
     **named(metrics, "probability_cost get_scorer get_scorer_names validation_size"),
-    **named(
-        model_selection,
-        "holdout_size BootstrapSplit WholeSample comparison_power reader_study_size",
-    ),
+    **named(model_selection, "holdout_size BootstrapSplit WholeSample comparison_power"),
     "make_gaussian_classes": datasets.make_gaussian_classes,
 }
 # functions of numbers
@@ -183,8 +180,6 @@ FUNCTIONS = {
         lambda predict, target, **options: metrics.expected_loss(predict, target, norm(), **options)
     )
 }
-# (y_true, scores of readers by system)
-READINGS = named(model_selection, "compare_readers")
 # (outcomes, judgments of the same samples, judgments of others)
 JUDGED = named(model_selection, "judge_assisted_interval")
 
@@ -339,7 +334,6 @@ FAMILIES = {
     "vectors": VECTORS,
     "options": OPTIONS,
     "functions": FUNCTIONS,
-    "readings": READINGS,
     "judged": JUDGED,
     "supervised": SUPERVISED,
     "unsupervised": UNSUPERVISED,

@@ -53,7 +53,6 @@ from skeval.model_selection import (
     bootstrap_score,
     compare_classifiers,
     compare_predictions,
-    compare_readers,
     compare_scores,
     cross_val_error,
     error_interval,
@@ -190,14 +189,12 @@ def take_groups():
     """The calls of every public function that takes groups, for groups to be given."""
     data, score = (TABLE, LABELS), np.linspace(0, 1, N)
     bayes, pair, drawn = GaussianNB(), (TRUTH, score), {"n_resamples": 9, "random_state": 0}
-    readings = {"a": np.stack([score, score**2]), "b": np.stack([LABELS, score])}
     searched = GridSearchCV(bayes, {"var_smoothing": [1e-9, 1e-3]}, cv=2)
     of_pairs = {"method": "permutation", "metric": error_rate}
     cases = [
         (tuning_optimism, (searched, *data), FEW),
         (new_site_error, (bayes, *data), {}),
         (bootstrap_score, (LogisticRegression(), *data), {"n_resamples": 3, "random_state": 0}),
-        (compare_readers, (TRUTH, readings), {}),
         (judge_assisted_interval, (TRUTH, LABELS, []), {}),
         (holdout_error, (TRUTH, LABELS), {}),
         (metric_interval, (error_rate, TRUTH, LABELS), drawn | {"method": "percentile"}),
@@ -445,13 +442,6 @@ def test_what_every_function_does_with_several_kinds_of_groups(name):
         seeded["random_state"] = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if name == "compare_readers":
-            with pytest.raises(ValueError, match="groups must be of one kind"):
-                function(*arguments, groups=CROSSED, **seeded)
-            assert str(function(*arguments, groups=NESTED)) == str(
-                function(*arguments, groups=UNITS % 3)
-            )
-            return
         if name in REFUSES:
             with pytest.raises(ValueError, match=r"groups must .*2 kinds that cross"):
                 function(*arguments, groups=CROSSED, **seeded)

@@ -43,7 +43,7 @@ for module in (skeval, metrics, cluster, model_selection):
             parameters = inspect.signature(function).parameters
             if {"y_true", "labels_true", "y_human"} & {*parameters}:
                 PAIRED[name] = function
-del PAIRED["evaluate_clusterer"], PAIRED["compare_readers"]  # X; scores with cases in columns
+del PAIRED["evaluate_clusterer"]  # X
 MORE = {
     "metric_interval": {"metric": "accuracy"},
     "threshold_measures": {"threshold": 0.5},
@@ -124,12 +124,6 @@ def test_masked_values_are_refused(name):
             call(name, arguments | {key: masked})
 
 
-def read_three_times(score):
-    """Return scores of three readers: cases are columns of a frame, or of an array."""
-    rows = [score, score**2, score * np.arange(N)]
-    return pd.DataFrame(rows) if isinstance(score, pd.Series) else np.ma.stack(rows)
-
-
 UNPAIRED = {
     "splits": lambda a, b: model_selection.compare_scores({"a": a, "b": b}, test_train_ratio=0.1),
     "items": lambda a, b: model_selection.compare_scores({"a": a, "b": b}, over="items"),
@@ -137,9 +131,6 @@ UNPAIRED = {
         pd.DataFrame({"a": a, "b": a**2}), over="items", groups=b.round(1)
     ),
     "sites": model_selection.pool_estimates,
-    "readers": lambda a, b: model_selection.compare_readers(
-        Y, {"a": read_three_times(a), "b": read_three_times(b)}
-    ),
 }
 
 
