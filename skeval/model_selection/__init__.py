@@ -12,7 +12,7 @@ from skeval.model_selection._estimates import (
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._holdout import holdout_error, holdout_size, judge_assisted_interval
+from skeval.model_selection._holdout import holdout_error, holdout_size
 from skeval.model_selection._importance import feature_importance
 from skeval.model_selection._learning_curve import learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
@@ -63,7 +63,6 @@ __all__ = [
     "feature_importance",
     "holdout_error",
     "holdout_size",
-    "judge_assisted_interval",
     "learning_curve_band",
     "make_bootstrap_scorer",
     "make_interval_scorer",

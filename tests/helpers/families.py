@@ -180,8 +180,6 @@ FUNCTIONS = {
         lambda predict, target, **options: metrics.expected_loss(predict, target, norm(), **options)
     )
 }
-# (outcomes, judgments of the same samples, judgments of others)
-JUDGED = named(model_selection, "judge_assisted_interval")
 
 # A tree grows on float32 copies, so that no representation of small whole numbers changes it.
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -334,7 +332,6 @@ FAMILIES = {
     "vectors": VECTORS,
     "options": OPTIONS,
     "functions": FUNCTIONS,
-    "judged": JUDGED,
     "supervised": SUPERVISED,
     "unsupervised": UNSUPERVISED,
 }

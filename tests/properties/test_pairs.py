@@ -21,10 +21,8 @@ SCORE = (Y + 2 * RNG.random(N)) / 3
 ARGUMENTS = {
     "y_true": Y,
     "labels_true": Y,
-    "y_human": Y,
     "y_pred": (SCORE > 0.6).astype(int),
     "labels_pred": (SCORE > 0.6).astype(int),
-    "judge": SCORE,
     "y_score": SCORE,
     "y_proba": SCORE,
     "predictions": (SCORE > 0.6).astype(int),
@@ -41,7 +39,7 @@ for module in (skeval, metrics, cluster, model_selection):
         function = getattr(module, name)
         if inspect.isfunction(function) and function.__module__.startswith("skeval"):
             parameters = inspect.signature(function).parameters
-            if {"y_true", "labels_true", "y_human"} & {*parameters}:
+            if {"y_true", "labels_true"} & {*parameters}:
                 PAIRED[name] = function
 del PAIRED["evaluate_clusterer"]  # X
 MORE = {
