@@ -2,7 +2,7 @@
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
 from skeval.model_selection._bootstrap import bootstrap_error, bootstrap_score
-from skeval.model_selection._compare import compare_classifiers, comparison_power, run_over_datasets
+from skeval.model_selection._compare import compare_classifiers
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
@@ -57,7 +57,6 @@ __all__ = [
     "compare_classifiers",
     "compare_predictions",
     "compare_scores",
-    "comparison_power",
     "cross_val_error",
     "error_interval",
     "feature_importance",
@@ -74,7 +73,6 @@ __all__ = [
     "pool_estimates",
     "refit_one_se",
     "resubstitution_error",
-    "run_over_datasets",
     "score_632",
     "score_interval",
     "threshold_measures",

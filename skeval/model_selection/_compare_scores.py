@@ -73,7 +73,6 @@ def compare_scores(
           does not matter, and names are sorted;
         - a dict of data sets, each a dict of classifiers: a result of `cross_validate`, scores of
           splits, or a single score;
-        - a result of `run_over_datasets`;
         - an array of shape (n_datasets, n_classifiers).
 
         Scores of splits are averaged.
@@ -148,7 +147,6 @@ def compare_scores(
     See Also
     --------
     compare_predictions : Other metrics and tests, from predictions and true values.
-    comparison_power : Number of items or data sets that distinguish two systems.
 
     Notes
     -----

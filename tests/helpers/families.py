@@ -170,8 +170,8 @@ VECTORS["pool_estimates"] = with_options_of(model_selection.pool_estimates)(
 )
 # numbers and names only
 OPTIONS = {
-    **named(metrics, "probability_cost get_scorer get_scorer_names validation_size"),
-    **named(model_selection, "holdout_size BootstrapSplit WholeSample comparison_power"),
+    **named(metrics, "probability_cost get_scorer get_scorer_names"),
+    **named(model_selection, "holdout_size BootstrapSplit WholeSample"),
     "make_gaussian_classes": datasets.make_gaussian_classes,
 }
 # functions of numbers
@@ -271,13 +271,6 @@ SUPERVISED = {
         GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=2),
         cv=3,
         random_state=0,
-    ),
-    "run_over_datasets": with_options_of(model_selection.run_over_datasets)(
-        lambda X, y, **options: model_selection.run_over_datasets(
-            {"tree": TREE, "stump": STUMP},
-            {"data": (X, y)},
-            **{"cv": 3, "random_state": 0} | options,
-        )
     ),
     "selection_bias": partial(
         feature_selection.selection_bias, SelectKBest(k=1), TREE, cv=3, random_state=0

@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score
 
 from skeval._inference.paired import Contrasts, step_down
-from skeval.model_selection import compare_predictions, comparison_power
+from skeval.model_selection import compare_predictions
 from skeval.report._evaluate_predictions import evaluate_predictions
 
 N, K = 120, 4
@@ -143,7 +143,6 @@ def test_intervals_hold_together_and_say_what_ranks_may_be():
         worse = sum(found.to_matrix("low")[found.names.index(name)] > 0)
         assert tuple(rank.interval) == (1 + better, K - worse)
     assert r"s0 & s1" in found.to_latex(columns=["a", "b", "value"])
-    assert comparison_power(found, n_simulations=20, random_state=0).axes[0] == "n_samples"
 
 
 @pytest.mark.parametrize("method", ["max_t", "bootstrap"])

@@ -64,7 +64,6 @@ from skeval.model_selection import (
     permutation_test,
     perturbation_interval,
     resubstitution_error,
-    run_over_datasets,
     score_interval,
     threshold_measures,
     tuning_optimism,
@@ -212,9 +211,6 @@ def take_groups():
     items = np.column_stack([score, score[::-1], LABELS])
     calls = {
         "CV2FeatureSelectionPipeline.fit": selecting.fit,
-        "run_over_datasets": lambda *data, groups: run_over_datasets(
-            {"a": bayes}, {"b": data}, groups={"b": groups}, cv=3, random_state=0
-        ),
         "PerturbationResamplingSVC.fit": lambda *data, groups: (
             clone(perturbed).fit(*data, groups=groups).cv_error_
         ),
@@ -426,7 +422,6 @@ REFUSES = set(fit_all(None)) | {
     "BootstrapSplit.split",
     "bootstrap_score",
     "new_site_error",
-    "run_over_datasets",
 }
 """What fits models, of which no folds keep two crossed kinds apart, or exchanges whole groups."""
 
