@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from skeval.model_selection import CriticalDifferenceDisplay, DifferencesDisplay, compare_scores
+from skeval.model_selection import CriticalDifferenceDisplay, compare_scores
 
 rng = np.random.default_rng(0)
 names = [f"classifier {letter}" for letter in "ABCDEFGHIJKLMNOPQRST"]
@@ -30,8 +30,6 @@ CriticalDifferenceDisplay.from_result(comparison)
 plt.show()
 
 # %%
-# Size of the differences for the first six: the median of the averages of two data sets, with
+# Size of the differences for the first four: the median of the averages of two data sets, with
 # simultaneous intervals.
-six = compare_scores(frame[names[:6]], over="datasets", random_state=0)
-DifferencesDisplay.from_result(six)
-plt.show()
+print(compare_scores(frame[names[:4]], over="datasets", random_state=0))

@@ -19,7 +19,6 @@ from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import permutation_test
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
-    DifferencesDisplay,
     LearningCurveBandDisplay,
     PerturbationDisplay,
 )
@@ -44,7 +43,6 @@ __all__ = [
     "ConfidenceInterval",
     "CriticalDifferenceDisplay",
     "Difference",
-    "DifferencesDisplay",
     "Estimate",
     "EstimatesDisplay",
     "LearningCurveBandDisplay",

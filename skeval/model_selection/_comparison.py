@@ -872,4 +872,8 @@ class DatasetComparison(Comparison):
         return _text.write_number(self.mean_ranks[place])
 
     def _explain_method(self) -> list[str]:
-        return [_text.fill_text(self.reason)] if self.reason else []
+        lines = [self.reason] * bool(self.reason)
+        if self.method == "nemenyi":
+            differ = f"Mean ranks differ significantly from {self.critical_difference:.3g} on"
+            lines.append(f"{differ} (critical difference).")
+        return [_text.fill_text(" ".join(lines))] if lines else []

@@ -81,7 +81,6 @@ ErrorMethodName = Literal[
     "repeated_cv",
     "cv_wald",
     "corrected_t",
-    "conservative_z",
     "nested_cv",
     "perturbation",
 ]
