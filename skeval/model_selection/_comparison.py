@@ -472,8 +472,7 @@ class Comparison(Result):
     def omnibus(self) -> Test | None:
         """Test of no difference at all; None if the method has none.
 
-        It is Cochran's Q, or Friedman's test, exact for small tables (up to 10 data sets and 8
-        systems) and otherwise with the F of Iman and Davenport.
+        It is Cochran's Q, or Friedman's test with the F of Iman and Davenport.
         """
         return self.tests.omnibus
 
