@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
-from skeval._inference.intervals import Limits, invert_limit, mirrored
+from skeval._inference.intervals import Limits, invert_limits, mirrored
 from skeval._inference.paired import ALTERNATIVES
 from skeval._inference.ranks import critical_difference, find_equal, find_groups, rank_rows
 from skeval._version import __version__
@@ -263,13 +263,13 @@ class Difference(ResultWithValue):
         if self.margin is None or np.isnan(self.interval.low):
             return np.nan, np.nan
         # two one-sided tests, by inverting the limits of the interval
-        reverse, margin = self._reverse(), self.margin
         drawn = self.extra.replicates
         least = 0.0 if drawn is None else 1 / (1 + len(drawn))
-        return (
-            max(least, invert_limit(lambda x: self.confidence_interval(x).low, -margin)),
-            max(least, invert_limit(lambda x: reverse.confidence_interval(x).low, -margin)),
+        worse, better = (
+            max(least, invert_limits(one.confidence_interval, -self.margin))
+            for one in (self, self._reverse())
         )
+        return worse, better
 
     def _judge_margin(self) -> str:
         """Return the results of the tests of non-inferiority and of equivalence."""

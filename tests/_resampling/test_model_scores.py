@@ -8,7 +8,7 @@ from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import get_scorer_names, make_scorer
 from sklearn.model_selection import (
     KFold,
@@ -177,7 +177,7 @@ def test_a_permutation_test_pools_single_numbers(scoring):
     expected = pooled_score(LinearRegression(), X, y, LeaveOneOut(), scoring)
     assert_allclose(found.statistic, expected, atol=1e-9)
     with pytest.raises(ValueError, match=r"test sets with several samples.*a single sample"):
-        score_interval(LinearRegression(), X, y, cv=LeaveOneOut(), scoring=scoring)
+        compare_classifiers([LinearRegression(), Ridge()], X, y, cv=LeaveOneOut(), scoring=scoring)
 
 
 @pytest.mark.parametrize("scoring", ["average_precision", "balanced_accuracy", "roc_auc"])
