@@ -274,7 +274,7 @@ def mcnemar(
         variances = np.array([spread.variance for spread in spreads])
         degrees = np.array([spread.degrees_of_freedom for spread in spreads])
         fields |= {name: [each.groups[name] for each in spreads] for name in spreads[0].groups}
-    center, variances = paired.add_half(n, difference, variances)
+    center, variances = paired.add_half(n, difference, variances, group is not None)
     tests = student_tests(
         "mcnemar",
         difference,
@@ -420,7 +420,7 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
     differences[np.abs(differences) <= EQUAL * np.abs(values).max()] = 0.0  # of rounding
     centers = differences
     if n is not None:
-        centers, variances = paired.add_half(n, differences, variances)
+        centers, variances = paired.add_half(n, differences, variances, joint.n_groups is not None)
     tests = student_tests(
         "max_t",
         differences,

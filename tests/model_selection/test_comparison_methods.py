@@ -283,3 +283,16 @@ def test_few_discordant_samples_are_tested_exactly():
     assert_allclose(two.difference.pvalue, 0.25)
     one_sided = {"method": "max_t", "alternative": "greater", "random_state": 0}
     assert_allclose(compare_predictions(y, {"a": a, "b": b}, **one_sided).difference.pvalue, 0.125)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("method", ["max_t", "mcnemar", "cochran_q", "delong"])
+@pytest.mark.parametrize("n_groups", [2, 3, 4])
+def test_groups_that_agree_by_chance_are_no_evidence(n_groups, method):
+    """All groups have the same difference, so their spread is 0, and unknown."""
+    y, groups = np.tile([0, 0, 0, 1, 1] * 4, n_groups), np.repeat(np.arange(n_groups), 20)
+    worse = np.where(np.arange(len(y)) % 10 < 2, 1 - y, y)
+    found = compare_predictions(y, {"a": y, "b": worse}, groups=groups, method=method).difference
+    assert found.value > 0
+    assert np.isnan(found.pvalue)
+    assert np.isnan(found.interval.low)
