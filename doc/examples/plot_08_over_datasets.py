@@ -20,7 +20,7 @@ hardness = rng.uniform(0.6, 0.9, size=(30, 1))
 scores = hardness + np.linspace(0.06, 0, 20) + rng.normal(scale=0.02, size=(30, 20))
 frame = pd.DataFrame(scores, columns=names, index=[f"data set {i}" for i in range(1, 31)])
 comparison = compare_scores(frame, over="datasets", random_state=0)
-print(comparison.reason)
+print(comparison.extra.reason)
 print(comparison.conclusion)
 
 # %%

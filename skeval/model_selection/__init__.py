@@ -22,7 +22,7 @@ from skeval.model_selection._plot import (
     LearningCurveBandDisplay,
     PerturbationDisplay,
 )
-from skeval.model_selection._pooling import new_site_error, pool_estimates
+from skeval.model_selection._pooling import new_site_error
 from skeval.model_selection._searches import (
     BootstrapSplit,
     WholeSample,
@@ -68,7 +68,6 @@ __all__ = [
     "new_site_error",
     "permutation_test",
     "perturbation_interval",
-    "pool_estimates",
     "refit_one_se",
     "resubstitution_error",
     "score_632",

@@ -163,11 +163,6 @@ for rule in (model_selection.tuning_bias, model_selection.refit_one_se):
     VECTORS[rule.__name__] = with_options_of(rule)(
         lambda scores, rule=rule, **options: rule(as_search(scores), **options)
     )
-VECTORS["pool_estimates"] = with_options_of(model_selection.pool_estimates)(
-    lambda values, **options: model_selection.pool_estimates(
-        values, np.ones(np.size(values)), **options
-    )
-)
 # numbers and names only
 OPTIONS = {
     **named(metrics, "probability_cost get_scorer get_scorer_names"),

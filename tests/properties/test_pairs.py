@@ -128,7 +128,6 @@ UNPAIRED = {
     "groups": lambda a, b: model_selection.compare_scores(
         pd.DataFrame({"a": a, "b": a**2}), over="items", groups=b.round(1)
     ),
-    "sites": model_selection.pool_estimates,
 }
 
 
