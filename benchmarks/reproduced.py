@@ -99,7 +99,7 @@ def demsar(full: bool) -> Iterator[Row]:
     """Demsar (2006), tables 2, 5 and 6: four variants of C4.5 on 14 data sets."""
     areas = data.demsar_areas()
     ranks = compare_scores(areas, over="datasets", method="nemenyi", random_state=0)
-    means = ranks.mean_ranks
+    means = ranks.extra.mean_ranks
     for name, printed, mean in zip(areas, (3.143, 2.0, 2.893, 1.964), means, strict=True):
         yield compare(f"mean rank of {name}", printed, mean, 3)
     test = ranks.omnibus.details
@@ -111,7 +111,7 @@ def demsar(full: bool) -> Iterator[Row]:
             areas, over="datasets", method="nemenyi", confidence_level=level, random_state=0
         )
         label = f"Nemenyi's critical difference, level {1 - level:.2f}"
-        yield compare(label, printed, found.critical_difference, 2)
+        yield compare(label, printed, found.extra.critical_difference, 2)
     error = np.sqrt(4 * 5 / (6 * 14))  # of a distance of mean ranks: sqrt(k (k + 1) / (6 N))
     for name, printed in {"C4.5+m+cf": 0.016, "C4.5+m": 0.019, "C4.5+cf": 0.607}.items():
         label = f"P of the mean ranks of C4.5 and {name}"

@@ -36,6 +36,14 @@ def rank_rows(scores: Floats) -> Floats:
     return ranks
 
 
+def average_ranks(scores: Floats) -> Floats:
+    """Return the mean ranks of scores (N, k); with gaps, ranks are stretched to those of all."""
+    ranks, k = rank_rows(scores), scores.shape[1]
+    last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
+    means: Floats = np.nanmean(1 + (ranks - 1) * (k - 1) / (last - 1), axis=0)
+    return means
+
+
 def friedman(ranks: Floats) -> Test:
     """Return the test of Friedman (1937, 1940) that all classifiers are equal, of ranks (N, k).
 

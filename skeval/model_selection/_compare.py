@@ -5,17 +5,18 @@ From top to bottom: the comparison, and the scores of the fits for each test.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
 from skeval._adapters.fits import fit_plan, score_plan
+from skeval._inference.intervals import Codes
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs, resolve_loss
 from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, know_classes
 from skeval._resampling.inputs import Inputs, Params, check_takes_weights, validate_inputs
@@ -24,7 +25,7 @@ from skeval._resampling.sampling_units import drawing_units, values_or_nan
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._comparison import (
     Comparison,
-    SplitComparison,
+    ComparisonExtra,
     check_estimators,
     check_margin,
     check_method,
@@ -33,7 +34,7 @@ from skeval.model_selection._comparison import (
     resolve_scorer,
 )
 from skeval.model_selection._estimates import find_mean_loss
-from skeval.model_selection._pair_tests import METHODS, correct
+from skeval.model_selection._pair_tests import TESTS, correct, list_tests
 from skeval.utils import _checks
 from skeval.utils._checks import Alternative, ComparisonTest, ErrorScore, RandomStateLike
 from skeval.utils._compat import Interval, validate_params
@@ -42,8 +43,6 @@ from skeval.utils._text import name_scoring
 Named = Mapping[str, Any] | Sequence[Any]
 """Estimators by name, or a list of estimators."""
 Splits = list[tuple[np.ndarray, np.ndarray]]
-TESTS = ("corrected_t", "bootstrap", "mcnemar", "time_blocks")
-"""Tests for fits."""
 N_REPEATS = 10
 """Number of repeats of the default folds of "corrected_t"."""
 
@@ -232,7 +231,7 @@ def compare_classifiers(
     """
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
-    _checks.check_option("method", method, ("auto", *TESTS))
+    _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
     named = name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
     check_method(method, alternative, len(named))
@@ -273,28 +272,15 @@ def compare_classifiers(
         method = "time_blocks"
     tasks = [inputs.with_estimator(estimator) for estimator in named.values()]
 
-    # the scores of the fits, and the test of their differences
-    kind: type[Comparison] = Comparison
-    fields: dict[str, Any] = {}
-    test = METHODS[method].test
-    if method == "corrected_t":
-        scores, ratio = score_splits(tasks, folds, resolve_scorer(score))
-        values, tests = scores.mean(axis=0), test(scores, ratio, alternative)
-        kind, fields = SplitComparison, {"split_scores": scores, "test_train_ratio": ratio}
-    elif method == "mcnemar":
-        replayed = [replay_out_of_fold(task, folds, ("predict",)) for task in tasks]
-        right = np.array([each.predict(slice(None)) == target.y for each in replayed])
-        groups = _checks.number_groups(inputs.groups, len(target))
-        values, tests = right.mean(axis=1), test(right, groups, alternative)
-    elif method == "bootstrap":
-        root = _checks.root_seed(random_state)
-        values, resampled = draw_scores(tasks, folds, resolve_scorer(score), n_resamples, root)
-        tests = test(values, resampled, alternative)
-    else:
-        scores = score_in_time(tasks, folds, label)
-        values, tests = scores.mean(axis=0), test(scores, alternative)
+    # what the test is given of all estimators, and the test of their differences
+    row, extra = TESTS[method], ComparisonExtra()
+    compared = ComparedEstimators(tasks, folds, score, label, n_resamples, random_state)
+    values, arguments = EVIDENCE[row.evidence](compared)
+    tests = row.test(*arguments, alternative)
+    if row.evidence == "splits":
+        extra = ComparisonExtra(split_scores=arguments[0], test_train_ratio=arguments[1])
     bounds = range_of(label, target.n_classes) if isinstance(score, str) else (-np.inf, np.inf)
-    return kind(
+    return Comparison(
         names=tuple(named),
         values=values,
         tests=correct(tests, method, confidence_level, bounds),
@@ -304,58 +290,92 @@ def compare_classifiers(
         alternative=alternative,
         confidence_level=confidence_level,
         margin=margin,
-        **fields,
+        extra=extra,
     )
 
 
-def score_splits(tasks: list[Inputs], folds: Splits, scorer: Any) -> tuple[np.ndarray, float]:
-    """Return the scores of all estimators on every split, and the ratio of test to training.
+class ComparedEstimators(NamedTuple):
+    """Estimators on the same splits, and what the tests are given of them.
 
-    Splits with a failed fit are left out.
+    `score` is the name of a score, or a scorer, with the name `label`. Each method returns the
+    scores of all estimators, and the arguments of the test.
     """
-    if len(folds) < 2:
-        raise ValueError(f"cv must make at least two splits, got {len(folds)}.")
-    plan = fold_plan(len(tasks[0].target), folds)
-    scores = np.column_stack(
-        [np.concatenate(list(score_plan(inputs, plan, scorer))) for inputs in tasks]
-    )
-    if tasks[0].error_score != "raise":
-        scores = scores[np.isfinite(scores).all(axis=1)]
-        if len(scores) < 2:
-            raise ValueError("error_score=numpy.nan leaves fewer than two splits to compare on.")
-    return scores, float(np.mean([len(test) / len(train) for train, test in folds]))
+
+    tasks: list[Inputs]
+    folds: Splits
+    score: Any
+    label: str
+    n_resamples: int
+    random_state: RandomStateLike
+
+    def score_splits(self) -> tuple[np.ndarray, tuple[np.ndarray, float]]:
+        """Return the scores on every split, and the ratio of test to training samples.
+
+        Splits with a failed fit are left out.
+        """
+        tasks, folds, scorer = self.tasks, self.folds, resolve_scorer(self.score)
+        if len(folds) < 2:
+            raise ValueError(f"cv must make at least two splits, got {len(folds)}.")
+        plan = fold_plan(len(tasks[0].target), folds)
+        scores = np.column_stack(
+            [np.concatenate(list(score_plan(inputs, plan, scorer))) for inputs in tasks]
+        )
+        if tasks[0].error_score != "raise":
+            scores = scores[np.isfinite(scores).all(axis=1)]
+            if len(scores) < 2:
+                raise ValueError(
+                    "error_score=numpy.nan leaves fewer than two splits to compare on."
+                )
+        ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
+        return scores.mean(axis=0), (scores, ratio)
+
+    def score_in_time(self) -> tuple[np.ndarray, tuple[np.ndarray]]:
+        """Return the mean scores of the tested samples in order, shape (n_tested, n_names)."""
+        mean, target = find_mean_loss(self.label), self.tasks[0].target
+        if mean is None:
+            required = "a mean over samples in time order, such as 'accuracy'"
+            raise ValueError(f"scoring must be {required}, got {self.label!r}.")
+        plan, columns = fold_plan(len(target), self.folds), []
+        for inputs in self.tasks:
+            loss = resolve_loss(mean.loss, target, inputs.estimator, f"scoring={self.label!r}")
+            fits = fit_plan(inputs.with_options(losses=(loss,)), plan)
+            losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
+            tested = ~np.isnan(losses).all(axis=0)
+            columns.append(mean.best - np.nanmean(losses[:, tested], axis=0))
+        scores = np.column_stack(columns)
+        return scores.mean(axis=0), (scores,)
+
+    def count_right(self) -> tuple[np.ndarray, tuple[np.ndarray, Codes | None]]:
+        """Return which samples each estimator predicts correctly, and their groups."""
+        target, groups = self.tasks[0].target, self.tasks[0].groups
+        replayed = [replay_out_of_fold(task, self.folds, ("predict",)) for task in self.tasks]
+        right = np.array([each.predict(slice(None)) == target.y for each in replayed])
+        return right.mean(axis=1), (right, _checks.number_groups(groups, len(target)))
+
+    def draw(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        """Return the scores again with those on resamples of out-of-fold responses."""
+        inputs, target = self.tasks[0], self.tasks[0].target
+        units = drawing_units(len(target), None, inputs.groups)
+        scorer = know_classes(resolve_scorer(self.score), target.classes)
+
+        def score(replayed: ReplayedEstimator, rows: np.ndarray) -> float:
+            return float(scorer(replayed, rows, target.y[rows]))
+
+        scores = [
+            partial(score, replay_out_of_fold(task, self.folds, RESPONSES)) for task in self.tasks
+        ]
+        values = np.array([of_task(np.arange(len(target))) for of_task in scores])
+        root = _checks.root_seed(self.random_state)
+        return values, (values, values_or_nan(scores, units, self.n_resamples, root, inputs.n_jobs))
 
 
-def score_in_time(tasks: list[Inputs], folds: Splits, label: str) -> np.ndarray:
-    """Return the mean scores of the tested samples in order, shape (n_tested, n_names)."""
-    mean = find_mean_loss(label)
-    if mean is None:
-        required = "a mean over samples in time order, such as 'accuracy'"
-        raise ValueError(f"scoring must be {required}, got {label!r}.")
-    plan, scores = fold_plan(len(tasks[0].target), folds), []
-    for inputs in tasks:
-        loss = resolve_loss(mean.loss, inputs.target, inputs.estimator, f"scoring={label!r}")
-        fits = fit_plan(inputs.with_options(losses=(loss,)), plan)
-        losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
-        tested = ~np.isnan(losses).all(axis=0)
-        scores.append(mean.best - np.nanmean(losses[:, tested], axis=0))
-    return np.column_stack(scores)
-
-
-def draw_scores(
-    tasks: list[Inputs], folds: Splits, scorer: Any, n_resamples: int, root: SeedSequence
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores of all estimators, and on resamples of out-of-fold responses."""
-    target = tasks[0].target
-    units = drawing_units(len(target), None, tasks[0].groups)
-    scorer = know_classes(scorer, target.classes)
-
-    def score(replayed: ReplayedEstimator, rows: np.ndarray) -> float:
-        return float(scorer(replayed, rows, target.y[rows]))
-
-    scores = [partial(score, replay_out_of_fold(task, folds, RESPONSES)) for task in tasks]
-    values = np.array([of_task(np.arange(len(target))) for of_task in scores])
-    return values, values_or_nan(scores, units, n_resamples, root, tasks[0].n_jobs)
+EVIDENCE: dict[str, Callable[[ComparedEstimators], tuple[np.ndarray, tuple[Any, ...]]]] = {
+    "splits": ComparedEstimators.score_splits,
+    "right": ComparedEstimators.count_right,
+    "resamples": ComparedEstimators.draw,
+    "time": ComparedEstimators.score_in_time,
+}
+"""What the tests are given of estimators."""
 
 
 def replay_out_of_fold(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.estimate import Estimate, PerturbationExtra
-from skeval.model_selection._comparison import Comparison, DatasetComparison
+from skeval.model_selection._comparison import Comparison
 from skeval.utils._plotting import (
     CURVE_DISPLAYS,
     CurveDisplay,
@@ -65,10 +65,11 @@ class CriticalDifferenceDisplay(Display):
     4
     """
 
-    comparison: DatasetComparison
+    comparison: Comparison
 
     def __post_init__(self) -> None:
-        if not isinstance(self.comparison, DatasetComparison):
+        is_comparison = isinstance(self.comparison, Comparison)
+        if not is_comparison or self.comparison.extra.mean_ranks is None:
             raise ValueError("result must be a comparison over data sets, which has mean ranks.")
 
     @property
@@ -87,13 +88,15 @@ class CriticalDifferenceDisplay(Display):
     @property
     def mean_ranks(self) -> list[float]:
         """The mean ranks in the order of the names."""
-        ranks: list[float] = np.asarray(self.comparison.mean_ranks)[self.comparison.order].tolist()
+        ranks: list[float] = np.asarray(self.comparison.extra.mean_ranks)[
+            self.comparison.order
+        ].tolist()
         return ranks
 
     @property
     def critical_difference(self) -> float | None:
         """Length of the ruler above the axis; None for tests that have none."""
-        ruler = self.comparison.critical_difference
+        ruler = self.comparison.extra.critical_difference
         return ruler if self.comparison.method == "nemenyi" else None
 
     def _measure(self) -> tuple[float, float, float, float]:
@@ -293,7 +296,7 @@ def draw_comparison(
     result: Comparison, *, ax: Any = None
 ) -> CriticalDifferenceDisplay | EstimatesDisplay:
     """Draw mean ranks over data sets; of another comparison the differences of all pairs."""
-    if isinstance(result, DatasetComparison):
+    if result.extra.scores is not None:
         return CriticalDifferenceDisplay.from_result(result, ax=ax)
     level = f"{100 * result.confidence_level:g} %"
     return EstimatesDisplay(

@@ -151,7 +151,7 @@ def clustered(**options):
 def compared(**options):
     models = {"one": Logged(), "other": Logged(0.1)}
     found = compare_classifiers(models, X, y, cv=5, random_state=0, **options)
-    return found.split_scores.ravel()
+    return found.extra.split_scores.ravel()
 
 
 def drawn(function, estimator, *data, read="replicates", **sizes):

@@ -175,7 +175,7 @@ def test_diagram_draws_ranks_and_groups(many):
 
 def test_names_of_twenty_are_apart_and_within_the_figure(many):
     names = [f"a classifier of a long name {place:02d}" for place in range(20)]
-    frame = pd.DataFrame(many.scores, columns=names)
+    frame = pd.DataFrame(many.extra.scores, columns=names)
     comparison = compare_scores(frame, over="datasets", method="nemenyi", random_state=0)
     display = CriticalDifferenceDisplay.from_result(comparison)
     assert overlaps(display) == []

@@ -49,7 +49,7 @@ def test_errors_equal_those_of_the_loop(cv, convert):
     error = pytest.approx(1 - scores.mean())
     assert cross_val_error(model, samples, Y, cv=cv).value == error
     comparison = compare_classifiers({"a": model, "b": LogisticRegression()}, samples, Y, cv=cv)
-    np.testing.assert_allclose(comparison.split_scores[:, 0], scores)
+    np.testing.assert_allclose(comparison.extra.split_scores[:, 0], scores)
 
 
 def test_other_functions_equal_the_loop():
