@@ -292,8 +292,13 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
             pairs = zip(kinds.values(), args, strict=False)
+            got = ", ".join(type(value).__name__ for value in args)
+            if len(args) > len(kinds):
+                raise TypeError(
+                    f"the call is {call}, with several systems as one list or dict and the other "
+                    f"arguments by name, got ({got})."
+                )
             if any(fits is not None and not fits(value) for fits, value in pairs):
-                got = ", ".join(type(value).__name__ for value in args)
                 raise TypeError(f"the order of arguments is {call}, got ({got}).")
             return function(*args, **kwargs)
 

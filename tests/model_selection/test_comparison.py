@@ -405,3 +405,19 @@ def test_differences_that_do_not_vary_are_reported():
     with pytest.warns(match="the values of 1 difference do not vary"):
         found = compare_items(scores, random_state=0)
     assert np.isnan(found.to_matrix("low")[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "right"),
+    [
+        (lambda y: compare_predictions(y, y, 1 - y), r"compare_predictions\(y_true, predictions\)"),
+        (lambda y: compare_scores(y, 1 - y), r"compare_scores\(scores\)"),
+        (
+            lambda y: compare_classifiers(GaussianNB(), GaussianNB(), y[:, None], y),
+            r"compare_classifiers\(estimators, X, y\)",
+        ),
+    ],
+)
+def test_systems_one_by_one_are_answered_by_the_right_call(call, right):
+    with pytest.raises(TypeError, match=f"the call is {right}, with several systems as one list"):
+        call(np.arange(20) % 2)
