@@ -538,11 +538,16 @@ class ComparedPredictions:
                         values[place] = scores[place](slice(None))
                 resampled = values_or_nan(scores, *plan)
             elif self._are_counts(of_samples):
-                # the number of samples of each pattern of right and wrong predictions
-                kinds, counts = np.unique(of_samples, axis=1, return_counts=True)
-                values, n = of_samples.mean(axis=1), self.n_samples
+                # the number of samples of each pattern of right and wrong predictions; patterns in
+                # the order of the samples, so that the order of the systems does not matter
+                _, first, counts = np.unique(
+                    of_samples, axis=1, return_index=True, return_counts=True
+                )
+                order, n = np.argsort(first), self.n_samples
                 rng = _checks.repetition_rng(self.root, 0)
-                resampled = kinds @ rng.multinomial(n, counts / n, self.n_resamples).T / n
+                drawn = rng.multinomial(n, counts[order] / n, self.n_resamples)
+                values = of_samples.mean(axis=1)
+                resampled = of_samples[:, first[order]] @ drawn.T / n
             else:
                 means = partial(mean_held, of_samples, self.weight)
                 values = means(np.ones(self.n_samples, dtype=np.intp))
@@ -578,11 +583,14 @@ class ComparedPredictions:
                 pair = _checks.share_dtype(self.vectors[a], self.vectors[b])
                 exchanges.append(values_or_nan([partial(self._score_exchanged, *pair)], *plan)[0])
             elif self._are_counts(of_samples):
-                # each sample that only one of the two predicts correctly counts for either one
-                n_discordant = np.count_nonzero(of_samples[a] != of_samples[b])
+                # each sample that only one of the two predicts correctly counts for either one;
+                # the hits are those of the system that predicts the first of them correctly
+                own = of_samples[a] - of_samples[b]
+                discordant = own[own != 0]
                 rng = _checks.repetition_rng(self.root, 1 + at)
-                hits = rng.binomial(n_discordant, 0.5, self.n_resamples)
-                exchanges.append((2 * hits - n_discordant) / self.n_samples)
+                hits = rng.binomial(len(discordant), 0.5, self.n_resamples)
+                sign = discordant[0] if len(discordant) else 1.0
+                exchanges.append(sign * (2 * hits - len(discordant)) / self.n_samples)
             else:
                 signed = partial(mean_signed, of_samples[a] - of_samples[b], self.weight)
                 exchanges.append(values_of_draws(signed, *plan)[0])

@@ -75,7 +75,7 @@ def test_long_and_wide_tables_of_tasks_agree():
     [
         ("id", np.arange(120)),
         ("number", np.random.default_rng(0).permutation(120) + 1),
-        ("task", np.repeat(["a", "b"], 60)),
+        ("task", np.repeat(["a", "b", "c", "d"], 30)),
     ],
 )
 def test_an_identifier_left_in_is_noticed(name, values):
