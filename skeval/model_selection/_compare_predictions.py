@@ -111,7 +111,7 @@ def compare_predictions(
         otherwise "max_t", as well as for two systems with `groups` or without `y_true`.
         "max_t" compares the studentized difference of
         each pair with the distribution of the largest one of all pairs, so that intervals,
-        P-values, the intervals of the `ranks` and the intervals of the scores (`lows`, `highs`;
+        P-values, the intervals of the `ranks` and the intervals of the scores (in `extra`;
         also of the best one) hold simultaneously [7]_ [8]_, for any number of systems.
         "permutation" exchanges the predictions of each sample at random; the P-value is exact if
         the two systems are exchangeable, and the interval is a bootstrap interval. "bootstrap"

@@ -94,11 +94,11 @@ def compare_scores(
         compares mean ranks by the studentized range. It fails if the scores of the classifiers have
         different variances: it rejects up to twice as often as the nominal level, see Notes.
         "auto" is "wilcoxon", but "nemenyi" if there are three or more classifiers and too few data
-        sets for Wilcoxon's test ever to reject; the result contains the reason.
+        sets for Wilcoxon's test ever to reject; `extra` has the reason.
 
         Over items "auto" is "max_t", as in `compare_predictions`: it compares the difference of
         each pair over its standard error with the largest of all pairs, so that all intervals of
-        differences, scores (`lows`, `highs`) and `ranks` hold simultaneously.
+        differences, scores (in `extra`) and `ranks` hold simultaneously.
     test_train_ratio : float, default=None
         Size of a test set over the size of its training set ("corrected_t"): 1 / 9 for ten folds,
         for any number of repeats. None reads it from results of `cross_validate` with
@@ -114,7 +114,7 @@ def compare_scores(
         non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
     missing : {"raise", "drop", "keep"}, default="raise"
         If a classifier has no score on a data set: raise an error that names both; leave out the
-        data set and list it in `dropped`; or keep its other scores. Each pair is then compared on
+        data set and list it in `extra`; or keep its other scores. Each pair is then compared on
         the data sets with both scores, by "wilcoxon", and the `omnibus` is the test of Skillings
         and Mack [5]_, which is valid if scores are missing for reasons unrelated to their values.
         A missing score of an item always raises.
@@ -130,8 +130,8 @@ def compare_scores(
     -------
     comparison : Comparison
         With the `differences` of all pairs, their intervals and P-values; over data sets also
-        Friedman's test as `omnibus`, and `mean_ranks`; over items simultaneous intervals of the
-        `ranks` and, as `lows` and `highs`, of the scores.
+        Friedman's test as `omnibus`, and ``extra.mean_ranks``; over items simultaneous intervals of the
+        `ranks` and, as ``extra.lows`` and ``extra.highs``, of the scores.
 
     Raises
     ------
