@@ -103,7 +103,8 @@ def compare_classifiers(
         on the scores of the splits, with the mean `n_test / n_train` of these splits; it has the
         most power with repeated K-fold (see Notes). The other methods pool the out-of-fold
         predictions, one per sample, and treat the trained classifiers as fixed: "mcnemar" for
-        accuracy (exact with fewer than 25 discordant samples), also after "cochran_q" of all, "bootstrap" for any score.
+        accuracy (exact with fewer than 25 discordant samples), also after "cochran_q" of all, and
+        "bootstrap" for any score.
         "time_blocks" is described in `compare_predictions`; it uses the scores of the tested
         samples, in their order.
     scoring : str or callable, default=None

@@ -130,8 +130,8 @@ def compare_scores(
     -------
     comparison : Comparison
         With the `differences` of all pairs, their intervals and P-values; over data sets also
-        Friedman's test as `omnibus`, and ``extra.mean_ranks``; over items simultaneous intervals of the
-        `ranks` and, as ``extra.lows`` and ``extra.highs``, of the scores.
+        Friedman's test as `omnibus`, and ``extra.mean_ranks``; over items simultaneous intervals
+        of the `ranks` and, as ``extra.lows`` and ``extra.highs``, of the scores.
 
     Raises
     ------
