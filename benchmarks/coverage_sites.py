@@ -2,7 +2,7 @@
 
 Sites have unequal sizes, uniform on the logarithm from 5 to 500 samples or from 40 to 160, and
 normal log-odds. The coverage of another site is the mean probability content of the interval. The
-width is that of the interval of the median site, relative to Wilson's of all samples, in the median.
+width is that of the interval of the median site, relative to Wilson's of all samples (median).
 
     python benchmarks/coverage_sites.py --sets 150 --output coverage_sites.csv
 """
