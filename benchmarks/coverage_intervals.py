@@ -42,7 +42,6 @@ METHODS = {
     "five_by_two": {"competitor": "five_by_two"},
     "corrected_t, 25": {"method": "corrected_t", "n_repeats": 25},
     "corrected_t, 100": {"method": "corrected_t", "n_repeats": 100},
-    "conservative_z": {"method": "conservative_z"},
     "nested_cv": {"method": "nested_cv"},
     "repeated_cv": {"method": "repeated_cv"},
     "repeated_cv, 5 folds": {"method": "repeated_cv", "n_folds": 5},

@@ -1,8 +1,8 @@
 """Coverage of pooled error rates of sites: of the median site, and of the rate at another site.
 
-Sites have unequal sizes, uniform on the logarithm from 5 to 500 samples, and normal log-odds. The
-other column is the interval of Hartung and Knapp on the scale of the arc sine. The coverage of
-another site is the mean probability content of the interval.
+Sites have unequal sizes, uniform on the logarithm from 5 to 500 samples or from 40 to 160, and
+normal log-odds. The coverage of another site is the mean probability content of the interval. The
+width is that of the interval of the median site, relative to Wilson's of all samples (median).
 
     python benchmarks/coverage_sites.py --sets 150 --output coverage_sites.csv
 """
@@ -18,11 +18,11 @@ import numpy as np
 from scipy import stats
 from scipy.special import logit
 
-from skeval._inference.designs import PooledRate, SiteCounts
-from skeval.model_selection._pooling import pool
+from skeval._inference.intervals import wilson_interval
+from skeval.model_selection._pooling import describe_site, pool_sites
 
-SITES, RATES, SPREADS = (3, 7, 20, 50), (0.004, 0.03, 0.2, 0.5), (0.0, 0.5, 1.0)
-SIZES = (5, 500)
+SITES, RATES, SPREADS = (3, 4, 5, 7, 20, 50), (0.004, 0.03, 0.2, 0.5), (0.0, 0.5, 1.0)
+SIZES = ((5, 500), (40, 160))
 
 
 def content(low: float, high: float, rate: float, spread: float) -> float:
@@ -34,35 +34,36 @@ def content(low: float, high: float, rate: float, spread: float) -> float:
     return float(np.diff(stats.norm.cdf(ends))[0])
 
 
-def run_cell(n_sites: int, rate: float, spread: float, sets: int) -> dict[str, object]:
-    """Return the coverage of both methods in a cell."""
-    rng = np.random.default_rng([n_sites, int(1000 * rate), int(10 * spread)])
-    least, most = SIZES
-    covered, old, predicted, old_predicted = 0, 0, 0.0, 0.0
+def run_cell(
+    n_sites: int, rate: float, spread: float, ends: tuple[int, int], sets: int
+) -> dict[str, object]:
+    """Return the coverage of both intervals in a cell, and the relative width."""
+    rng = np.random.default_rng([n_sites, int(1000 * rate), int(10 * spread), ends[0]])
+    least, most = ends
+    covered, predicted, widths = 0, 0.0, []
     for _ in range(sets):
-        sizes = np.round(least * (most / least) ** rng.random(n_sites))
+        sizes = np.round(least * (most / least) ** rng.random(n_sites)).astype(int)
         odds = logit(rate) + spread * rng.normal(size=n_sites)
-        errors = rng.binomial(sizes.astype(int), 1 / (1 + np.exp(-odds))).astype(float)
-        pooled = PooledRate(SiteCounts(errors, sizes))
-        low, high = pooled.limits(0.95)
+        errors = rng.binomial(sizes, 1 / (1 + np.exp(-odds)))
+        sites = {
+            at: describe_site("error rate", x / n, 0.0, 0.95, n, n)
+            for at, (x, n) in enumerate(zip(errors.tolist(), sizes.tolist(), strict=True))
+        }
+        pooled = pool_sites(sites, "binomial", 0.95, (0.0, 1.0), 0)
+        low, high = pooled.interval
         covered += low <= rate <= high
-        predicted += content(*pooled.prediction_limits(0.95), rate, spread)
-        angles = pool(np.arcsin(np.sqrt(errors / sizes)), 0.25 / sizes)
-        ends = [
-            np.sin(np.clip(each(0.95), 0, np.pi / 2)) ** 2
-            for each in (angles.limits, angles.prediction_limits)
-        ]
-        old += ends[0][0] <= rate <= ends[0][1]
-        old_predicted += content(*ends[1], rate, spread)
+        predicted += content(*pooled.confidence_interval(method="prediction"), rate, spread)
+        together = wilson_interval(float(errors.sum()), float(sizes.sum()), 0.95)
+        widths.append((high - low) / (together[1] - together[0]))
     return {
         "sites": n_sites,
+        "sizes": f"{least} to {most}",
         "rate": rate,
         "spread": spread,
         "sets": sets,
-        "median_site": covered,
+        "median_site": round(covered / sets, 3),
         "another_site": round(predicted / sets, 3),
-        "arcsine_median_site": int(old),
-        "arcsine_another_site": round(old_predicted / sets, 3),
+        "width": round(float(np.median(widths)), 2),
     }
 
 
@@ -74,7 +75,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with arguments.output.open("w", newline="") as file:
         writer = None
-        for cell in product(SITES, RATES, SPREADS):
+        for cell in product(SITES, RATES, SPREADS, SIZES):
             row = run_cell(*cell, arguments.sets)
             writer = writer or csv.DictWriter(file, list(row))
             if file.tell() == 0:

@@ -18,7 +18,6 @@ LOSSES = {"zero_one": "0-1", "brier": "Brier", "log_loss": "log"}
 METHODS = {
     "repeated_cv": "default",
     "nested_cv": "Bates et al. (2024)",
-    "conservative_z": "Nadeau and Bengio (2003)",
     "corrected_t, 25": "Nadeau and Bengio (2003)",
     "corrected_t, 100": "the same, 100 splits",
     ".632+": "Efron and Tibshirani (1997)",

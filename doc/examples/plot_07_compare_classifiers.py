@@ -37,7 +37,7 @@ for comparison in others.values():
 # %%
 # The plain paired t-test treats 25 overlapping splits as 25 independent experiments. Its interval
 # is too short.
-scores = corrected.split_scores
+scores = corrected.extra.split_scores
 differences = scores[:, 0] - scores[:, 1]
 plain = ttest_rel(*scores.T)
 half = t.isf(0.025, len(differences) - 1) * differences.std(ddof=1) / np.sqrt(len(differences))

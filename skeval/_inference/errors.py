@@ -646,15 +646,6 @@ def within_fold_error(folds: Sequence[TestLosses]) -> float:
     return float(np.sqrt(np.mean(variances) / sizes.sum()))
 
 
-def conservative_z_error(halves: Floats) -> float:
-    """Return ``s``, the variation between halves of the sample: Nadeau and Bengio (2003).
-
-    ``s^2 = sum_m (a_m - b_m)^2 / (2 M)``; `halves` has shape (M, 2, J); nan entries are left out.
-    """
-    means = np.nanmean(halves, axis=2)
-    return float(np.sqrt(np.sum((means[:, 0] - means[:, 1]) ** 2) / (2 * len(means))))
-
-
 class NestedFold(NamedTuple):
     """Losses of an outer fold, and losses of the inner cross-validation without it.
 

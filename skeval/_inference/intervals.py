@@ -38,7 +38,7 @@ References
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from numbers import Real
@@ -116,24 +116,28 @@ SMALLEST_QUANTILE, LARGEST_QUANTILE = 0.1257, 7.0
 """Normal quantiles of one-sided P-values of 0.45, and of 1e-12 near the resolution of levels."""
 
 
-def invert_limit(limit: Callable[[float], float], bound: float) -> float:
-    """Return the P-value of a value of at most a bound, by inverting lower limits.
+def invert_limits(limits: Callable[[float], Iterable[float]], bound: float) -> float:
+    """Return the P-value of a value of at most a bound, by inverting confidence limits.
 
     It is the smallest level `alpha` at which the lower limit of the interval at ``1 - 2 alpha``
-    exceeds the bound; 0.5 stands for larger levels. The search runs over quantiles of the normal
-    distribution, in which the limits are nearly linear.
+    exceeds the bound, or one minus the level at which the upper limit is below it; 0.5 stands for
+    0.45 to 0.55. The search runs over quantiles of the normal distribution, in which the limits
+    are nearly linear.
     """
 
-    def excess(quantile: float) -> float:
-        above = limit(float(1 - 2 * ndtr(-quantile))) - bound
-        return -np.inf if np.isnan(above) else above
+    def excess(quantile: float, sign: int) -> float:
+        low, high = limits(float(1 - 2 * ndtr(-quantile)))
+        distance = low - bound if sign > 0 else bound - high
+        return -np.inf if np.isnan(distance) else distance
 
-    if excess(SMALLEST_QUANTILE) <= 0:
-        return 0.5
-    quantile = LARGEST_QUANTILE
-    if excess(LARGEST_QUANTILE) < 0:
-        quantile = brentq(excess, SMALLEST_QUANTILE, LARGEST_QUANTILE, xtol=1e-6)
-    return float(ndtr(-quantile))
+    for sign in (1, -1):
+        if excess(SMALLEST_QUANTILE, sign) > 0:
+            quantile, args = LARGEST_QUANTILE, (sign,)
+            if excess(LARGEST_QUANTILE, sign) < 0:
+                quantile = brentq(excess, SMALLEST_QUANTILE, LARGEST_QUANTILE, args, xtol=1e-6)
+            tail = float(ndtr(-quantile))
+            return tail if sign > 0 else 1 - tail
+    return 0.5
 
 
 def row_means(losses: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

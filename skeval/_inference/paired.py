@@ -130,12 +130,15 @@ def mcnemar(
     return np.where(few, smaller, squared), pvalue, form
 
 
-def add_half(n: int, difference: Floats, variance: Floats) -> tuple[Floats, Floats]:
+def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tuple[Floats, Floats]:
     """Return differences of two rates and their variances with half a sample in each cell.
 
-    It is the interval of Agresti and Min (2005).
+    It is the interval of Agresti and Min (2005). Groups that all have the same difference do not
+    tell how groups vary: the variance stays 0.
     """
     larger = (n**2 * variance + 1 + 2 * n * difference**2 / (n + 2)) / (n + 2) ** 2
+    if grouped:
+        larger[(n * np.sqrt(variance) <= EQUAL) & (difference != 0)] = 0.0
     return difference * n / (n + 2), larger
 
 

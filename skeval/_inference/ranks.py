@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import permutations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,6 @@ from skeval._inference.estimate import Test
 
 Floats = NDArray[np.float64]
 EXACT_UP_TO = 50  # differences
-MAX_EXACT_ROWS, MAX_EXACT_COLUMNS, MAX_EXACT_STATES = 10, 8, 200_000
-"""Largest tables with an exact distribution of Friedman's statistic, which takes at most 0.3 s."""
 ROUNDING_DIGITS = 12  # relative to the largest value
 MAX_ROWS = 1000
 """Maximum number of rows of differences whose averages are in memory at once."""
@@ -39,36 +36,40 @@ def rank_rows(scores: Floats) -> Floats:
     return ranks
 
 
+def average_ranks(scores: Floats) -> Floats:
+    """Return the mean ranks of scores (N, k); with gaps, ranks are stretched to those of all."""
+    ranks, k = rank_rows(scores), scores.shape[1]
+    last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
+    means: Floats = np.nanmean(1 + (ranks - 1) * (k - 1) / (last - 1), axis=0)
+    return means
+
+
 def friedman(ranks: Floats) -> Test:
     """Return the test of Friedman (1937, 1940) that all classifiers are equal, of ranks (N, k).
 
-    The P-value of small tables is exact. That of other tables comes from the F of Iman and
-    Davenport (1980), which is less conservative than chi-squared. The details have both, corrected
-    for ties as in `scipy.stats.friedmanchisquare`, and without the correction as in Demsar (2006).
-    `kendall_w` is Kendall's coefficient of concordance, the effect size: 0 if the ranks on
-    different data sets are unrelated, 1 if they are the same on all.
+    The P-value is that of the F of Iman and Davenport (1980), which is less conservative than
+    chi-squared. The details have both, corrected for ties as in `scipy.stats.friedmanchisquare`,
+    and without the correction as in Demsar (2006). `kendall_w` is Kendall's coefficient of
+    concordance, the effect size: 0 if the ranks on different data sets are unrelated, 1 if they
+    are the same on all.
     """
     n, k = ranks.shape
     plain = 12 * n / (k * (k + 1)) * float(np.sum((ranks.mean(axis=0) - (k + 1) / 2) ** 2))
-    # mean variance of the ranks of a row, relative to ranks without ties
-    untied = float(np.mean(np.var(ranks, axis=1))) * 12 / (k**2 - 1)
-    chi_squared = plain / untied if untied > 0 else 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):  # all ranks may be tied
+        chi_squared, chi_squared_pvalue = map(float, stats.friedmanchisquare(*ranks.T))
+    if np.isnan(chi_squared):
+        chi_squared, chi_squared_pvalue = 0.0, 1.0
     f = f_of(chi_squared, n, k)
     # without ties all rows agree with this probability, the smallest P-value of any exact test
     smallest = float(np.exp((1 - n) * gammaln(k + 1)))
-    f_pvalue = max(float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), smallest)
-    pvalue = exact_friedman_pvalue(ranks)
-    exact = not np.isnan(pvalue)
     return Test(
-        name="chi-squared" if exact else "F",
-        statistic=chi_squared if exact else f,
-        pvalue=pvalue if exact else f_pvalue,
-        method="Friedman, exact distribution" if exact else "Friedman, Iman-Davenport",
+        name="F",
+        statistic=f,
+        pvalue=max(float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), smallest),
+        method="Friedman, Iman-Davenport",
         details={
-            "f_statistic": f,
-            "f_pvalue": f_pvalue,
             "chi_squared": chi_squared,
-            "chi_squared_pvalue": float(stats.chi2.sf(chi_squared, k - 1)),
+            "chi_squared_pvalue": chi_squared_pvalue,
             "chi_squared_without_ties": plain,
             "f_without_ties": f_of(plain, n, k),
             "kendall_w": chi_squared / (n * (k - 1)),
@@ -101,32 +102,6 @@ def skillings_mack(ranks: Floats) -> Test:
         method="Skillings and Mack",
         details={"degrees_of_freedom": degrees},
     )
-
-
-def exact_friedman_pvalue(ranks: Floats) -> float:
-    """Return the exact P-value of Friedman's statistic; nan if the table is too large.
-
-    The null distribution gives all orders of the observed ranks of a row, ties included, the same
-    probability. Rows are added one by one. Each state is the sorted rank sums, because the
-    statistic does not depend on the order of the columns; for the same reason the order of the
-    first row is fixed.
-    """
-    n, k = ranks.shape
-    if n > MAX_EXACT_ROWS or k > MAX_EXACT_COLUMNS:
-        return np.nan
-    doubled = np.rint(2 * ranks).astype(np.intp)  # mean ranks of ties become integers
-    sums = np.sort(doubled[:1], axis=1)
-    chances: NDArray[Any] = np.ones(1)
-    for row in doubled[1:].tolist():
-        orders = np.array(sorted(set(permutations(row))))
-        if len(sums) * len(orders) > MAX_EXACT_STATES:
-            return np.nan
-        added = np.sort((sums[:, None, :] + orders).reshape(-1, k), axis=1)
-        sums, place = np.unique(added, axis=0, return_inverse=True)
-        chances = np.bincount(place.reshape(-1), np.repeat(chances / len(orders), len(orders)))
-    # with a fixed total the statistic increases with the sum of squares
-    observed = np.sum(doubled.sum(axis=0) ** 2)
-    return min(float(chances[np.sum(sums**2, axis=1) >= observed].sum()), 1.0)
 
 
 def f_of(chi_squared: float, n: int, k: int) -> float:

@@ -510,33 +510,6 @@ def subsamples(
     return unit_plan(units, n_repeats, parts)
 
 
-def subsamples_of_halves(
-    units: SamplingUnits, n_test: int, n_repeats: int, n_pairs: int, root: SeedSequence
-) -> ResamplingPlan:
-    """Draw subsamplings of all units, then of both halves in each of several random divisions.
-
-    The fits are (n_repeats,) of all units, and (n_pairs, 2, n_repeats) of the halves. Test sets
-    are of the same size in all of them.
-    """
-    # independent seeds for the subsamplings of all units, the divisions, and those of halves
-    whole, halving, within = (child_seed(root, number) for number in range(3))
-    everything, h = np.arange(units.n_units), units.n_units // 2
-    halves = []
-    for pair in range(n_pairs):
-        order = units.spread(everything, repetition_rng(halving, pair))
-        halves += [order[:h], order[h : 2 * h]]
-
-    def parts(fit: int) -> Parts:
-        drawn, rng = everything, repetition_rng(whole, fit)
-        if fit >= n_repeats:
-            drawn = halves[fit // n_repeats - 1]
-            rng = repetition_rng(within, fit - n_repeats)
-        order = units.spread(drawn, rng)
-        return order[n_test:], order[:n_test]
-
-    return unit_plan(units, (1 + len(halves)) * n_repeats, parts)
-
-
 DEFAULT_FOLDS = 10
 
 

@@ -64,7 +64,7 @@ from skeval.metrics._plot import (
 from skeval.metrics._regression import error_norm, expected_loss
 from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._text import bleu_score, log_bleu_score, sentence_bleu_score
-from skeval.metrics._validation import calibration_measures, validation_size
+from skeval.metrics._validation import calibration_measures
 
 __all__ = [
     "CostCurveDisplay",
@@ -120,6 +120,5 @@ __all__ = [
     "sensitivity_score",
     "sentence_bleu_score",
     "specificity_score",
-    "validation_size",
     "weighted_fbeta_score",
 ]

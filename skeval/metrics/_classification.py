@@ -438,7 +438,6 @@ def matrices_precision_recall_fscore(
     See Also
     --------
     averaged_precision_recall_fscore : The same over the classes of one set of predictions.
-    skeval.model_selection.pool_estimates : Average over data sets with an interval.
 
     Notes
     -----

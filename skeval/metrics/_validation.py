@@ -1,20 +1,17 @@
-"""External validation of predicted probabilities, and the sample size that it requires.
+"""External validation of predicted probabilities.
 
-The module contains, in this order, the calibration measures with their intervals, the logistic
-recalibration and the smooth calibration curve behind them, and the sample size of a validation
-study.
+The module contains, in this order, the calibration measures with their intervals, and the logistic
+recalibration and the smooth calibration curve behind them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
@@ -34,13 +31,12 @@ from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_othe
 from skeval.utils._checks import (
     RandomStateLike,
     check_probabilities,
-    read_column,
     repetition_rng,
     root_seed,
     warn_undefined,
     warn_user,
 )
-from skeval.utils._compat import CONSTRAINTS, Interval, validate_params
+from skeval.utils._compat import CONSTRAINTS, validate_params
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-8
@@ -120,7 +116,6 @@ def calibration_measures(
     See Also
     --------
     reliability_curve : Shows which probabilities are miscalibrated.
-    validation_size : Computes the required number of samples.
 
     Notes
     -----
@@ -669,211 +664,3 @@ def _limit_brier_ratio(
     below = np.hypot(max(ratio - low, 0.0), shift)
     above = np.hypot(max(high - ratio, 0.0), shift)
     return max(ratio - float(below), 0.0), ratio + float(above)
-
-
-@validate_params(
-    {
-        "prevalence": [Interval(Real, 0, 1, closed="neither")],
-        "roc_auc": [Interval(Real, 0.5, 1, closed="neither"), None],
-        "y_proba": ["array-like", None],
-        "log_odds": [tuple, list, None],
-        "beta": [tuple, list, None],
-        "threshold": [Interval(Real, 0, 1, closed="neither"), None],
-        "sensitivity": [Interval(Real, 0, 1, closed="both"), None],
-        "specificity": [Interval(Real, 0, 1, closed="both"), None],
-        "widths": [dict, None],
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-    }
-)
-def validation_size(
-    prevalence: float,
-    *,
-    roc_auc: float | None = None,
-    y_proba: ArrayLike | None = None,
-    log_odds: tuple[float, float] | None = None,
-    beta: tuple[float, float] | None = None,
-    threshold: float | None = None,
-    sensitivity: float | None = None,
-    specificity: float | None = None,
-    widths: dict[str, float] | None = None,
-    confidence_level: float = 0.95,
-    group_size: float | None = None,
-    intraclass_correlation: float | None = None,
-) -> Results:
-    r"""Return the sample size at which validation measures reach target interval widths.
-
-    The criteria are those of Riley et al. [1]_ for calibrated probabilities of two classes at a
-    prevalence :math:`\phi`. The standard error :math:`s` follows from the target width:
-
-    - ``observed_expected``: :math:`n = (1 - \phi) / (\phi s^2)`, where s refers to the logarithm.
-    - ``slope``: :math:`n = I_a / \{s^2 (I_a I_b - I_{ab}^2)\}` with the Fisher information of the
-      logistic recalibration, computed from the distribution of the probabilities.
-    - ``roc_auc``: the variance of Newcombe (2006).
-    - ``net_benefit``: the variance of the standardized net benefit at a threshold, from the
-      sensitivity and specificity at this threshold.
-
-    Parameters
-    ----------
-    prevalence : float
-        Expected share of positives.
-    roc_auc : float, default=None
-        Expected area under the ROC curve. None omits this criterion.
-    y_proba : array-like of shape (n_probabilities,), default=None
-        Expected probabilities, for example from the development study. Pass at most one of
-        `y_proba`, `log_odds` and `beta`; without any, the slope criterion is omitted.
-    log_odds : (mean, standard deviation), default=None
-        Parameters of normally distributed log-odds.
-    beta : (a, b), default=None
-        Parameters of beta distributed probabilities.
-    threshold, sensitivity, specificity : float, default=None
-        Threshold of the net benefit, and the expected sensitivity and specificity there. None omits
-        this criterion.
-    widths : dict of str to float, default=None
-        Target widths of the intervals, by the names above. None uses 0.2, 0.2, 0.1 and 0.2.
-    confidence_level : float, default=0.95
-        Nominal coverage, between 0 and 1.
-    group_size : float, default=None
-        Number of samples per group (patient, site) in the study. For unequal sizes m, use
-        :math:`\sum m^2 / \sum m`. None means independent samples.
-    intraclass_correlation : float, default=None
-        Correlation within groups, for example `intraclass_correlation` of the measures
-        of a pilot study with `groups`.
-
-    Returns
-    -------
-    dict of str to int
-        Number of samples for each criterion, the largest of these as ``n_samples``, and the
-        corresponding ``n_events``. With groups, also the number of groups ``n_groups`` and the
-        ``design_effect``.
-
-    Raises
-    ------
-    ValueError
-        If more than one distribution is passed, or only some of the arguments for the net benefit
-        or for groups.
-
-    See Also
-    --------
-    calibration_measures : Computes the measures.
-    skeval.model_selection.holdout_size : Computes the sample size for an error rate.
-
-    Notes
-    -----
-    *Groups.* The number of independent samples is multiplied by the design effect, :math:`1 + (m -
-    1) \rho` for m samples with correlation :math:`\rho`, and increased further because Student's t
-    quantile is larger than the normal one. If groups contain both classes, this is conservative for
-    the area under the ROC curve, because group effects cancel in pairs of the same group.
-
-    The R package pmvalsampsize uses the quantile 1.96, steps of 0.0001 for the standard error of
-    the ratio, and random draws from the distribution, so its numbers may differ slightly.
-
-    References
-    ----------
-    .. [1] Riley, R. D., Debray, T. P. A., Collins, G. S., Archer, L., Ensor, J., van Smeden, M. and
-       Snell, K. I. E. (2021). Minimum sample size for external validation of a clinical prediction
-       model with a binary outcome. Statistics in Medicine 40, 4230-4251.
-       https://doi.org/10.1002/sim.9025
-    .. [2] Riley, R. D., Snell, K. I. E., Archer, L. et al. (2024). Evaluation of clinical
-       prediction models (part 3): calculating the sample size required for an external validation
-       study. BMJ 384, e074821. https://doi.org/10.1136/bmj-2023-074821
-
-    Examples
-    --------
-    >>> from skeval.metrics import validation_size
-    >>> print(validation_size(0.43, roc_auc=0.77, beta=(1.33, 1.75)))
-    observed_expected  511
-    slope              2135
-    roc_auc            347
-    n_samples          2135
-    n_events           919
-    """
-    # standard errors from the target widths
-    targets = dict(WIDTHS)
-    for name, width in (widths or {}).items():
-        if name not in WIDTHS or not isinstance(width, Real) or not width > 0:
-            raise ValueError(
-                f"widths must contain numbers > 0 for names among {list(WIDTHS)}, got {name!r}: "
-                f"{width!r}."
-            )
-        targets[name] = float(width)
-    z = intervals.normal_quantile(confidence_level)
-    error = np.arcsinh(targets["observed_expected"] / 2) / z
-    sizes = {"observed_expected": (1 - prevalence) / (prevalence * error**2)}
-    # quantiles of the log-odds, for the slope
-    if sum(value is not None for value in (y_proba, log_odds, beta)) > 1:
-        raise ValueError("at most one of y_proba, log_odds and beta may be passed.")
-    odds: Floats | None = None
-    if y_proba is not None:
-        p = read_column("y_proba", y_proba)
-        if not len(p) or not (np.isfinite(p).all() and p.min() > 0 and p.max() < 1):
-            raise ValueError("y_proba must contain probabilities strictly between 0 and 1.")
-        odds = logit(p)
-    for name, pair, law in (("log_odds", log_odds, stats.norm), ("beta", beta, stats.beta)):
-        if pair is None:
-            continue
-        first, second = pair if len(pair) == 2 else (np.nan, np.nan)
-        if not second > 0 or (name == "beta" and not first > 0) or not np.isfinite(first):
-            raise ValueError(f"{name} must contain two numbers, the second > 0, got {pair!r}.")
-        odds = law.ppf((np.arange(N_QUANTILES) + 0.5) / N_QUANTILES, first, second)
-        odds = odds if name == "log_odds" else logit(odds)
-    if odds is not None:
-        # Fisher information of the recalibration
-        variance = expit(odds) * expit(-odds)
-        a, ab, b = (float(np.mean(odds**power * variance)) for power in range(3))
-        if a * b - ab**2 <= MIN_VARIANCE * a * b:
-            raise ValueError(
-                "y_proba must contain different probabilities, because a calibration slope cannot "
-                f"be estimated from a single one, got only {float(expit(odds[0])):.4g}; leave "
-                "y_proba out to plan for the other measures."
-            )
-        sizes["slope"] = a / ((targets["slope"] / 2 / z) ** 2 * (a * b - ab**2))
-    if roc_auc is not None:
-        sizes["roc_auc"] = _size_of_area(roc_auc, prevalence, targets["roc_auc"] / 2 / z)
-    # net benefit at one threshold
-    at = threshold, sensitivity, specificity
-    if any(value is not None for value in at):
-        if threshold is None or sensitivity is None or specificity is None:
-            raise ValueError(
-                "threshold, sensitivity and specificity must all be given for the net benefit, got "
-                f"{at}."
-            )
-        cost = (1 - prevalence) / prevalence * threshold / (1 - threshold)
-        spread = sensitivity * (1 - sensitivity) / prevalence
-        spread += cost**2 * specificity * (1 - specificity) / (1 - prevalence)
-        spread += cost**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
-        sizes["net_benefit"] = spread / (targets["net_benefit"] / 2 / z) ** 2
-    # dependent samples are worth less
-    design = intervals.read_design(group_size, intraclass_correlation)
-    sizes = {
-        name: int(np.ceil(size)) if design is None else design.needed(size, confidence_level)
-        for name, size in sizes.items()
-    }
-    largest, group_sizes = max(sizes.values()), dict[str, float]()
-    if design is not None:
-        group_sizes = {
-            "n_groups": int(np.ceil(largest / design.size)),
-            "design_effect": design.effect,
-        }
-    return Results(
-        sizes, n_samples=largest, n_events=int(np.ceil(largest * prevalence)), **group_sizes
-    )
-
-
-WIDTHS = {"observed_expected": 0.2, "slope": 0.2, "roc_auc": 0.1, "net_benefit": 0.2}
-N_QUANTILES = 20_000
-MIN_VARIANCE = 1e-12
-"""Smallest variance of log-odds, relative to their mean square, that is not rounding error."""
-
-
-def _size_of_area(area: float, prevalence: float, error: float) -> int:
-    """Return the smallest number of samples at which the area has this standard error."""
-
-    def excess(n: float) -> float:
-        # variance of Newcombe (2006)
-        more = (n / 2 - 1) * ((1 - area) / (2 - area) + area / (1 + area))
-        variance = area * (1 - area) * (1 + more) / (n**2 * prevalence * (1 - prevalence))
-        return float(np.sqrt(variance) - error)
-
-    if excess(2.0) <= 0:
-        return 2
-    return int(np.ceil(brentq(excess, 2.0, 1e12, xtol=1e-6)))

@@ -2,9 +2,8 @@
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
 from skeval.model_selection._bootstrap import bootstrap_error, bootstrap_score
-from skeval.model_selection._compare import compare_classifiers, comparison_power, run_over_datasets
+from skeval.model_selection._compare import compare_classifiers
 from skeval.model_selection._compare_predictions import compare_predictions
-from skeval.model_selection._compare_readers import compare_readers, reader_study_size
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._error_interval import error_interval, score_interval
@@ -13,18 +12,17 @@ from skeval.model_selection._estimates import (
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._holdout import holdout_error, holdout_size, judge_assisted_interval
+from skeval.model_selection._holdout import holdout_error, holdout_size
 from skeval.model_selection._importance import feature_importance
 from skeval.model_selection._learning_curve import learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import permutation_test
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
-    DifferencesDisplay,
     LearningCurveBandDisplay,
     PerturbationDisplay,
 )
-from skeval.model_selection._pooling import new_site_error, pool_estimates
+from skeval.model_selection._pooling import new_site_error
 from skeval.model_selection._searches import (
     BootstrapSplit,
     WholeSample,
@@ -45,7 +43,6 @@ __all__ = [
     "ConfidenceInterval",
     "CriticalDifferenceDisplay",
     "Difference",
-    "DifferencesDisplay",
     "Estimate",
     "EstimatesDisplay",
     "LearningCurveBandDisplay",
@@ -57,15 +54,12 @@ __all__ = [
     "bootstrap_score",
     "compare_classifiers",
     "compare_predictions",
-    "compare_readers",
     "compare_scores",
-    "comparison_power",
     "cross_val_error",
     "error_interval",
     "feature_importance",
     "holdout_error",
     "holdout_size",
-    "judge_assisted_interval",
     "learning_curve_band",
     "make_bootstrap_scorer",
     "make_interval_scorer",
@@ -74,11 +68,8 @@ __all__ = [
     "new_site_error",
     "permutation_test",
     "perturbation_interval",
-    "pool_estimates",
-    "reader_study_size",
     "refit_one_se",
     "resubstitution_error",
-    "run_over_datasets",
     "score_632",
     "score_interval",
     "threshold_measures",

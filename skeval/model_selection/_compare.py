@@ -1,26 +1,22 @@
-"""Comparison of estimators on the same splits of one data set, and their scores on several.
+"""Comparison of estimators on the same splits of one data set.
 
-From top to bottom: the comparison, the scores of the fits for each test, the loop over data sets,
-and the power and sample size of comparisons, by simulation.
+From top to bottom: the comparison, and the scores of the fits for each test.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
-from typing import Any
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
 from skeval._adapters.fits import fit_plan, score_plan
-from skeval._inference.estimate import Curve
-from skeval._inference.paired import mcnemar, tail_probability
-from skeval._inference.ranks import signed_rank_pvalues
+from skeval._inference.intervals import Codes
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs, resolve_loss
 from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, know_classes
 from skeval._resampling.inputs import Inputs, Params, check_takes_weights, validate_inputs
@@ -29,38 +25,24 @@ from skeval._resampling.sampling_units import drawing_units, values_or_nan
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._comparison import (
     Comparison,
-    DatasetComparison,
-    Difference,
-    ReaderComparison,
-    SplitComparison,
+    ComparisonExtra,
     check_estimators,
     check_margin,
     check_method,
-    check_named,
     choose_scoring,
     name_listed,
     resolve_scorer,
 )
 from skeval.model_selection._estimates import find_mean_loss
-from skeval.model_selection._pair_tests import METHODS, correct
+from skeval.model_selection._pair_tests import TESTS, correct, list_tests
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    Alternative,
-    ComparisonTest,
-    ErrorScore,
-    RandomStateLike,
-    check_option,
-    repetition_rng,
-    root_seed,
-)
+from skeval.utils._checks import Alternative, ComparisonTest, ErrorScore, RandomStateLike
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._text import name_scoring
 
 Named = Mapping[str, Any] | Sequence[Any]
 """Estimators by name, or a list of estimators."""
 Splits = list[tuple[np.ndarray, np.ndarray]]
-TESTS = ("corrected_t", "bootstrap", "mcnemar", "time_blocks")
-"""Tests for fits."""
 N_REPEATS = 10
 """Number of repeats of the default folds of "corrected_t"."""
 
@@ -121,7 +103,8 @@ def compare_classifiers(
         on the scores of the splits, with the mean `n_test / n_train` of these splits; it has the
         most power with repeated K-fold (see Notes). The other methods pool the out-of-fold
         predictions, one per sample, and treat the trained classifiers as fixed: "mcnemar" for
-        accuracy (exact with fewer than 25 discordant samples), "bootstrap" for any score.
+        accuracy (exact with fewer than 25 discordant samples), also after "cochran_q" of all, and
+        "bootstrap" for any score.
         "time_blocks" is described in `compare_predictions`; it uses the scores of the tested
         samples, in their order.
     scoring : str or callable, default=None
@@ -249,7 +232,7 @@ def compare_classifiers(
     """
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
-    _checks.check_option("method", method, ("auto", *TESTS))
+    _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
     named = name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
     check_method(method, alternative, len(named))
@@ -290,28 +273,15 @@ def compare_classifiers(
         method = "time_blocks"
     tasks = [inputs.with_estimator(estimator) for estimator in named.values()]
 
-    # the scores of the fits, and the test of their differences
-    kind: type[Comparison] = Comparison
-    fields: dict[str, Any] = {}
-    test = METHODS[method].test
-    if method == "corrected_t":
-        scores, ratio = score_splits(tasks, folds, resolve_scorer(score))
-        values, tests = scores.mean(axis=0), test(scores, ratio, alternative)
-        kind, fields = SplitComparison, {"split_scores": scores, "test_train_ratio": ratio}
-    elif method == "mcnemar":
-        replayed = [replay_out_of_fold(task, folds, ("predict",)) for task in tasks]
-        right = np.array([each.predict(slice(None)) == target.y for each in replayed])
-        groups = _checks.number_groups(inputs.groups, len(target))
-        values, tests = right.mean(axis=1), test(right, groups, alternative)
-    elif method == "bootstrap":
-        root = _checks.root_seed(random_state)
-        values, resampled = draw_scores(tasks, folds, resolve_scorer(score), n_resamples, root)
-        tests = test(values, resampled, alternative)
-    else:
-        scores = score_in_time(tasks, folds, label)
-        values, tests = scores.mean(axis=0), test(scores, alternative)
+    # what the test is given of all estimators, and the test of their differences
+    row, extra = TESTS[method], ComparisonExtra()
+    compared = ComparedEstimators(tasks, folds, score, label, n_resamples, random_state)
+    values, arguments = EVIDENCE[row.evidence](compared)
+    tests = row.test(*arguments, alternative)
+    if row.evidence == "splits":
+        extra = ComparisonExtra(split_scores=arguments[0], test_train_ratio=arguments[1])
     bounds = range_of(label, target.n_classes) if isinstance(score, str) else (-np.inf, np.inf)
-    return kind(
+    return Comparison(
         names=tuple(named),
         values=values,
         tests=correct(tests, method, confidence_level, bounds),
@@ -321,58 +291,92 @@ def compare_classifiers(
         alternative=alternative,
         confidence_level=confidence_level,
         margin=margin,
-        **fields,
+        extra=extra,
     )
 
 
-def score_splits(tasks: list[Inputs], folds: Splits, scorer: Any) -> tuple[np.ndarray, float]:
-    """Return the scores of all estimators on every split, and the ratio of test to training.
+class ComparedEstimators(NamedTuple):
+    """Estimators on the same splits, and what the tests are given of them.
 
-    Splits with a failed fit are left out.
+    `score` is the name of a score, or a scorer, with the name `label`. Each method returns the
+    scores of all estimators, and the arguments of the test.
     """
-    if len(folds) < 2:
-        raise ValueError(f"cv must make at least two splits, got {len(folds)}.")
-    plan = fold_plan(len(tasks[0].target), folds)
-    scores = np.column_stack(
-        [np.concatenate(list(score_plan(inputs, plan, scorer))) for inputs in tasks]
-    )
-    if tasks[0].error_score != "raise":
-        scores = scores[np.isfinite(scores).all(axis=1)]
-        if len(scores) < 2:
-            raise ValueError("error_score=numpy.nan leaves fewer than two splits to compare on.")
-    return scores, float(np.mean([len(test) / len(train) for train, test in folds]))
+
+    tasks: list[Inputs]
+    folds: Splits
+    score: Any
+    label: str
+    n_resamples: int
+    random_state: RandomStateLike
+
+    def score_splits(self) -> tuple[np.ndarray, tuple[np.ndarray, float]]:
+        """Return the scores on every split, and the ratio of test to training samples.
+
+        Splits with a failed fit are left out.
+        """
+        tasks, folds, scorer = self.tasks, self.folds, resolve_scorer(self.score)
+        if len(folds) < 2:
+            raise ValueError(f"cv must make at least two splits, got {len(folds)}.")
+        plan = fold_plan(len(tasks[0].target), folds)
+        scores = np.column_stack(
+            [np.concatenate(list(score_plan(inputs, plan, scorer))) for inputs in tasks]
+        )
+        if tasks[0].error_score != "raise":
+            scores = scores[np.isfinite(scores).all(axis=1)]
+            if len(scores) < 2:
+                raise ValueError(
+                    "error_score=numpy.nan leaves fewer than two splits to compare on."
+                )
+        ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
+        return scores.mean(axis=0), (scores, ratio)
+
+    def score_in_time(self) -> tuple[np.ndarray, tuple[np.ndarray]]:
+        """Return the mean scores of the tested samples in order, shape (n_tested, n_names)."""
+        mean, target = find_mean_loss(self.label), self.tasks[0].target
+        if mean is None:
+            required = "a mean over samples in time order, such as 'accuracy'"
+            raise ValueError(f"scoring must be {required}, got {self.label!r}.")
+        plan, columns = fold_plan(len(target), self.folds), []
+        for inputs in self.tasks:
+            loss = resolve_loss(mean.loss, target, inputs.estimator, f"scoring={self.label!r}")
+            fits = fit_plan(inputs.with_options(losses=(loss,)), plan)
+            losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
+            tested = ~np.isnan(losses).all(axis=0)
+            columns.append(mean.best - np.nanmean(losses[:, tested], axis=0))
+        scores = np.column_stack(columns)
+        return scores.mean(axis=0), (scores,)
+
+    def count_right(self) -> tuple[np.ndarray, tuple[np.ndarray, Codes | None]]:
+        """Return which samples each estimator predicts correctly, and their groups."""
+        target, groups = self.tasks[0].target, self.tasks[0].groups
+        replayed = [replay_out_of_fold(task, self.folds, ("predict",)) for task in self.tasks]
+        right = np.array([each.predict(slice(None)) == target.y for each in replayed])
+        return right.mean(axis=1), (right, _checks.number_groups(groups, len(target)))
+
+    def draw(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        """Return the scores again with those on resamples of out-of-fold responses."""
+        inputs, target = self.tasks[0], self.tasks[0].target
+        units = drawing_units(len(target), None, inputs.groups)
+        scorer = know_classes(resolve_scorer(self.score), target.classes)
+
+        def score(replayed: ReplayedEstimator, rows: np.ndarray) -> float:
+            return float(scorer(replayed, rows, target.y[rows]))
+
+        scores = [
+            partial(score, replay_out_of_fold(task, self.folds, RESPONSES)) for task in self.tasks
+        ]
+        values = np.array([of_task(np.arange(len(target))) for of_task in scores])
+        root = _checks.root_seed(self.random_state)
+        return values, (values, values_or_nan(scores, units, self.n_resamples, root, inputs.n_jobs))
 
 
-def score_in_time(tasks: list[Inputs], folds: Splits, label: str) -> np.ndarray:
-    """Return the mean scores of the tested samples in order, shape (n_tested, n_names)."""
-    mean = find_mean_loss(label)
-    if mean is None:
-        required = "a mean over samples in time order, such as 'accuracy'"
-        raise ValueError(f"scoring must be {required}, got {label!r}.")
-    plan, scores = fold_plan(len(tasks[0].target), folds), []
-    for inputs in tasks:
-        loss = resolve_loss(mean.loss, inputs.target, inputs.estimator, f"scoring={label!r}")
-        fits = fit_plan(inputs.with_options(losses=(loss,)), plan)
-        losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
-        tested = ~np.isnan(losses).all(axis=0)
-        scores.append(mean.best - np.nanmean(losses[:, tested], axis=0))
-    return np.column_stack(scores)
-
-
-def draw_scores(
-    tasks: list[Inputs], folds: Splits, scorer: Any, n_resamples: int, root: SeedSequence
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores of all estimators, and on resamples of out-of-fold responses."""
-    target = tasks[0].target
-    units = drawing_units(len(target), None, tasks[0].groups)
-    scorer = know_classes(scorer, target.classes)
-
-    def score(replayed: ReplayedEstimator, rows: np.ndarray) -> float:
-        return float(scorer(replayed, rows, target.y[rows]))
-
-    scores = [partial(score, replay_out_of_fold(task, folds, RESPONSES)) for task in tasks]
-    values = np.array([of_task(np.arange(len(target))) for of_task in scores])
-    return values, values_or_nan(scores, units, n_resamples, root, tasks[0].n_jobs)
+EVIDENCE: dict[str, Callable[[ComparedEstimators], tuple[np.ndarray, tuple[Any, ...]]]] = {
+    "splits": ComparedEstimators.score_splits,
+    "right": ComparedEstimators.count_right,
+    "resamples": ComparedEstimators.draw,
+    "time": ComparedEstimators.score_in_time,
+}
+"""What the tests are given of estimators."""
 
 
 def replay_out_of_fold(
@@ -404,407 +408,3 @@ def replay_out_of_fold(
 
 def _read_classes(model: Any, X: Any, y: Any) -> Any:
     return getattr(model, "classes_", None)
-
-
-@validate_params(
-    {
-        "cv": ["cv_object"],
-        "scoring": [str, callable, None],
-        "random_state": ["random_state", Generator],
-        "n_jobs": [Integral, None],
-    }
-)
-def run_over_datasets(
-    estimators: Mapping[str, Any],
-    datasets: Mapping[str, Any],
-    *,
-    cv: Any = None,
-    scoring: Any = None,
-    groups: Mapping[str, ArrayLike] | None = None,
-    sample_weight: Mapping[str, ArrayLike] | None = None,
-    params: Mapping[str, Params] | None = None,
-    random_state: RandomStateLike = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    memory: Any = None,
-    error_score: ErrorScore = "raise",
-) -> dict[str, dict[str, dict[str, Any]]]:
-    """Score several classifiers on several data sets, on the same splits of each.
-
-    With `memory`, an interrupted run resumes: finished fits are loaded, not repeated.
-
-    Parameters
-    ----------
-    estimators : dict of str to classifier
-        The classifiers, or regressors.
-    datasets : dict of str to (X, y) or callable
-        Data sets. A callable without arguments that returns a data set is called when needed, so
-        that only one data set is in memory at a time.
-    cv : int, splitter or iterable, default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. None means 10.
-    scoring : str or callable, default=None
-        Name from `get_scorer_names`, or a scorer; larger is better. None is "accuracy" for
-        classifiers and "r2" for regressors.
-    groups : dict of str to array-like of shape (n_samples,), default=None
-        Group of each sample, such as the patient. Groups are never split. One array for each data
-        set, by its name.
-    sample_weight : dict of str to array-like of shape (n_samples,), default=None
-        Sample weights. One array for each data set, by its name; they are used in every fit, and
-        scores are not weighted.
-    params : dict of str to dict, default=None
-        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. One
-        dict for each data set, by its name.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. Must be an int if
-        `memory` is used and `cv` is a number, because new folds would not match the cache.
-    n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it. The fits of one classifier on one
-        data set run in parallel with the active joblib backend, which may be a cluster.
-    verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
-    memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
-    error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises: raise the error, or give its split the score nan and warn. For
-        `compare_scores`, such a score is missing.
-
-    Returns
-    -------
-    scores : dict of str to dict of str to dict
-        For each data set and classifier ``test_score``, the scores of the splits, and ``indices``,
-        their ``train`` and ``test`` samples, as in `sklearn.model_selection.cross_validate`:
-        input of ``compare_scores(scores, over="datasets")``.
-
-    Raises
-    ------
-    TypeError
-        If `estimators` or `datasets` is not a dict of names, or an estimator lacks a method.
-    ValueError
-        If a data set has another form, groups, weights or parameters name an unknown data set, or
-        `memory` is used and the folds would be random.
-
-    Notes
-    -----
-    The error of a failed fit has a note that names the classifier and the data set; with `memory`,
-    finished fits are kept.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris, load_wine
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from skeval.model_selection import run_over_datasets
-    >>> scores = run_over_datasets(
-    ...     {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(random_state=0)},
-    ...     {"iris": load_iris(return_X_y=True), "wine": lambda: load_wine(return_X_y=True)},
-    ...     cv=5,
-    ...     random_state=0,
-    ... )
-    >>> scores["wine"]["bayes"]["test_score"].round(3).tolist()
-    [0.972, 1.0, 1.0, 0.971, 0.971]
-    """
-    check_named("estimators", estimators, 1)
-    check_named("datasets", datasets, 1)
-    check_estimators(estimators, "corrected_t", None)
-    # options of each data set, by its name
-    by_dataset: dict[str, Any] = {
-        "groups": {} if groups is None else groups,
-        "sample_weight": {} if sample_weight is None else sample_weight,
-        "params": {} if params is None else params,
-    }
-    for name, values in by_dataset.items():
-        if not isinstance(values, Mapping):
-            raise TypeError(f"{name} must be a dict of data sets, got {values!r}.")
-        for dataset in values:
-            _checks.check_option(name, dataset, datasets)
-    if memory is not None and random_state is None and (cv is None or isinstance(cv, Integral)):
-        raise ValueError(
-            "random_state must be an int if memory is given and cv is a number of folds, got None: "
-            "new folds would not be found in the cache."
-        )
-    # the score and the seed of all runs
-    first = next(iter(estimators.values()))
-    scorer = resolve_scorer(choose_scoring("corrected_t", scoring, first))
-    root = _checks.root_seed(random_state)
-    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    results: dict[str, dict[str, dict[str, Any]]] = {}
-    for name, dataset in datasets.items():
-        dataset = dataset() if callable(dataset) else dataset
-        if not isinstance(dataset, tuple | list) or len(dataset) != 2:
-            raise ValueError(
-                f"datasets[{name!r}] must be (X, y) or a function that returns it, got "
-                f"{type(dataset).__name__}."
-            )
-        options = {option: values.get(name) for option, values in by_dataset.items()}
-        results[name], at = {}, f"on the data set {name!r}"
-        try:
-            X, y = dataset
-            # the same folds for all estimators
-            inputs = validate_inputs(first, X, y, with_loss=False, **options, **run)
-            folds = list(resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
-            plan = fold_plan(len(inputs.target), folds)
-            train, test = (list(part) for part in zip(*folds, strict=True))
-            for label, estimator in estimators.items():
-                at = f"{label!r} on the data set {name!r}"
-                if inputs.weight is not None:
-                    check_takes_weights(estimator)
-                blocks = score_plan(inputs.with_estimator(estimator), plan, scorer)
-                results[name][label] = {
-                    "test_score": np.array([score for block in blocks for score in block]),
-                    "indices": {"train": train, "test": test},
-                }
-        except Exception as error:
-            error.add_note(f"run_over_datasets was at work {at}.")
-            raise
-    return results
-
-
-MAX_TIMES = 1000
-"""Maximum size of a simulated study, relative to the available samples."""
-MIN_SIZE, MAX_DATASETS = 5, 2000
-"""Minimum size of a simulated study, and its maximum number of data sets."""
-CLOSE = 0.05
-"""Relative distance of two sizes at which the bisection stops."""
-FRACTION_TOLERANCE = 1e-12
-"""Tolerance for a difference of accuracies that equals the fraction of discordant samples."""
-
-DrawPvalues = Callable[[int, int, Generator], np.ndarray]
-"""Function of a size, a number of studies and a generator: P-values of simulated studies."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RequiredSize:
-    """Size of a study with the required power; `comparison_power` describes the attributes."""
-
-    value: int | None
-    difference: float
-    level: float
-    power: float
-
-
-@validate_params(
-    {
-        "difference": [Real, None],
-        "power": [Interval(Real, 0, 1, closed="neither")],
-        "n_simulations": [Interval(Integral, 20, None, closed="left")],
-        "random_state": ["random_state", Generator],
-    }
-)
-def comparison_power(
-    comparison: Comparison,
-    *,
-    pair: tuple[str, str] | None = None,
-    difference: float | None = None,
-    power: float = 0.8,
-    n_simulations: int = 1000,
-    random_state: RandomStateLike = None,
-) -> Curve:
-    r"""Estimate the number of data sets, or samples, required to detect a difference.
-
-    Studies of increasing size are simulated from an available result, and each is tested as the
-    result was.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Available result. Over several data sets, their differences are drawn with replacement and
-        two classifiers are compared by Wilcoxon's test. On one data set, "mcnemar" draws the
-        numbers of samples that only one of them classifies correctly; the other methods draw the
-        difference and its standard error, which decreases with the square root of the number of
-        samples. Several pairs are tested at Bonferroni's level. A result with `groups` is extended
-        by similar groups, with Student's t for the number of groups.
-    pair : (str, str), default=None
-        Names of the two to compare; None means the best two, or the only two in their order.
-    difference : float, default=None
-        Assumed true difference, such as the smallest one that matters to you. None means the
-        observed difference, which is as uncertain as the result.
-    power : float, default=0.8
-        Required probability of detecting the difference.
-    n_simulations : int, default=1000
-        Simulated studies of each size; 1000 estimate a power of 0.8 with a margin of 0.025.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
-
-    Returns
-    -------
-    curve : Curve
-        `x` has the simulated sizes and `y` the share of studies that detect the difference;
-        `answer` is a sentence. In `extra`, `value` is the required size, None if no simulated size
-        has the power, and `difference`, `level` and `power` are the assumptions. For scores of
-        splits it is not below the available size, because models trained on fewer samples are
-        different models.
-
-    Raises
-    ------
-    TypeError
-        If `comparison` is not a `Comparison`.
-    ValueError
-        If a name is not one of those compared, the number of samples or the standard error is
-        unknown, or the groups of the result are crossed.
-
-    Notes
-    -----
-    Whether models trained on more samples would differ by more or less is not predicted: for
-    samples, this is the power of a larger test set, or of larger folds with unchanged models. The
-    power for the *observed* difference contains no more information than its P-value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.model_selection import comparison_power, compare_predictions
-    >>> y = np.tile([0, 1], 50)
-    >>> a, b = (np.where(np.arange(100) % n == 0, 1 - y, y) for n in (12, 8))
-    >>> result = compare_predictions(y, [a, b], method="mcnemar")
-    >>> curve = comparison_power(result, n_simulations=200, random_state=0)
-    >>> curve.extra.value
-    576
-    """
-    if difference is not None and not np.isfinite(difference):
-        raise ValueError(f"difference must be finite, got {difference!r}.")
-    if not isinstance(comparison, Comparison):
-        raise TypeError(f"comparison must be a Comparison, got {type(comparison).__name__}.")
-    if isinstance(comparison, ReaderComparison):
-        raise ValueError(
-            "comparison must not be of several readers: reader_study_size plans readers and cases."
-        )
-    # the pair, by default the best two
-    over_datasets = isinstance(comparison, DatasetComparison)
-    if pair is None:
-        best = comparison.order[:2].tolist()
-        a, b = (comparison.names[at] for at in (best if over_datasets else sorted(best)))
-    else:
-        if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
-            raise ValueError(f"pair must contain two names, got {pair!r}.")
-        a, b = (check_option("pair", name, comparison.names) for name in pair)
-    result = comparison[a, b]
-    assumed = result.value if difference is None else float(difference)
-
-    # studies of data sets have the observed differences, shifted to the assumed one
-    if isinstance(comparison, DatasetComparison):
-        first, second = (comparison.scores[:, comparison.names.index(name)] for name in (a, b))
-        shifted = first - second
-        if difference is not None:
-            shifted = shifted - result.value + difference
-        unit, least, start, most = "data sets", MIN_SIZE, MIN_SIZE, MAX_DATASETS
-
-        def draw_datasets(size: int, n_studies: int, rng: Generator) -> np.ndarray:
-            return signed_rank_pvalues(rng.choice(shifted, (n_studies, size)))[0]
-
-        draw_pvalues: DrawPvalues = draw_datasets
-    else:
-        unit, n = "samples", result.n_samples or 0
-        draw_pvalues, least = _plan_samples(comparison, result, assumed)
-        start, most = max(least, n // 8), max(MAX_TIMES * n, least)
-
-    # power by size; the search simulates only the sizes that it needs
-    level = comparison.level / len(comparison.differences)
-    root, powers = root_seed(random_state), {}
-
-    def simulate(size: int) -> float:
-        pvalues = draw_pvalues(size, n_simulations, repetition_rng(root, size))
-        # a missing P-value counts as no rejection
-        powers[size] = float(np.mean(pvalues <= level))
-        return powers[size]
-
-    n_needed = _search(simulate, power, start, least, most)
-    sizes = sorted(powers)
-    answer = (
-        f"About {n_needed} {unit} like these would detect a difference of {assumed:.4g} with a "
-        f"power of {power:g}."
-    )
-    if n_needed is None:
-        answer = (
-            f"No study with up to {sizes[-1]} {unit} would detect a difference of {assumed:.4g} "
-            f"with a power of {power:g}."
-        )
-    elif isinstance(comparison, SplitComparison) and n_needed == least:
-        answer = (
-            f"The available {n_needed} {unit} detect a difference of {assumed:.4g} with a power "
-            f"of {powers[n_needed]:.2g}. Whether fewer would suffice is unknown."
-        )
-    return Curve(
-        name=f"power for a difference of {assumed:.4g} at level {level:.3g}",
-        axes=(f"n_{unit.replace(' ', '')}", "power"),
-        x=np.array(sizes),
-        y=np.array([powers[size] for size in sizes]),
-        method=comparison.method,
-        answer=answer,
-        extra=RequiredSize(value=n_needed, difference=assumed, level=level, power=float(power)),
-    )
-
-
-def _plan_samples(
-    comparison: Comparison, result: Difference, assumed: float
-) -> tuple[DrawPvalues, int]:
-    """Return the P-values of studies of other sizes, as a function, and the smallest size."""
-    n, error, extra = result.n_samples, result.standard_error, result.extra
-    if n is None or not np.isfinite(error) or error == 0:
-        raise ValueError(
-            "comparison must have a number of samples and a standard error, got "
-            f"n_samples={n!r} and standard_error={error!r}."
-        )
-    if isinstance(extra.intraclass_correlation, tuple):
-        raise ValueError(
-            "comparison must not be of crossed groups: a larger study may have more of either kind."
-        )
-    # groups like those of the result; models trained on fewer samples of splits are other models
-    splits = comparison.split_scores if isinstance(comparison, SplitComparison) else None
-    group_size = n / extra.n_groups if extra.n_groups and splits is None else None
-    least = max(MIN_SIZE, int(np.ceil(2 * group_size))) if group_size else MIN_SIZE
-    least = least if splits is None else n
-    if extra.only_a is not None and group_size is None:
-        # draw discordant samples: their observed fraction, split by the assumed difference
-        discordant = (extra.only_a + (extra.only_b or 0)) / n
-        if not abs(assumed) <= discordant + FRACTION_TOLERANCE:
-            raise ValueError(
-                f"difference must be <= {discordant:.4g} in size, the fraction of samples that one "
-                f"of the two alone gets right, got {assumed!r}."
-            )
-        of_each = [(discordant + assumed) / 2, (discordant - assumed) / 2]
-        cells = np.clip([*of_each, 1 - sum(of_each)], 0.0, 1.0)
-
-        def draw_discordant(size: int, n_studies: int, rng: Generator) -> np.ndarray:
-            only_a, only_b, _ = rng.multinomial(size, cells, n_studies).T
-            return mcnemar(only_a, only_b, result.alternative)[1]
-
-        return draw_discordant, least
-
-    # draw the difference, and for splits or groups also its standard error
-    def draw_difference(size: int, n_studies: int, rng: Generator) -> np.ndarray:
-        degrees = np.inf if splits is None else len(splits) - 1.0
-        if group_size is not None:
-            degrees = size / group_size - 1
-        statistics = rng.normal(assumed / (error * np.sqrt(n / size)), size=n_studies)
-        if np.isfinite(degrees):
-            statistics /= np.sqrt(rng.chisquare(degrees, n_studies) / degrees)
-        return tail_probability(statistics, result.alternative, degrees)
-
-    return draw_difference, least
-
-
-def _search(
-    simulate: Callable[[int], float], power: float, start: int, least: int, most: int
-) -> int | None:
-    """Return the smallest size with the required power, by doubling or halving and bisection."""
-    # double, or halve, until the power crosses the required one
-    low, high = start, start
-    if simulate(start) < power:
-        while low == high or simulate(high) < power:
-            if high == most:
-                return None
-            low, high = high, min(2 * high, most)
-    else:
-        while low == high and high > least:
-            low = max(least, high // 2)
-            if simulate(low) >= power:
-                high = low
-    # bisection to within 5 %
-    while high - low > max(1, CLOSE * high):
-        middle = (low + high) // 2
-        if simulate(middle) < power:
-            low = middle
-        else:
-            high = middle
-    return high

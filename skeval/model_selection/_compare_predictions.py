@@ -32,7 +32,7 @@ from skeval.metrics._table import METRICS, Sample, find_row, range_of_metric, un
 from skeval.metrics._text import find_sums
 from skeval.model_selection._comparison import (
     Comparison,
-    JointComparison,
+    ComparisonExtra,
     check_margin,
     check_method,
     name_listed,
@@ -46,7 +46,14 @@ from skeval.model_selection._metric_interval import (
     read_probabilities,
     score_within,
 )
-from skeval.model_selection._pair_tests import METHODS, Joint, correct, describe_each, list_pairs
+from skeval.model_selection._pair_tests import (
+    TESTS,
+    Joint,
+    correct,
+    describe_each,
+    list_pairs,
+    list_tests,
+)
 from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
 from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike
@@ -104,7 +111,7 @@ def compare_predictions(
         otherwise "max_t", as well as for two systems with `groups` or without `y_true`.
         "max_t" compares the studentized difference of
         each pair with the distribution of the largest one of all pairs, so that intervals,
-        P-values, the intervals of the `ranks` and the intervals of the scores (`lows`, `highs`;
+        P-values, the intervals of the `ranks` and the intervals of the scores (in `extra`;
         also of the best one) hold simultaneously [7]_ [8]_, for any number of systems.
         "permutation" exchanges the predictions of each sample at random; the P-value is exact if
         the two systems are exchangeable, and the interval is a bootstrap interval. "bootstrap"
@@ -236,7 +243,7 @@ def compare_predictions(
     """
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
-    _checks.check_option("method", method, ("auto", *SOURCES))
+    _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
     metric = find_metric(metric) if isinstance(metric, str) else metric
     # systems by name
     named = name_listed("predictions", predictions, "prediction")
@@ -249,6 +256,8 @@ def compare_predictions(
             sizes = np.unique(_checks.check_y("y_true", y_true), return_counts=True)[1]
             method = "delong" if len(sizes) >= 2 and sizes.min() > 1 else method
     check_method(method, alternative, len(named))
+    row = TESTS[method]
+    evidence = EVIDENCE[row.evidence]
     if method != "max_t" and y_true is None:
         raise ValueError(f"y_true must not be None for method={method!r}; 'max_t' supports it.")
     options = {
@@ -258,12 +267,12 @@ def compare_predictions(
         "sample_weight": sample_weight,
     }
     for name, value in options.items():
-        if value is not None and name not in SOURCES[method].options:
+        if value is not None and name not in evidence.options:
             raise ValueError(f"{name} must be None for method={method!r}, got {value!r}.")
     if horizon is not None:
         _checks.check_count("horizon", horizon)
     own = "accuracy" if metric is None else name_scoring(metric)
-    scoring = "score" if y_true is None else METHODS[method].scoring or own
+    scoring = "score" if y_true is None else row.scoring or own
 
     # validated arrays, or the metric in each unit
     places = range(len(named)) if isinstance(predictions, list | tuple) else named
@@ -284,19 +293,17 @@ def compare_predictions(
     source = read_predictions(source) if within is None else average_units(source, method, within)
 
     # scores of the systems, and the tests of their differences
-    values, arguments = SOURCES[method].read(source)
-    tests = METHODS[method].test(*arguments, alternative)
-    kind: type[Comparison] = Comparison
-    fields: dict[str, Any] = {}
+    values, arguments = evidence.read(source)
+    tests, extra = row.test(*arguments, alternative), ComparisonExtra()
     if method == "max_t":
-        kind, ends = JointComparison, describe_each(arguments[0], confidence_level, source.root)
-        fields = dict(zip(("standard_errors", "lows", "highs"), ends, strict=True))
+        errors, lows, highs = describe_each(arguments[0], confidence_level, source.root)
+        extra = ComparisonExtra(standard_errors=errors, lows=lows, highs=highs)
     # range and direction of the metric
-    row = None if metric is None else find_row(unwrap(metric)[0])
+    known = None if metric is None else find_row(unwrap(metric)[0])
     bounds = range_of_metric(metric or accuracy_score, max(2, 0, *source.vectors[0].shape[1:]))
     if y_true is None and not np.isin(np.array(source.vectors), (0, 1)).all():
         bounds = (-np.inf, np.inf)
-    return kind(
+    return Comparison(
         names=source.names,
         values=values,
         tests=correct(tests, method, confidence_level, bounds),
@@ -305,9 +312,9 @@ def compare_predictions(
         n_samples=source.n_samples,
         alternative=alternative,
         confidence_level=confidence_level,
-        greater_is_better=row is None or row.greater_is_better,
+        greater_is_better=known is None or known.greater_is_better,
         margin=margin,
-        **fields,
+        extra=extra,
     )
 
 
@@ -345,11 +352,8 @@ def read_predictions(compared: ComparedPredictions) -> ComparedPredictions:
                 counts.append(sums.read(truth, sentences))
         if len(counts[0]) < 2:
             raise ValueError(f"y_true must contain at least two sentences, got {len(counts[0])}.")
-
-        def score(_: np.ndarray, rows: np.ndarray) -> float:
-            return sums.score(rows.sum(axis=0))
-
-        return replace(compared, truth=np.arange(len(counts[0])), vectors=counts, metric=score)
+        metric = partial(_score_counts, sums)
+        return replace(compared, truth=np.arange(len(counts[0])), vectors=counts, metric=metric)
     vectors = []
     if truth is None:
         if metric is not None:
@@ -369,6 +373,11 @@ def read_predictions(compared: ComparedPredictions) -> ComparedPredictions:
     if weight is not None:
         weight = _checks.check_weights("sample_weight", weight, len(vectors[0]))
     return replace(compared, truth=truth, vectors=vectors, weight=weight)
+
+
+def _score_counts(sums: Any, _: np.ndarray, rows: np.ndarray) -> float:
+    """Return the metric of texts from the counts of their sentences."""
+    return float(sums.score(rows.sum(axis=0)))
 
 
 def read_vector(name: str, predicted: Any) -> np.ndarray:
@@ -503,6 +512,17 @@ class ComparedPredictions:
         weight = {} if self.weight is None else {"sample_weight": self.weight[rows]}
         return float(metric(self.truth[rows], vector[rows], **weight))
 
+    def _score_exchanged(self, first: np.ndarray, second: np.ndarray, rows: np.ndarray) -> float:
+        """Return the difference of two systems after an exchange of some samples."""
+        one, other = first.copy(), second.copy()
+        one[rows], other[rows] = second[rows], first[rows]
+        return self._score(one, slice(None)) - self._score(other, slice(None))
+
+    def _are_counts(self, of_samples: np.ndarray) -> bool:
+        """Whether resamples and exchanges follow from counts: independent scores of 0 or 1."""
+        independent = self.groups is None and self.weight is None
+        return independent and bool(np.isin(of_samples, (0, 1)).all())
+
     def draw(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
         """Return the scores of all systems, again with those on the same resamples."""
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
@@ -517,6 +537,17 @@ class ComparedPredictions:
                     with naming_cause(metric, self.truth, vector, word):
                         values[place] = scores[place](slice(None))
                 resampled = values_or_nan(scores, *plan)
+            elif self._are_counts(of_samples):
+                # the number of samples of each pattern of right and wrong predictions; patterns in
+                # the order of the samples, so that the order of the systems does not matter
+                _, first, counts = np.unique(
+                    of_samples, axis=1, return_index=True, return_counts=True
+                )
+                order, n = np.argsort(first), self.n_samples
+                rng = _checks.repetition_rng(self.root, 0)
+                drawn = rng.multinomial(n, counts[order] / n, self.n_resamples)
+                values = of_samples.mean(axis=1)
+                resampled = of_samples[:, first[order]] @ drawn.T / n
             else:
                 means = partial(mean_held, of_samples, self.weight)
                 values = means(np.ones(self.n_samples, dtype=np.intp))
@@ -544,23 +575,26 @@ class ComparedPredictions:
         plan = exchanged, self.n_resamples, self.root, self.n_jobs
         of_samples = self._score_samples()
 
-        def exchange_pair(a: int, b: int) -> np.ndarray:
-            if of_samples is not None:
-                signed = partial(mean_signed, of_samples[a] - of_samples[b], self.weight)
-                return values_of_draws(signed, *plan)[0]
-            first, second = _checks.share_dtype(self.vectors[a], self.vectors[b])
-
-            def score_exchanged(rows: np.ndarray) -> float:
-                one, other = first.copy(), second.copy()
-                one[rows], other[rows] = second[rows], first[rows]
-                return self._score(one, slice(None)) - self._score(other, slice(None))
-
-            return values_or_nan([score_exchanged], *plan)[0]
-
-        # the interval comes from resamples, the P-value from exchanges
+        # the interval comes from resamples, the P-value from exchanges of each pair
         values, drawn = self.draw()
-        pairs = list_pairs(len(self.names)).tolist()
-        return values, (*drawn, np.array([exchange_pair(*pair) for pair in pairs]))
+        exchanges = []
+        for at, (a, b) in enumerate(list_pairs(len(self.names)).tolist()):
+            if of_samples is None:
+                pair = _checks.share_dtype(self.vectors[a], self.vectors[b])
+                exchanges.append(values_or_nan([partial(self._score_exchanged, *pair)], *plan)[0])
+            elif self._are_counts(of_samples):
+                # each sample that only one of the two predicts correctly counts for either one;
+                # the hits are those of the system that predicts the first of them correctly
+                own = of_samples[a] - of_samples[b]
+                discordant = own[own != 0]
+                rng = _checks.repetition_rng(self.root, 1 + at)
+                hits = rng.binomial(len(discordant), 0.5, self.n_resamples)
+                sign = discordant[0] if len(discordant) else 1.0
+                exchanges.append(sign * (2 * hits - len(discordant)) / self.n_samples)
+            else:
+                signed = partial(mean_signed, of_samples[a] - of_samples[b], self.weight)
+                exchanges.append(values_of_draws(signed, *plan)[0])
+        return values, (*drawn, np.array(exchanges))
 
     def score_horizon(self) -> tuple[np.ndarray, tuple[np.ndarray, int]]:
         """Return `score_in_time` with the horizon."""
@@ -633,22 +667,21 @@ def is_area(metric: Any) -> bool:
     return function is roc_auc_score and averaged and set(arguments) <= {"multi_class", "average"}
 
 
-class Source(NamedTuple):
-    """Options of a test, and the method that returns scores and the arguments of the test."""
+class Evidence(NamedTuple):
+    """Options of the tests of this kind, and the method that returns scores and arguments."""
 
     options: set[str]
     read: Callable[[ComparedPredictions], tuple[np.ndarray, tuple[Any, ...]]]
 
 
 RESAMPLING = {"metric", "groups", "sample_weight"}
-SOURCES = {
-    "permutation": Source(RESAMPLING, ComparedPredictions.exchange),
-    "bootstrap": Source(RESAMPLING, ComparedPredictions.draw),
-    "max_t": Source(RESAMPLING, ComparedPredictions.join),
-    "mcnemar": Source({"groups"}, ComparedPredictions.count_right),
-    "cochran_q": Source({"groups"}, ComparedPredictions.count_right),
-    "delong": Source({"groups"}, ComparedPredictions.find_areas),
-    "time_blocks": Source({"metric"}, ComparedPredictions.score_in_time),
-    "diebold_mariano": Source({"metric", "horizon"}, ComparedPredictions.score_horizon),
+EVIDENCE = {
+    "exchanges": Evidence(RESAMPLING, ComparedPredictions.exchange),
+    "resamples": Evidence(RESAMPLING, ComparedPredictions.draw),
+    "joint": Evidence(RESAMPLING, ComparedPredictions.join),
+    "right": Evidence({"groups"}, ComparedPredictions.count_right),
+    "areas": Evidence({"groups"}, ComparedPredictions.find_areas),
+    "time": Evidence({"metric"}, ComparedPredictions.score_in_time),
+    "forecasts": Evidence({"metric", "horizon"}, ComparedPredictions.score_horizon),
 }
-"""Tests by the name of the method."""
+"""What the tests are given of predictions."""

@@ -13,25 +13,24 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from skeval._inference.ranks import smallest_pvalue
+from skeval._inference.ranks import average_ranks, critical_difference, smallest_pvalue
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._comparison import (
     Comparison,
-    DatasetComparison,
-    SplitComparison,
+    ComparisonExtra,
     check_margin,
     check_method,
     name_distinct,
     name_listed,
     spread_rows,
 )
-from skeval.model_selection._pair_tests import METHODS, correct, corrected_t
+from skeval.model_selection._pair_tests import TESTS, correct, corrected_t, list_tests
 from skeval.utils import _checks
 from skeval.utils._checks import Alternative, ComparisonTest, Missing, Over, RandomStateLike
 from skeval.utils._compat import check_pairs, validate_params
 
-TESTS = {"splits": ("corrected_t",), "datasets": ("wilcoxon", "nemenyi"), "items": ("max_t",)}
-"""Tests by what the scores are of."""
+EVIDENCE = {"splits": "splits", "datasets": "datasets", "items": "joint"}
+"""What the tests are given of scores, by what the scores are of."""
 FORMS = (
     "accepted are a table with a row for each data set and a column for each classifier, a table "
     "with the columns dataset, classifier and score (and split), and a dict of data sets, each a "
@@ -73,7 +72,6 @@ def compare_scores(
           does not matter, and names are sorted;
         - a dict of data sets, each a dict of classifiers: a result of `cross_validate`, scores of
           splits, or a single score;
-        - a result of `run_over_datasets`;
         - an array of shape (n_datasets, n_classifiers).
 
         Scores of splits are averaged.
@@ -96,11 +94,11 @@ def compare_scores(
         compares mean ranks by the studentized range. It fails if the scores of the classifiers have
         different variances: it rejects up to twice as often as the nominal level, see Notes.
         "auto" is "wilcoxon", but "nemenyi" if there are three or more classifiers and too few data
-        sets for Wilcoxon's test ever to reject; the result contains the reason.
+        sets for Wilcoxon's test ever to reject; `extra` has the reason.
 
         Over items "auto" is "max_t", as in `compare_predictions`: it compares the difference of
         each pair over its standard error with the largest of all pairs, so that all intervals of
-        differences, scores (`lows`, `highs`) and `ranks` hold simultaneously.
+        differences, scores (in `extra`) and `ranks` hold simultaneously.
     test_train_ratio : float, default=None
         Size of a test set over the size of its training set ("corrected_t"): 1 / 9 for ten folds,
         for any number of repeats. None reads it from results of `cross_validate` with
@@ -116,7 +114,7 @@ def compare_scores(
         non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
     missing : {"raise", "drop", "keep"}, default="raise"
         If a classifier has no score on a data set: raise an error that names both; leave out the
-        data set and list it in `dropped`; or keep its other scores. Each pair is then compared on
+        data set and list it in `extra`; or keep its other scores. Each pair is then compared on
         the data sets with both scores, by "wilcoxon", and the `omnibus` is the test of Skillings
         and Mack [5]_, which is valid if scores are missing for reasons unrelated to their values.
         A missing score of an item always raises.
@@ -132,8 +130,8 @@ def compare_scores(
     -------
     comparison : Comparison
         With the `differences` of all pairs, their intervals and P-values; over data sets also
-        Friedman's test as `omnibus`, and `mean_ranks`; over items simultaneous intervals of the
-        `ranks` and, as `lows` and `highs`, of the scores.
+        Friedman's test as `omnibus`, and ``extra.mean_ranks``; over items simultaneous intervals
+        of the `ranks` and, as ``extra.lows`` and ``extra.highs``, of the scores.
 
     Raises
     ------
@@ -148,7 +146,6 @@ def compare_scores(
     See Also
     --------
     compare_predictions : Other metrics and tests, from predictions and true values.
-    comparison_power : Number of items or data sets that distinguish two systems.
 
     Notes
     -----
@@ -244,9 +241,9 @@ def compare_scores(
     """
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
-    _checks.check_option("over", over, TESTS)
+    _checks.check_option("over", over, EVIDENCE)
     _checks.check_option("missing", missing, ("raise", "drop", "keep"))
-    _checks.check_option("method", method, ("auto", *TESTS[over]))
+    _checks.check_option("method", method, ("auto", *list_tests({EVIDENCE[over]})))
     if over != "splits" and test_train_ratio is not None:
         raise ValueError(
             f"test_train_ratio must be None for over={over!r}, got {test_train_ratio}."
@@ -266,20 +263,20 @@ def compare_scores(
             margin=margin,
             random_state=random_state,
         )
-        return replace(comparison, n_items=len(next(iter(columns.values()))))
+        n_items = len(next(iter(columns.values())))
+        return replace(comparison, extra=replace(comparison.extra, n_items=n_items))
     if groups is not None:
         raise ValueError(f"groups must be None unless over='items', got {groups!r}.")
 
     # the table of scores, and the test of all pairs of its columns
-    kind: type[Comparison] = SplitComparison
     if over == "splits":
         method = "corrected_t"
         names, values, ratio = read_splits(scores, test_train_ratio)
         check_method(method, alternative, len(names))
         tests = corrected_t(values, ratio, alternative)
-        fields: dict[str, Any] = {"split_scores": values, "test_train_ratio": ratio}
+        extra = ComparisonExtra(split_scores=values, test_train_ratio=ratio)
     else:
-        kind, reason = DatasetComparison, "The test was chosen by the user."
+        reason = "The test was chosen by the user."
         names, values, datasets, dropped = read_score_table(scores, missing)
         if np.isnan(values).any():
             if method not in ("auto", "wilcoxon"):
@@ -288,9 +285,16 @@ def compare_scores(
         elif method == "auto":
             method, reason = choose_test(values.shape, 1 - confidence_level)
         check_method(method, alternative, len(names))
-        tests = METHODS[method].test(values, confidence_level)
-        fields = {"scores": values, "datasets": datasets, "dropped": dropped, "reason": reason}
-    return kind(
+        tests = TESTS[method].test(values, confidence_level)
+        extra = ComparisonExtra(
+            scores=values,
+            datasets=datasets,
+            dropped=dropped,
+            reason=reason,
+            mean_ranks=average_ranks(values),
+            critical_difference=critical_difference(len(values), len(names), confidence_level),
+        )
+    return Comparison(
         names=names,
         values=np.nanmean(values, axis=0),
         tests=correct(tests, method, confidence_level),
@@ -298,7 +302,7 @@ def compare_scores(
         alternative=alternative,
         confidence_level=confidence_level,
         margin=margin,
-        **fields,
+        extra=extra,
     )
 
 

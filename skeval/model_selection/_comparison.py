@@ -1,30 +1,29 @@
 """Results of a comparison: the value of each system, the difference of each pair, and the ranks.
 
 First come the checks of arguments that all functions share, then the difference of one pair, and
-then the comparison with its forms for splits, many systems, data sets and readers.
+then the comparison.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import combinations
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
-from skeval._inference.intervals import Limits, invert_limit, mirrored
+from skeval._inference.intervals import Limits, invert_limits, mirrored
 from skeval._inference.paired import ALTERNATIVES
-from skeval._inference.ranks import critical_difference, find_equal, find_groups, rank_rows
+from skeval._inference.ranks import find_equal, find_groups, rank_rows
 from skeval._version import __version__
 from skeval.metrics import get_scorer
-from skeval.model_selection._pair_tests import METHODS, PairTests, list_pairs, place_of_pair
+from skeval.model_selection._pair_tests import TESTS, PairTests, list_pairs, place_of_pair
 from skeval.utils import _checks, _text
 from skeval.utils._text import DataFrame, name_estimators
 
@@ -43,7 +42,7 @@ ORDERS = {
 def check_method(method: str, alternative: str, n_names: int) -> None:
     """Raise unless a method can test this alternative for this number of systems."""
     _checks.check_option("alternative", alternative, ALTERNATIVES)
-    one_sided = not METHODS[method].over_datasets
+    one_sided = not TESTS[method].over_datasets
     if alternative != "two-sided" and (n_names > 2 or not one_sided):
         what = f"more than two, here {n_names}" if one_sided else f"method={method!r}"
         raise ValueError(f"alternative must be 'two-sided' for {what}, got {alternative!r}.")
@@ -137,7 +136,7 @@ def name_distinct(argument: str, names: Iterable[Any]) -> list[str]:
 
 def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) -> None:
     """Raise unless the method can compare the estimators, with `groups` if they are passed."""
-    row = METHODS[method]
+    row = TESTS[method]
     for key, estimator in estimators.items():
         _checks.check_methods(f"estimators[{key!r}]", estimator, "fit", "predict", "get_params")
     # classifiers only or regressors only, as the test requires
@@ -152,7 +151,7 @@ def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) ->
             f"estimators must be classifiers for method={method!r}, got {classes[0]}; "
             "'corrected_t' and 'bootstrap' support regressors."
         )
-    if groups is not None and row.independent:
+    if groups is not None and row.evidence == "time":
         raise ValueError(
             f"groups must be None for method={method!r}, which assumes independent samples; "
             "method='bootstrap' draws whole groups, and 'corrected_t' holds out whole groups."
@@ -161,7 +160,7 @@ def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) ->
 
 def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
     """Return the score that a method tests; raise if the requested one is different."""
-    fixed = METHODS[method].scoring
+    fixed = TESTS[method].scoring
     if fixed is not None and scoring not in (None, fixed):
         raise ValueError(f"method={method!r} tests scoring={fixed!r}, got {scoring!r}.")
     if scoring is None and fixed is None:
@@ -238,12 +237,12 @@ class Difference(ResultWithValue):
     @property
     def level(self) -> float:
         """Significance level: a difference with at most this P-value is called significant."""
-        return METHODS[self.method].level(self.confidence_level)
+        return TESTS[self.method].level(self.confidence_level)
 
     @property
     def scope(self) -> str:
         """Sentence on the conditions of the test, such as fixed predictions."""
-        return METHODS[self.method].scope
+        return TESTS[self.method].scope
 
     @property
     def pvalue_noninferior(self) -> float:
@@ -264,13 +263,13 @@ class Difference(ResultWithValue):
         if self.margin is None or np.isnan(self.interval.low):
             return np.nan, np.nan
         # two one-sided tests, by inverting the limits of the interval
-        reverse, margin = self._reverse(), self.margin
         drawn = self.extra.replicates
         least = 0.0 if drawn is None else 1 / (1 + len(drawn))
-        return (
-            max(least, invert_limit(lambda x: self.confidence_interval(x).low, -margin)),
-            max(least, invert_limit(lambda x: reverse.confidence_interval(x).low, -margin)),
+        worse, better = (
+            max(least, invert_limits(one.confidence_interval, -self.margin))
+            for one in (self, self._reverse())
         )
+        return worse, better
 
     def _judge_margin(self) -> str:
         """Return the results of the tests of non-inferiority and of equivalence."""
@@ -392,6 +391,47 @@ class LazyDifferences(Mapping[tuple[str, str], Difference]):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class ComparisonExtra:
+    """Fields of `extra` of a comparison, which depend on the test.
+
+    Attributes
+    ----------
+    split_scores : ndarray of shape (n_splits, n_names) or None
+        Scores of the splits.
+    test_train_ratio : float or None
+        Size of a test set over the size of its training set, over splits.
+    standard_errors, lows, highs : ndarray of shape (n_names,) or None
+        Standard errors of the values and the limits of their simultaneous intervals, by "max_t".
+    n_items : int or None
+        Number of items, for scores of items.
+    scores : ndarray of shape (n_datasets, n_names) or None
+        Scores on the data sets; nan where a score is missing.
+    datasets, dropped : tuple of str
+        Names of the data sets, and of those without all scores.
+    reason : str
+        Why the test was chosen, over data sets.
+    mean_ranks : ndarray of shape (n_names,) or None
+        Mean ranks over the data sets. Ranks on a data set with missing scores are stretched to
+        those of all systems.
+    critical_difference : float or None
+        Critical difference of mean ranks.
+    """
+
+    split_scores: np.ndarray | None = field(default=None, repr=False)
+    test_train_ratio: float | None = None
+    standard_errors: np.ndarray | None = field(default=None, repr=False)
+    lows: np.ndarray | None = field(default=None, repr=False)
+    highs: np.ndarray | None = field(default=None, repr=False)
+    n_items: int | None = None
+    scores: np.ndarray | None = field(default=None, repr=False)
+    datasets: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    reason: str = ""
+    mean_ranks: np.ndarray | None = field(default=None, repr=False)
+    critical_difference: float | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Comparison(Result):
     """Comparison of two or more systems: scores, differences of all pairs, and ranks.
 
@@ -420,15 +460,9 @@ class Comparison(Result):
         Whether a larger score is better.
     margin : float or None
         Largest difference that does not matter.
-
-    Notes
-    -----
-    Over splits it also has their scores, `split_scores` of shape (n_splits, n_names), and the
-    `test_train_ratio`. Over data sets it has their names, `datasets`, those `dropped` for lack of
-    scores, the `scores` of shape (n_datasets, n_names), and the `reason` for the test. By "max_t"
-    it has the `standard_errors` of the values and the limits of their simultaneous intervals,
-    `lows` and `highs`, and `n_items` for scores of items. Of several readers it has the `study`,
-    with the components of the variance, and `estimates` of the systems.
+    extra : ComparisonExtra
+        Further results of the test: ``extra.split_scores`` over splits, ``extra.mean_ranks`` over
+        data sets, ``extra.lows`` and ``extra.highs``, the limits of the scores, by "max_t".
     """
 
     names: tuple[str, ...]
@@ -441,6 +475,7 @@ class Comparison(Result):
     confidence_level: float = 0.95
     greater_is_better: bool = True
     margin: float | None = None
+    extra: ComparisonExtra = field(default_factory=ComparisonExtra)
 
     @property
     def differences(self) -> Mapping[tuple[str, str], Difference]:
@@ -453,29 +488,28 @@ class Comparison(Result):
     @property
     def title(self) -> str:
         """The test in words."""
-        return METHODS[self.method].title
+        return TESTS[self.method].title
 
     @property
     def scope(self) -> str:
         """Sentence on the conditions of the test, such as fixed predictions."""
-        return METHODS[self.method].scope
+        return TESTS[self.method].scope
 
     @property
     def level(self) -> float:
         """Significance level: a difference with at most this P-value is called significant."""
-        return METHODS[self.method].level(self.confidence_level)
+        return TESTS[self.method].level(self.confidence_level)
 
     @property
     def correction(self) -> str:
         """Correction of the P-values; "none" if the test itself accounts for all pairs."""
-        return "none" if METHODS[self.method].simultaneous else "holm"
+        return "none" if TESTS[self.method].simultaneous else "holm"
 
     @property
     def omnibus(self) -> Test | None:
         """Test of no difference at all; None if the method has none.
 
-        It is Cochran's Q, or Friedman's test, exact for small tables (up to 10 data sets and 8
-        systems) and otherwise with the F of Iman and Davenport.
+        It is Cochran's Q, or Friedman's test with the F of Iman and Davenport.
         """
         return self.tests.omnibus
 
@@ -516,6 +550,8 @@ class Comparison(Result):
     @property
     def _worth(self) -> np.ndarray:
         """Values that order the systems, larger is better: score, minus loss or minus mean rank."""
+        if self.extra.mean_ranks is not None:
+            return -self.extra.mean_ranks
         return self.values if self.greater_is_better else -self.values
 
     @property
@@ -582,7 +618,7 @@ class Comparison(Result):
         -------
         str
         """
-        level, work = f"{100 * self.confidence_level:g} %", METHODS[self.method].work
+        level, work = f"{100 * self.confidence_level:g} %", TESTS[self.method].work
         *names, last = self.names
         cited, several = " [1]" * bool(work), len(self.names) > 2
         tested = f"all {len(self.differences)} pairs were" if several else "the difference was"
@@ -623,12 +659,10 @@ class Comparison(Result):
     @property
     def conclusion(self) -> str:
         """Conclusion of the comparison in words, with its limitations."""
-        if len(self.names) == 2:
+        over_datasets = self.extra.mean_ranks is not None
+        if len(self.names) == 2 and not over_datasets:
             return self.difference.conclusion
-        return self._conclude()
-
-    def _conclude(self) -> str:
-        """Return which systems are best, and which differ from them."""
+        superlative = "highest score" if self.greater_is_better else "lowest score"
         best, pvalues = find_equal(self._worth, self._worth.max()), self.to_matrix("pvalue")
         # systems that differ from all best ones, and those without a test
         is_significant = (pvalues[best] <= self.level).all(axis=0)
@@ -638,7 +672,8 @@ class Comparison(Result):
             for mask in (is_significant, unknown, ~is_significant & ~unknown)
         )
         alone, leaders = len(best) == 1, " and ".join(self.best)
-        text = f"{leaders} {'has' if alone else 'share'} the {self._superlative}"
+        text = f"{leaders} {'has' if alone else 'share'} the "
+        text += "best mean rank" if over_datasets else superlative
         if worse:
             text += f"; {'it differs' if alone else 'they differ'} significantly from {worse}"
         text += f" ({self.title}, {self._describe_level()})."
@@ -666,19 +701,15 @@ class Comparison(Result):
             text += " Equal scores are not evidence of equality, see the intervals."
         if len(self.names) == 2:
             text = f"{text} {self.difference._judge_margin()}".rstrip()
-        return f"{text}{self._choice} {self.scope}".rstrip()
+        if self.extra.lows is not None:
+            text += " The best system was chosen after looking at the scores; the intervals of the"
+            text += " scores are simultaneous, which accounts for this."
+        return f"{text} {self.scope}".rstrip()
 
     def _describe_level(self) -> str:
         """Return the level of the tests, and whether it is for all pairs together."""
         level, n_pairs = f"level {100 * self.level:.3g} %", len(self.differences)
         return level if n_pairs == 1 else f"{level} for all of {n_pairs} pairs"
-
-    @property
-    def _superlative(self) -> str:
-        return "highest score" if self.greater_is_better else "lowest score"
-
-    _choice: ClassVar[str] = ""
-    """Sentence on the choice of the best system, if its interval allows for it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, without arrays, ready for JSON.
@@ -732,27 +763,35 @@ class Comparison(Result):
                 text += f"  {_text.say_pvalue(each.pvalue, 3)}"
                 rows.append((f"{each.a} - {each.b}", text))
             lines.append(_text.align_text(pairs, rows))
-        lines += self._explain_method()
+        reason = self.extra.reason
+        if self.method == "nemenyi":
+            reason += f" Mean ranks differ significantly from {self.extra.critical_difference:.3g}"
+            reason += " on (critical difference)."
+        lines += [_text.fill_text(reason)] * bool(reason)
         return "\n".join([*lines, _text.fill_text(self.conclusion)])
 
     def _describe_systems(self) -> str:
         """Return a title and a line for each system, the best first."""
-        rows = [(self.names[place], self._write_system(place)) for place in self.order]
+        extra, title, ranks = self.extra, f"{self.scoring}, {self.method}", self.ranks
+        values = self.values if extra.mean_ranks is None else extra.mean_ranks
+        rows = [(self.names[at], _text.write_number(values[at])) for at in self.order]
+        # items have intervals of the scores and of the ranks
+        if extra.n_items is not None and extra.lows is not None and extra.highs is not None:
+            title = f"{_text.count(extra.n_items, 'item')}: ranks, mean scores"
+            title += f" ({100 * self.confidence_level:g} % simultaneous intervals)"
+            ends = [_text.write_ends(extra.lows[at], extra.highs[at]) for at in self.order]
+            rows = [
+                (name, f"{_write_rank(ranks[name]):<14} {text} {limits}")
+                for (name, text), limits in zip(rows, ends, strict=True)
+            ]
+            return _text.align_text(title, rows)
+        if extra.mean_ranks is not None:
+            title = f"{len(extra.datasets)} data sets, mean ranks"
+            if extra.dropped:
+                title += f" ({len(extra.dropped)} dropped: {', '.join(extra.dropped)})"
         if len(self.names) > MAX_LISTED:
-            ranks = self.ranks
             rows = [(name, f"{text}  {_write_rank(ranks[name])}") for name, text in rows]
-        return _text.align_text(self._heading, rows)
-
-    @property
-    def _heading(self) -> str:
-        return f"{self.scoring}, {self.method}"
-
-    def _write_system(self, place: int) -> str:
-        return _text.write_number(self.values[place])
-
-    def _explain_method(self) -> list[str]:
-        """Return lines on the choice of the test."""
-        return []
+        return _text.align_text(title, rows)
 
 
 def _write_rank(rank: Estimate) -> str:
@@ -763,141 +802,3 @@ def _bound_pair(tests: PairTests, at: int, confidence_level: float) -> Limits:
     """Return the limits of the simultaneous interval of one pair."""
     low, high = tests.leave_out_points(*tests.bound(confidence_level, np.array([at])))
     return float(low[0]), float(high[0])
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SplitComparison(Comparison):
-    """Comparison by scores of splits.
-
-    Attributes
-    ----------
-    split_scores : ndarray of shape (n_splits, n_names)
-        Scores of the splits.
-    test_train_ratio : float
-        Size of a test set over the size of its training set.
-    """
-
-    split_scores: np.ndarray = field(repr=False)
-    test_train_ratio: float
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class JointComparison(Comparison):
-    """Comparison by the largest t statistic, with an interval of each score.
-
-    Attributes
-    ----------
-    standard_errors, lows, highs : ndarray of shape (n_names,)
-        Standard errors of the values and the limits of their simultaneous intervals.
-    n_items : int or None
-        Number of items, for scores of items.
-    """
-
-    standard_errors: np.ndarray = field(repr=False)
-    lows: np.ndarray = field(repr=False)
-    highs: np.ndarray = field(repr=False)
-    n_items: int | None = None
-
-    _choice: ClassVar[str] = (
-        " The best system was chosen after looking at the scores; the intervals of the scores "
-        "are simultaneous, which accounts for this."
-    )
-
-    def _describe_systems(self) -> str:
-        if self.n_items is None:
-            return super()._describe_systems()
-        title = f"{_text.count(self.n_items, 'item')}: ranks, mean scores"
-        title += f" ({100 * self.confidence_level:g} % simultaneous intervals)"
-        rows, ranks = [], self.ranks
-        for place in self.order:
-            rank = _write_rank(ranks[self.names[place]])
-            ends = _text.write_ends(self.lows[place], self.highs[place])
-            rows.append((self.names[place], f"{rank:<14} {self._write_system(place)} {ends}"))
-        return _text.align_text(title, rows)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class DatasetComparison(Comparison):
-    """Comparison by scores on several data sets.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_datasets, n_names)
-        Scores on the data sets; nan where a score is missing.
-    datasets, dropped : tuple of str
-        Names of the data sets, and of those without all scores.
-    reason : str
-        Why the test was chosen.
-    """
-
-    scores: np.ndarray = field(repr=False)
-    datasets: tuple[str, ...]
-    dropped: tuple[str, ...] = ()
-    reason: str = ""
-
-    @cached_property
-    def mean_ranks(self) -> np.ndarray:
-        """Mean ranks over the data sets, shape (n_names,).
-
-        Ranks on a data set with missing scores are stretched to those of all systems.
-        """
-        ranks, n_names = rank_rows(self.scores), len(self.names)
-        last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
-        means: np.ndarray = np.nanmean(1 + (ranks - 1) * (n_names - 1) / (last - 1), axis=0)
-        return means
-
-    @cached_property
-    def critical_difference(self) -> float:
-        """Critical difference of mean ranks."""
-        n, k = self.scores.shape
-        return critical_difference(n, k, self.confidence_level)
-
-    @property
-    def _worth(self) -> np.ndarray:
-        return -self.mean_ranks
-
-    @property
-    def conclusion(self) -> str:
-        """Conclusion of the comparison in words, with its limitations."""
-        return self._conclude()
-
-    @property
-    def _superlative(self) -> str:
-        return "best mean rank"
-
-    @property
-    def _heading(self) -> str:
-        dropped = f" ({len(self.dropped)} dropped: {', '.join(self.dropped)})"
-        return f"{len(self.datasets)} data sets, mean ranks{dropped * bool(self.dropped)}"
-
-    def _write_system(self, place: int) -> str:
-        return _text.write_number(self.mean_ranks[place])
-
-    def _explain_method(self) -> list[str]:
-        return [_text.fill_text(self.reason)] if self.reason else []
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ReaderComparison(Comparison):
-    """Comparison of systems that several readers use.
-
-    Attributes
-    ----------
-    study : ReaderStudy
-        The `values` of all readers, of shape (n_systems, n_readers), their `covariance`, the
-        `mean_squares` of systems and of their interaction with readers, and the `components` of
-        the error: its variance, Cov1, Cov2 and Cov3.
-    estimates : dict of str to Estimate
-        The value of each system, with its own interval.
-    """
-
-    study: ReaderStudy = field(repr=False)
-    estimates: dict[str, Estimate] = field(repr=False)
-
-    @property
-    def _heading(self) -> str:
-        return f"{super()._heading}, {100 * self.confidence_level:g} % interval of each system"
-
-    def _write_system(self, place: int) -> str:
-        ends = _text.write_ends(*self.estimates[self.names[place]].interval)
-        return f"{super()._write_system(place)} {ends}"

@@ -68,7 +68,6 @@ def error_interval(
     sample_weight: Any = None,
     n_folds: int | None = None,
     n_repeats: int | None = None,
-    n_pairs: int | None = None,
     test_size: float | None = None,
     n_resamples: int | None = None,
     variance: FoldVariance | None = None,
@@ -123,13 +122,11 @@ def error_interval(
         "perturbation", or fewer if the most frequent class has fewer
         members, or is in fewer groups.
     n_repeats : int, default=None
-        Number of repeats; None is 5 for "repeated_cv", 10 for "nested_cv", 50 subsamplings for
-        "corrected_t" and 15 for "conservative_z".
-    n_pairs : int, default=None
-        Number `M` of pairs of halves of "conservative_z"; None is 10.
+        Number of repeats; None is 5 for "repeated_cv", 10 for "nested_cv" and 50 subsamplings
+        for "corrected_t".
     test_size : float or int, default=None
         Share or number of samples (or groups) that a subsampling tests on; None is a third for
-        "holdout", a tenth for "corrected_t" and "conservative_z".
+        "holdout", a tenth for "corrected_t".
     n_resamples : int, default=None
         Number of resamples or perturbations; None is 200.
     variance : {"all_pairs", "within_folds"}, default=None
@@ -179,7 +176,6 @@ def error_interval(
     "holdout"               one split
     "cv_wald"               one cross-validation, as if losses were independent [1]_
     "corrected_t"           random subsamplings [2]_
-    "conservative_z"        subsamplings of the samples and of pairs of disjoint halves [2]_
     "nested_cv"             nested folds [3]_
     "oob", ".632", ".632+"  `bootstrap_error` [4]_
     "perturbation"          `perturbation_interval` [5]_
@@ -240,7 +236,6 @@ def error_interval(
         cv=cv,
         n_folds=n_folds,
         n_repeats=n_repeats,
-        n_pairs=n_pairs,
         test_size=test_size,
         n_resamples=n_resamples,
         variance=variance,

@@ -1,6 +1,6 @@
 """Methods of `error_interval`: functions from inputs, a seed and parameters to an estimate.
 
-First come shared helpers, then the methods that hold samples out (folds, subsamples, halves), then
+First come shared helpers, then the methods that hold samples out (folds, subsamples), then
 repeated cross-validation. The bootstrap and perturbation are in `_bootstrap`
 and `_estimates`; `ERROR_METHODS` lists all methods.
 
@@ -47,7 +47,6 @@ from skeval._resampling.plans import (
     seed_splitter,
     split_samples,
     subsamples,
-    subsamples_of_halves,
 )
 from skeval._resampling.predictions import Predictions, collect_predictions
 from skeval._resampling.sampling_units import (
@@ -243,47 +242,6 @@ def average_subsamples(
         n_fits=len(means),
         n_failed=n_failed,
         parameters=parameters,
-    )
-
-
-def conservative_z(
-    inputs: Inputs,
-    root: SeedSequence,
-    *,
-    n_repeats: int = 15,
-    n_pairs: int = 10,
-    test_size: Any = 0.1,
-) -> Estimate:
-    """Subsample, with the variance between halves of the data: (2 M + 1) J fits."""
-    n_repeats = check_count("n_repeats", n_repeats)
-    n_pairs = check_count("n_pairs", n_pairs)
-    n_test = units_to_test(inputs, test_size)
-    if inputs.units.n_units // 2 - n_test < 2:
-        raise ValueError(
-            f"test_size must leave at least 2 of a half of {inputs.units.n_units} "
-            f"{inputs.units.kind.value} for training in method='conservative_z', got "
-            f"{test_size!r}."
-        )
-    # subsamples of all units, and of pairs of disjoint halves
-    plan = subsamples_of_halves(inputs.units, n_test, n_repeats, n_pairs, root)
-    means, variance = mean_losses(inputs, plan)
-    # fits of all units, then (pair, half, repeat)
-    whole, halves = means[:n_repeats], means[n_repeats:]
-    halves = halves.reshape(n_pairs, 2, n_repeats)
-    # pairs of halves with a mean in each half
-    complete = np.isfinite(halves).any(axis=2).all(axis=1)
-    check_enough(inputs, whole, 1)
-    check_enough(inputs, np.where(complete, 1, np.nan), 1)
-    return estimate_error(
-        inputs,
-        float(np.nanmean(whole)),
-        errors.conservative_z_error(halves[complete]),
-        whole,
-        untested_losses(inputs),
-        variance,
-        n_fits=plan.n_fits,
-        n_failed=int(np.isnan(means).sum()),
-        parameters={"n_repeats": n_repeats, "n_pairs": n_pairs, "test_size": test_size},
     )
 
 
@@ -689,7 +647,6 @@ ERROR_METHODS = {
     "repeated_cv": ErrorMethod(repeated_cv),
     "cv_wald": ErrorMethod(cv_wald),
     "corrected_t": ErrorMethod(corrected_t),
-    "conservative_z": ErrorMethod(conservative_z),
     "nested_cv": ErrorMethod(nested_cv),
     "perturbation": ErrorMethod(perturbation, shares_fits=False),
 }

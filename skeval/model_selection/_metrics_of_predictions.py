@@ -246,6 +246,10 @@ def summarize_losses(
     if group is None:
         # degrees of freedom of the effective sample size
         degrees = max(1.0, size_from_weights(predictions.weight) / predictions.inflation - 1)
+    else:
+        # units whose means happen to agree do not tell how units vary: take that of samples
+        alone = [spread_of_mean(repeat._replace(unit=None)).variance for repeat in tested]
+        variance = variance if variance > 1e-20 * np.mean(alone) else float(np.mean(alone))
     # inflated by the variation of the training sets
     mean = mean_loss(TestLosses(losses, weight))
     return mean, float(np.sqrt(variance * inflate(predictions, variance, values))), degrees

@@ -6,7 +6,7 @@ are in the order of `itertools.combinations`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from types import MappingProxyType
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skeval._inference import intervals, paired, ranks
-from skeval._inference.designs import ReaderStudy
 from skeval._inference.estimate import Test
 from skeval._inference.intervals import Codes, Limits, Spread, spread_between
 from skeval._inference.paired import EQUAL, tail_probability
@@ -56,8 +55,6 @@ class PairExtra:
         Largest difference that does not matter.
     horizon : int or None
         Number of steps between a forecast and its sample.
-    degrees_of_freedom : float or None
-        Degrees of freedom of the analysis of readers.
     replicates : ndarray or None
         Differences of the resamples, or after the exchanges.
     """
@@ -72,7 +69,6 @@ class PairExtra:
     n_equal: int | None = None
     margin: float | None = None
     horizon: int | None = None
-    degrees_of_freedom: float | None = None
     replicates: Floats | None = field(default=None, repr=False)
 
     def reverse(self) -> PairExtra:
@@ -178,7 +174,7 @@ def correct(
         )
     fields = {"pvalue_alone": tests.pvalue, **tests.fields}
     # the uncorrected P-values stay as further results
-    pvalue = tests.pvalue if METHODS[method].simultaneous else paired.holm(tests.pvalue)
+    pvalue = tests.pvalue if TESTS[method].simultaneous else paired.holm(tests.pvalue)
     return replace(tests, pvalue=pvalue, fields=fields, low=low, high=high)
 
 
@@ -278,7 +274,7 @@ def mcnemar(
         variances = np.array([spread.variance for spread in spreads])
         degrees = np.array([spread.degrees_of_freedom for spread in spreads])
         fields |= {name: [each.groups[name] for each in spreads] for name in spreads[0].groups}
-    center, variances = paired.add_half(n, difference, variances)
+    center, variances = paired.add_half(n, difference, variances, group is not None)
     tests = student_tests(
         "mcnemar",
         difference,
@@ -424,7 +420,7 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
     differences[np.abs(differences) <= EQUAL * np.abs(values).max()] = 0.0  # of rounding
     centers = differences
     if n is not None:
-        centers, variances = paired.add_half(n, differences, variances)
+        centers, variances = paired.add_half(n, differences, variances, joint.n_groups is not None)
     tests = student_tests(
         "max_t",
         differences,
@@ -587,24 +583,6 @@ def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
     return replace(tests, statistic=means[second] - means[first], pvalue=pvalue, fields=fields)
 
 
-def compare_study(study: ReaderStudy, alternative: str = "two-sided") -> PairTests:
-    """Apply the analysis of variance of readers and cases."""
-    values, pairs = study.values.mean(axis=1), list_pairs(len(study.values))
-    # Student's test with the variance of readers and cases
-    spreads = [study.of_difference(a, b) for a, b in pairs.tolist()]
-    errors, degrees = np.array(spreads, dtype=float).T
-    errors[errors <= EQUAL * np.abs(study.values).max()] = 0.0  # of rounding
-    omnibus = None
-    if len(values) > 2 and study.random_readers:
-        statistic, pvalue = study.test_equality()
-        omnibus = Test(name="F", statistic=statistic, pvalue=pvalue, method="equal systems")
-    difference = values[pairs[:, 0]] - values[pairs[:, 1]]
-    fields = {"degrees_of_freedom": degrees}
-    return student_tests(
-        "t", difference, errors, degrees, alternative, fields=fields, omnibus=omnibus
-    )
-
-
 @dataclass(frozen=True)
 class ComparisonMethod:
     """A test for comparisons.
@@ -613,17 +591,17 @@ class ComparisonMethod:
     ----------
     title : str
         Name of the test in sentences.
+    evidence : str
+        What the test is given of all systems: the scores of "splits" and the ratio of test to
+        training samples; which samples are "right"; the scores on "resamples", and also the
+        differences after "exchanges"; the covariance of "joint" scores or of "areas"; the scores
+        in "time" order, and also the horizon of "forecasts"; the scores on "datasets".
     test : callable
         Function of arrays that returns `PairTests`.
     scope : str
         Sentence on its conditions.
     scoring : str or None
         The only score that it tests, of classes; None for any score, also of regressors.
-    independent : bool
-        Whether it assumes independent samples, and therefore does not accept groups.
-    over_datasets : bool
-        Whether it compares scores on data sets, always two-sided and at the level of Demsar (2006),
-        which may exceed 5 %.
     simultaneous : bool
         Whether its P-values account for all pairs.
     work : str
@@ -631,13 +609,17 @@ class ComparisonMethod:
     """
 
     title: str
+    evidence: str
     test: Callable[..., PairTests]
     scope: str = ""
     scoring: str | None = None
-    independent: bool = False
-    over_datasets: bool = False
     simultaneous: bool = False
     work: str = ""
+
+    @property
+    def over_datasets(self) -> bool:
+        """Whether it is always two-sided, at the level of Demsar (2006), which may exceed 5 %."""
+        return self.evidence == "datasets"
 
     def level(self, confidence_level: float) -> float:
         """Return the significance level that belongs to a confidence level."""
@@ -650,16 +632,18 @@ RULES = "This applies to these predictions; variation from retraining is not inc
 DATASETS = "This applies to data sets like these, not to a single data set."
 MEAN_RANKS = f"The mean ranks of two systems depend on which others are compared. {DATASETS}"
 
-METHODS = {
+TESTS = {
     "corrected_t": ComparisonMethod(
         "corrected resampled t",
+        "splits",
         corrected_t,
         work="C. Nadeau, Y. Bengio (2003), https://doi.org/10.1023/A:1024068626366",
     ),
-    "permutation": ComparisonMethod("paired permutation", permutation, RULES),
-    "bootstrap": ComparisonMethod("paired bootstrap", bootstrap, RULES),
+    "permutation": ComparisonMethod("paired permutation", "exchanges", permutation, RULES),
+    "bootstrap": ComparisonMethod("paired bootstrap", "resamples", bootstrap, RULES),
     "max_t": ComparisonMethod(
         "largest t of all pairs",
+        "joint",
         max_t,
         RULES,
         simultaneous=True,
@@ -668,44 +652,40 @@ METHODS = {
     ),
     "mcnemar": ComparisonMethod(
         "McNemar's test",
+        "right",
         mcnemar,
         RULES,
         "accuracy",
         work="interval: A. Agresti, Y. Min (2005), https://doi.org/10.1002/sim.1781",
     ),
-    "cochran_q": ComparisonMethod("McNemar's test after Cochran's Q", cochran_q, RULES, "accuracy"),
+    "cochran_q": ComparisonMethod(
+        "McNemar's test after Cochran's Q", "right", cochran_q, RULES, "accuracy"
+    ),
     "delong": ComparisonMethod(
         "DeLong's test",
+        "areas",
         delong,
         RULES,
         "roc_auc",
         work="E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), "
         "https://doi.org/10.2307/2531595",
     ),
-    "obuchowski_rockette": ComparisonMethod(
-        "analysis of variance of readers and cases",
-        compare_study,
-        "This applies to readers and cases like these.",
-        work="S. L. Hillis (2007), https://doi.org/10.1002/sim.2532",
-    ),
-    "fixed_readers": ComparisonMethod(
-        "normal test of cases with fixed readers",
-        compare_study,
-        "This applies to these readers, with cases like these.",
-    ),
-    "time_blocks": ComparisonMethod("blocks of time", time_blocks, RULES, independent=True),
+    "time_blocks": ComparisonMethod("blocks of time", "time", time_blocks, RULES),
     "diebold_mariano": ComparisonMethod(
         "Diebold and Mariano's test",
+        "forecasts",
         diebold_mariano,
         RULES,
-        independent=True,
         work="F. X. Diebold, R. S. Mariano (1995), https://doi.org/10.1080/07350015.1995.10524599",
     ),
-    "wilcoxon": ComparisonMethod(
-        "Wilcoxon's signed-rank test", wilcoxon, DATASETS, over_datasets=True
-    ),
+    "wilcoxon": ComparisonMethod("Wilcoxon's signed-rank test", "datasets", wilcoxon, DATASETS),
     "nemenyi": ComparisonMethod(
-        "Nemenyi's test", nemenyi, MEAN_RANKS, over_datasets=True, simultaneous=True
+        "Nemenyi's test", "datasets", nemenyi, MEAN_RANKS, simultaneous=True
     ),
 }
 """Tests by the name of the method."""
+
+
+def list_tests(evidence: Container[str]) -> tuple[str, ...]:
+    """Return the names of the tests of some kinds of evidence."""
+    return tuple(name for name, row in TESTS.items() if row.evidence in evidence)

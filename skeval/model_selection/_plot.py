@@ -3,122 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import permutations
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from skeval._inference.estimate import Estimate, PerturbationExtra
-from skeval.model_selection._comparison import Comparison, DatasetComparison
+from skeval.model_selection._comparison import Comparison
 from skeval.utils._plotting import (
     CURVE_DISPLAYS,
     CurveDisplay,
     Display,
+    EstimatesDisplay,
     ResultDisplay,
     draw_result,
     mark_integers,
     shorten_name,
 )
 from skeval.utils._text import mean_loss_name, write_range
-
-
-@dataclass(eq=False, repr=False)
-class ComparisonDisplay(Display):
-    """Base class of displays of a comparison."""
-
-    comparison: Comparison
-
-    @property
-    def names(self) -> list[str]:
-        """Names from the best to the worst."""
-        return [self.comparison.names[place] for place in self.comparison.order]
-
-    @property
-    def groups(self) -> list[tuple[int, int]]:
-        """First and last place of each bar; it joins systems without significant differences."""
-        tied = [group for group in self.comparison.tied if len(group) > 1]
-        return [(self.names.index(group[0]), self.names.index(group[-1])) for group in tied]
-
-
-CELL_INCHES = 0.78
-"""Width and height of a cell: room for the limits of an interval on a line each."""
-WEAK, STRONG = 0.35, 0.9
-"""Opacity of a cell whose interval contains 0, and of other cells."""
-
-
-class DifferencesDisplay(ComparisonDisplay):
-    """A heat map of the differences of all pairs, the row minus the column.
-
-    Each cell shows the difference, and below it the limits of its simultaneous interval. A cell
-    whose interval contains 0 is pale. It is recommended to use `from_result` to create a display.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Result of a function listed under See Also.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        Axes and figure used by `plot`.
-    image_ : matplotlib AxesImage
-        The cells.
-    texts_ : list of matplotlib Text
-        Texts of the cells.
-
-    See Also
-    --------
-    compare_classifiers : Comparison on one data set.
-    compare_scores : Comparison over several data sets.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.model_selection import DifferencesDisplay, compare_scores
-    >>> scores = np.random.default_rng(0).normal(size=(15, 4)) + [0, 0, 1, 2]
-    >>> display = DifferencesDisplay.from_result(compare_scores(scores, over="datasets"))
-    >>> len(display.texts_)
-    12
-    """
-
-    def _find_size(self, **_: Any) -> tuple[float, float]:
-        cells = CELL_INCHES * len(self.names)
-        return 4.5 + cells, 3.0 + cells
-
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the cells."""
-        # matrices in the order of the systems
-        k, both = len(self.names), np.ix_(self.comparison.order, self.comparison.order)
-        differences, lows, highs = (
-            self.comparison.to_matrix(what)[both] for what in ("value", "low", "high")
-        )
-        with np.errstate(invalid="ignore"):
-            significant = (lows > 0) | (highs < 0)
-        largest = float(np.abs(differences).max()) or 1.0
-        # cells; pale if the interval contains 0
-        drawn = {"cmap": "RdBu", "vmin": -largest, "vmax": largest} | kwargs
-        opacity = np.where(significant, STRONG, WEAK)
-        self.image_: Any = ax.imshow(differences, alpha=opacity, **drawn)
-        dark = significant & (np.abs(differences) > 0.6 * largest)
-        # texts with two significant digits of the largest difference
-        n_digits = max(0, 1 - int(np.floor(np.log10(largest))))
-        options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
-        self.texts_: Any = []
-        for cell in permutations(range(k), 2):
-            ends = "no interval"
-            if np.isfinite([lows[cell], highs[cell]]).all():
-                ends = f"{lows[cell]:.{n_digits}f} to\n{highs[cell]:.{n_digits}f}"
-            text = f"{differences[cell]:.{n_digits}f}\n{ends}"
-            self.texts_.append(ax.text(*cell[::-1], text, color="kw"[int(dark[cell])], **options))
-        # axes and color bar
-        labels = [shorten_name(name) for name in self.names]
-        ax.set_xticks(range(k), labels, rotation=45, ha="right", rotation_mode="anchor")
-        ax.set_yticks(range(k), labels)
-        level = f"{100 * self.comparison.confidence_level:g} %"
-        title = f"row minus column; simultaneous {level} intervals"
-        ax.set_title(title, fontsize="medium")
-        ax.figure.colorbar(self.image_, ax=ax, shrink=0.6, label="difference")
-
 
 BAR, ROW = 0.35, 0.6
 """Distances of two bars and of two names, in units of the vertical axis."""
@@ -128,7 +29,8 @@ AXIS, LETTER = 5.5, 0.09
 """Lengths of the axis of ranks and of a letter of a name, in inches."""
 
 
-class CriticalDifferenceDisplay(ComparisonDisplay):
+@dataclass(eq=False, repr=False)
+class CriticalDifferenceDisplay(Display):
     """The critical-difference diagram: an axis of mean ranks, the best on the left.
 
     A bar joins classifiers with adjacent ranks that do not differ significantly. It is
@@ -163,22 +65,38 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
     4
     """
 
-    comparison: DatasetComparison
+    comparison: Comparison
 
     def __post_init__(self) -> None:
-        if not isinstance(self.comparison, DatasetComparison):
+        is_comparison = isinstance(self.comparison, Comparison)
+        if not is_comparison or self.comparison.extra.mean_ranks is None:
             raise ValueError("result must be a comparison over data sets, which has mean ranks.")
+
+    @property
+    def names(self) -> list[str]:
+        """Names from the best to the worst."""
+        return [self.comparison.names[place] for place in self.comparison.order]
+
+    @property
+    def groups(self) -> list[tuple[int, int]]:
+        """First and last place of each bar; it joins systems without significant differences."""
+        return [
+            (self.names.index(group[0]), self.names.index(group[-1]))
+            for group in self.comparison.tied
+        ]
 
     @property
     def mean_ranks(self) -> list[float]:
         """The mean ranks in the order of the names."""
-        ranks: list[float] = np.asarray(self.comparison.mean_ranks)[self.comparison.order].tolist()
+        ranks: list[float] = np.asarray(self.comparison.extra.mean_ranks)[
+            self.comparison.order
+        ].tolist()
         return ranks
 
     @property
     def critical_difference(self) -> float | None:
         """Length of the ruler above the axis; None for tests that have none."""
-        ruler = self.comparison.critical_difference
+        ruler = self.comparison.extra.critical_difference
         return ruler if self.comparison.method == "nemenyi" else None
 
     def _measure(self) -> tuple[float, float, float, float]:
@@ -344,11 +262,20 @@ class PerturbationDisplay(ResultDisplay):
 
 
 @draw_result.register(Comparison)
-def draw_comparison(result: Comparison, *, ax: Any = None) -> ComparisonDisplay:
-    """Draw a comparison with the most detailed display that applies."""
-    if isinstance(result, DatasetComparison):
+def draw_comparison(
+    result: Comparison, *, ax: Any = None
+) -> CriticalDifferenceDisplay | EstimatesDisplay:
+    """Draw mean ranks over data sets; of another comparison the differences of all pairs."""
+    if result.extra.scores is not None:
         return CriticalDifferenceDisplay.from_result(result, ax=ax)
-    return DifferencesDisplay.from_result(result, ax=ax)
+    level = f"{100 * result.confidence_level:g} %"
+    return EstimatesDisplay(
+        names=[f"{a} - {b}" for a, b in result.differences],
+        values=result.tests.difference.tolist(),
+        lows=result.tests.low.tolist(),
+        highs=result.tests.high.tolist(),
+        xlabel=f"difference in {result.scoring}, {level} simultaneous intervals",
+    ).plot(ax=ax)
 
 
 draw_result.register(PerturbationExtra, PerturbationDisplay.from_result)

@@ -1,10 +1,11 @@
-r"""Pooled estimates of several sites, studies or data sets, and prediction for another site.
+r"""Internal-external validation: the errors of several sites, pooled, and that of another site.
 
-Rates are pooled by the binomial mixed model of `skeval._inference.designs`. For other quantities
-the true value at site `i` is :math:`\mu + u_i`, with the variance :math:`\tau^2` between sites, and
-its estimate :math:`y_i` deviates from it with the known variance :math:`v_i`. With the weights
-:math:`w_i = 1 / (v_i + \tau^2)` the mean is :math:`\hat\mu = \sum w_i y_i / \sum w_i`. The
-restricted likelihood of the variance between sites is largest where
+Rates are pooled on the log-odds, or by the binomial mixed model of `skeval._inference.designs`.
+For other quantities the true value at site `i` is :math:`\mu + u_i`, with the variance
+:math:`\tau^2` between sites, and its estimate :math:`y_i` deviates from it with the known variance
+:math:`v_i`. With the weights :math:`w_i = 1 / (v_i + \tau^2)` the mean is
+:math:`\hat\mu = \sum w_i y_i / \sum w_i`. The restricted likelihood of the variance between sites
+is largest where
 
 .. math:: \sum_i w_i^2 (y_i - \hat\mu)^2 = \sum_i w_i - \frac{\sum_i w_i^2}{\sum_i w_i} .
 """
@@ -17,8 +18,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import optimize, stats
+from scipy.special import expit
 
 from skeval._adapters.fits import fit_plan
 from skeval._inference.designs import PooledRate, SiteCounts
@@ -34,14 +36,7 @@ from skeval._inference.intervals import (
 from skeval._resampling.fit_outputs import LossLike
 from skeval._resampling.inputs import Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
-from skeval.utils._checks import (
-    ErrorScore,
-    ScaleName,
-    check_confidence_level,
-    check_data,
-    check_option,
-)
-from skeval.utils._compat import check_pairs
+from skeval.utils._checks import ErrorScore, ScaleName, check_confidence_level, check_option
 from skeval.utils._text import mean_loss_name, write_ends
 
 Floats = NDArray[np.float64]
@@ -49,159 +44,10 @@ Floats = NDArray[np.float64]
 STARTS, DRAWS, N_GRID = 60, 100, 600
 """Values of tau^2: starts of the maximization; draws to average; the grid to invert Q."""
 
+FEW_SITES, MIN_COUNT = range(3, 6), 5
+"""Numbers of sites with normal log-odds, and the errors that each must then expect."""
+
 SCALES = ("auto", "binomial", "identity", "log")
-
-
-def pool_estimates(
-    estimates: Any,
-    standard_errors: ArrayLike | None = None,
-    *,
-    scale: ScaleName = "auto",
-    confidence_level: float = 0.95,
-) -> Estimate:
-    r"""Pool estimates of several sites or data sets, and predict the value at another site.
-
-    Sites differ. Rates, such as an error rate or a sensitivity, follow a binomial mixed model: site
-    `i` has :math:`x_i` errors among :math:`n_i` samples with
-    :math:`x_i \sim B(n_i, p_i)` and :math:`\mathrm{logit}\, p_i \sim N(\mu, \tau^2)`. For other
-    quantities :math:`y_i = \theta_i + e_i` is the estimate of site `i`, whose standard error
-    :math:`s_i` is known, with :math:`\theta_i \sim N(\mu, \tau^2)`; then :math:`\mu` is estimated
-    by the mean with weights :math:`1 / (s_i^2 + \tau^2)` and :math:`\tau^2` by restricted maximum
-    likelihood.
-
-    Parameters
-    ----------
-    estimates : dict, list, Series or array-like of shape (n_sites,)
-        `Estimate` or number of each site; a dict or Series names the sites. The sites must be
-        independent of each other, for example cross-validations within each site; for models
-        trained on the other sites see `new_site_error`.
-    standard_errors : array-like of shape (n_sites,) or dict, default=None
-        Standard errors, above 0, if `estimates` are numbers.
-    scale : {"auto", "binomial", "identity", "log"}, default="auto"
-        Scale on which sites are normal. "auto" is "binomial" for an `Estimate` between 0 and 1,
-        such as a proportion or an area, "log" for a nonnegative one, such as a mean loss, and
-        otherwise "identity". "binomial" is the mixed model of counts.
-    confidence_level : float, default=0.95
-        Nominal coverage, between 0 and 1.
-
-    Returns
-    -------
-    Estimate
-        `value` is the mean of all sites; on the scales "binomial" and "log" it is the
-        value at the median site. Its interval is "binomial" or "hartung_knapp";
-        ``confidence_interval(method="prediction")`` is the prediction interval for the true value
-        at another site; it requires at least three sites. `details` has "between", the standard
-        deviation :math:`\tau` on the scale; "i_squared", the share of the variance of an estimate
-        that is between sites [3]_; Cochran's "q" with its "q_pvalue", for the hypothesis of equal
-        sites; and the "sites", with "another site". ``plot()`` draws the forest plot.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two sites, a standard error is not above 0, or a value is outside
-        the scale.
-
-    See Also
-    --------
-    new_site_error : Leave-one-site-out errors, pooled.
-    compare_scores : Comparison of classifiers over data sets.
-
-    Notes
-    -----
-    *Rates.* An `Estimate` of a rate `p` with the standard error `s` counts as :math:`p (1 - p) /
-    s^2` samples, so that a sensitivity counts the positives only, and weights and groups reduce the
-    number; at 0 or 1 it is chosen to give Wilson's interval the same far end. The likelihood
-    integrates over the sites by adaptive Gauss-Hermite quadrature [6]_. The limits average over
-    :math:`\mu` and :math:`\tau` with a half-normal prior of :math:`\tau`; the priors of :math:`\mu`
-    are chosen to give Clopper and Pearson's limits if sites do not differ. The estimate maximizes
-    the likelihood times the prior of :math:`\tau`; without variation between sites it is the rate
-    of all samples together.
-
-    With three sites the intervals are long: the half-normal prior of :math:`\tau` has the scale 1.5
-    on the log-odds.
-
-    *Other scales.* The standard error is by Hartung and Knapp [1]_, with Student's quantile on
-    :math:`k - 1` degrees of freedom for `k` sites, and at least the standard error without their
-    correction, as [2]_ recommend for sites of unequal size. The prediction interval averages
-    Student's distribution of another site over the confidence distribution of :math:`\tau^2`,
-    similar to [4]_: the usual :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ treats the
-    estimated variance as known, although with few sites it is often 0.
-    :doc:`/validation` has the measured coverage.
-
-    References
-    ----------
-    .. [1] Hartung, J. and Knapp, G. (2001). On tests of the overall treatment effect in
-       meta-analysis with normally distributed responses. Statistics in Medicine 20, 1771-1782.
-       https://doi.org/10.1002/sim.791
-    .. [2] Roever, C., Knapp, G. and Friede, T. (2015). Hartung-Knapp-Sidik-Jonkman approach and its
-       modification for random-effects meta-analysis with few studies. BMC Medical Research
-       Methodology 15, 99. https://doi.org/10.1186/s12874-015-0091-1
-    .. [3] Higgins, J. P. T. and Thompson, S. G. (2002). Quantifying heterogeneity in a
-       meta-analysis. Statistics in Medicine 21, 1539-1558. https://doi.org/10.1002/sim.1186
-    .. [4] Nagashima, K., Noma, H. and Furukawa, T. A. (2019). Prediction intervals for
-       random-effects meta-analysis: a confidence distribution approach. Statistical Methods in
-       Medical Research 28, 1689-1702. https://doi.org/10.1177/0962280218773520
-    .. [5] Higgins, J. P. T., Thompson, S. G. and Spiegelhalter, D. J. (2009). A re-evaluation of
-       random-effects meta-analysis. Journal of the Royal Statistical Society A 172, 137-159.
-       https://doi.org/10.1111/j.1467-985X.2008.00552.x
-    .. [6] Stijnen, T., Hamza, T. H. and Ozdemir, P. (2010). Random effects meta-analysis of event
-       outcome in the framework of the generalized linear mixed model with applications in sparse
-       data. Statistics in Medicine 29, 3046-3067. https://doi.org/10.1002/sim.4040
-
-    Examples
-    --------
-    >>> from skeval.model_selection import pool_estimates
-    >>> result = pool_estimates(
-    ...     [0.12, 0.18, 0.09, 0.25, 0.14], [0.02, 0.03, 0.02, 0.05, 0.03], scale="binomial"
-    ... )
-    >>> print(result)
-    value (random_effects)
-      value           0.1446
-      standard error  0.0415
-      95 % interval   [0.0828, 0.2771] (binomial)
-      sites           5
-      scale           binomial
-      another site    [0.0377, 0.4734] (95 %)
-      between         0.3135
-      i squared       0.6636
-      q               14.92
-      q pvalue        0.0049
-    """
-    check_confidence_level(confidence_level)
-    check_option("scale", scale, SCALES)
-    sites = read_sites(estimates, standard_errors, confidence_level)
-    return pool_sites(sites, scale, confidence_level)
-
-
-def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, Estimate]:
-    """Return the estimate of each site by name."""
-    # sites by name: the keys of a dict, the index of a Series, or numbers
-    check_pairs({"estimates": estimates, "standard_errors": standard_errors})
-    named = isinstance(estimates, Mapping) or hasattr(estimates, "to_dict")
-    sites = dict(estimates) if named else {f"site {at}": one for at, one in enumerate(estimates, 1)}
-    if standard_errors is None:
-        # all of one quantity
-        foreign = [site for site in sites.values() if not isinstance(site, Estimate)]
-        if foreign or len({site.name for site in sites.values()}) > 1:
-            raise ValueError(
-                "estimates must be Estimates of one quantity, or numbers with standard_errors; got "
-                f"{foreign[0] if foreign else sorted({site.name for site in sites.values()})}."
-            )
-        return sites
-    # numbers with their standard errors
-    if isinstance(standard_errors, Mapping):
-        standard_errors = [standard_errors.get(name) for name in sites]
-    if any(isinstance(site, Estimate) for site in sites.values()):
-        raise ValueError("standard_errors must be None if estimates have their own.")
-    values = check_data("estimates", list(sites.values()), ensure_2d=False, dtype=float)
-    errors = check_data("standard_errors", standard_errors, ensure_2d=False, dtype=float)
-    if values.ndim != 1 or values.shape != errors.shape or not (errors > 0).all():
-        raise ValueError(
-            "standard_errors must have a number above 0 for each of the estimates, got "
-            f"{errors.tolist()} for {values.tolist()}."
-        )
-    pairs = zip(sites, values.tolist(), errors.tolist(), strict=True)
-    return {name: describe_site("value", value, error, level) for name, value, error in pairs}
 
 
 def describe_site(
@@ -248,11 +94,11 @@ def new_site_error(
     memory: Any = None,
     error_score: ErrorScore = "raise",
 ) -> Estimate:
-    """Leave out each site in turn, and estimate the error at new sites.
+    r"""Estimate the error at new sites by internal-external validation.
 
-    The error at a site is the error of the model trained on all other sites. The errors are pooled
-    by `pool_estimates`, which gives the mean of all sites and, with
-    ``confidence_interval(method="prediction")``, the prediction interval for another site.
+    Each site is left out in turn, and its error is that of the model trained on all other sites.
+    The errors are pooled by a random-effects model: site `i` has the true error
+    :math:`\theta_i \sim N(\mu, \tau^2)`, on the scale of the log-odds for error rates.
 
     Parameters
     ----------
@@ -269,7 +115,9 @@ def new_site_error(
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     scale : {"auto", "binomial", "identity", "log"}, default="auto"
-        As in `pool_estimates`.
+        Scale on which sites are normal. "auto" is "binomial" for a loss between 0 and 1, such as
+        the 0-1 loss, "log" for a nonnegative one, and otherwise "identity". "binomial" is the
+        log-odds of the error rate.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -289,7 +137,13 @@ def new_site_error(
     Returns
     -------
     Estimate
-        Result of `pool_estimates`; `replicates` has the errors of the sites.
+        `value` is the mean of all sites; on the scales "binomial" and "log" it is the value at the
+        median site. ``confidence_interval(method="prediction")`` is the prediction interval for
+        the true error at another site; it requires at least three sites. `replicates` has the
+        errors of the sites. `details` has "between", the standard deviation :math:`\tau` on the
+        scale; "i_squared", the share of the variance of an estimate that is between sites [3]_;
+        Cochran's "q" with its "q_pvalue", for the hypothesis of equal sites; and the "sites", with
+        "another site". ``plot()`` draws the forest plot.
 
     Raises
     ------
@@ -305,8 +159,50 @@ def new_site_error(
     Notes
     -----
     Samples of a site are assumed to be conditionally independent. The errors of the sites are also
-    assumed to be independent, although their models share most of their training samples. For the
-    coverage of the intervals see `pool_estimates`.
+    assumed to be independent, although their models share most of their training samples.
+
+    *Error rates of three to five sites* that each expect at least five errors and five right
+    predictions at the pooled rate: the log-odds are normal, with half an error and half a right
+    prediction added and the variance of the pooled rate. The interval is that of Hartung and Knapp
+    [1]_ with Student's quantile on :math:`k - 1` degrees of freedom for `k` sites, and at least
+    the normal one without variation between sites [2]_. If sites do not differ, it is in the
+    median 1.3 to 2 times as wide as Wilson's interval of all samples. It covers .94 to .985 for
+    sites whose sizes differ up to fourfold, and .91 to .95 if they differ by a factor of 20 or
+    more.
+
+    *Other error rates* follow a binomial mixed model: site `i` has :math:`x_i` errors among
+    :math:`n_i` samples with :math:`x_i \sim B(n_i, p_i)` and
+    :math:`\mathrm{logit}\, p_i \sim N(\mu, \tau^2)`. Weights reduce the number of samples. The
+    likelihood integrates over the sites by adaptive Gauss-Hermite quadrature [6]_. The limits
+    average over :math:`\mu` and :math:`\tau` with a half-normal prior of :math:`\tau` with the
+    scale 1.5; the priors of :math:`\mu` are chosen to give Clopper and Pearson's limits if sites
+    do not differ.
+
+    *Other scales.* The standard error is by Hartung and Knapp, and at least the one without their
+    correction. The prediction interval averages Student's distribution of another site over the
+    confidence distribution of :math:`\tau^2`, similar to [4]_: the usual
+    :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ treats the estimated variance as
+    known, although with few sites it is often 0. :doc:`/validation` has the measured coverage.
+
+    References
+    ----------
+    .. [1] Hartung, J. and Knapp, G. (2001). On tests of the overall treatment effect in
+       meta-analysis with normally distributed responses. Statistics in Medicine 20, 1771-1782.
+       https://doi.org/10.1002/sim.791
+    .. [2] Roever, C., Knapp, G. and Friede, T. (2015). Hartung-Knapp-Sidik-Jonkman approach and its
+       modification for random-effects meta-analysis with few studies. BMC Medical Research
+       Methodology 15, 99. https://doi.org/10.1186/s12874-015-0091-1
+    .. [3] Higgins, J. P. T. and Thompson, S. G. (2002). Quantifying heterogeneity in a
+       meta-analysis. Statistics in Medicine 21, 1539-1558. https://doi.org/10.1002/sim.1186
+    .. [4] Nagashima, K., Noma, H. and Furukawa, T. A. (2019). Prediction intervals for
+       random-effects meta-analysis: a confidence distribution approach. Statistical Methods in
+       Medical Research 28, 1689-1702. https://doi.org/10.1177/0962280218773520
+    .. [5] Higgins, J. P. T., Thompson, S. G. and Spiegelhalter, D. J. (2009). A re-evaluation of
+       random-effects meta-analysis. Journal of the Royal Statistical Society A 172, 137-159.
+       https://doi.org/10.1111/j.1467-985X.2008.00552.x
+    .. [6] Stijnen, T., Hamza, T. H. and Ozdemir, P. (2010). Random effects meta-analysis of event
+       outcome in the framework of the generalized linear mixed model with applications in sparse
+       data. Statistics in Medicine 29, 3046-3067. https://doi.org/10.1002/sim.4040
 
     Examples
     --------
@@ -370,37 +266,39 @@ def pool_sites(
     sites: Mapping[Any, Estimate],
     scale: str,
     confidence_level: float,
-    bounds: Limits | None = None,
-    n_failed: int = 0,
+    bounds: Limits,
+    n_failed: int,
 ) -> Estimate:
     """Return the pooled estimate of sites."""
     if len(sites) < 2:
-        raise ValueError(f"estimates must contain at least two sites, got {len(sites)}.")
+        raise ValueError(f"groups must have at least two sites with an error, got {len(sites)}.")
     listed = list(sites.values())
-    bounds = listed[0].bounds if bounds is None else bounds
     if scale == "auto":
         scale = {(0.0, 1.0): "binomial", (0.0, np.inf): "log"}.get(bounds, "identity")
+    counts = count_errors(sites) if scale == "binomial" else None
     pooled: PooledRate | Pooled
-    if scale == "binomial":
+    if counts is not None and not is_normal(counts):
         # rates: the mixed model of counts
-        pooled, slope = PooledRate(count_errors(sites)), 1.0
+        pooled, slope = PooledRate(counts), 1.0
         mean = pooled.mean
         limits = {"binomial": pooled.limits, "prediction": pooled.prediction_limits}
     else:
-        # other quantities: a normal model, perhaps of logarithms
-        pooled = pool(*rescale(sites, scale))
-        is_log = scale == "log"
-        mean = float(np.exp(pooled.mean)) if is_log else pooled.mean
-        slope = 1 / mean if is_log else 1.0
+        # a normal model of log-odds, logarithms or values
+        back = {"binomial": expit, "log": np.exp}.get(scale, np.positive)
+        if counts is None:
+            pooled = pool(*rescale(sites, scale))
+        else:
+            pooled = pool(*log_odds(counts), at_least_normal=True)
+        mean = float(back(pooled.mean))
+        slope = {"binomial": mean * (1 - mean), "log": mean}.get(scale, 1.0)
         limits = {"hartung_knapp": pooled.limits, "prediction": pooled.prediction_limits}
-        if is_log:
-            limits = {name: partial(scale_back, ends) for name, ends in limits.items()}
+        limits = {name: partial(scale_back, back, ends) for name, ends in limits.items()}
     name, sizes = listed[0].name, [site.n_samples for site in listed]
     ends = write_ends(*limits["prediction"](confidence_level))
     another = Estimate(
         name=name,
         value=mean,
-        standard_error=float(pooled.site_error / slope),
+        standard_error=float(pooled.site_error * slope),
         method="random_effects",
         limits={"prediction": limits["prediction"]},
         confidence_level=confidence_level,
@@ -408,7 +306,7 @@ def pool_sites(
     )
     return replace(
         another,
-        standard_error=float(pooled.standard_error / slope),
+        standard_error=float(pooled.standard_error * slope),
         limits=limits,
         n_samples=None if None in sizes else sum(size or 0 for size in sizes),
         extra=ErrorExtra(n_failed=n_failed),
@@ -426,11 +324,27 @@ def pool_sites(
     )
 
 
-def scale_back(ends: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the limits of an interval of logarithms."""
-    low, high = ends(confidence_level)
+def scale_back(back: Any, ends: Callable[[float], Limits], confidence_level: float) -> Limits:
+    """Return the limits of an interval of logarithms or log-odds."""
     with np.errstate(over="ignore"):
-        return float(np.exp(low)), float(np.exp(high))
+        low, high = back(np.array(ends(confidence_level))).tolist()
+    return low, high
+
+
+def is_normal(counts: SiteCounts) -> bool:
+    """Whether the log-odds of three to five sites are nearly normal: at least five of either kind.
+
+    The mixed model is far too wide for so few sites, because it cannot learn their spread.
+    """
+    rarer = min(counts.rate, 1 - counts.rate)
+    return len(counts.sizes) in FEW_SITES and rarer * counts.sizes.min() >= MIN_COUNT
+
+
+def log_odds(counts: SiteCounts) -> tuple[Floats, Floats]:
+    """Return the log-odds of the sites, and their variances at the rate of all samples."""
+    right = counts.sizes - counts.errors
+    variances = 1 / (counts.sizes * counts.rate * (1 - counts.rate))
+    return np.log((counts.errors + 0.5) / (right + 0.5)), variances
 
 
 def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
@@ -445,7 +359,7 @@ def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
         value, error = site.value, site.standard_error
         if not 0 <= value <= 1:
             raise ValueError(
-                f"estimates must lie in [0, 1] for scale='binomial', got {value} of {name!r}."
+                f"scale must not be 'binomial' for errors outside [0, 1], got {value} of {name!r}."
             )
         if 0 < value < 1:
             # samples with this binomial standard error
@@ -458,7 +372,7 @@ def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
             size = quantile**2 * (1 - distance) / distance if distance > 0 else np.nan
         if not 0 < size < np.inf:
             raise ValueError(
-                "standard_errors must have squares above 0, so that a site has a weight; "
+                "groups must have sites with a standard error above 0, so that each has a weight; "
                 f"{name!r} has {error} at {value}."
             )
         sizes.append(size)
@@ -473,14 +387,14 @@ def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
     if scale == "log" and not (values > 0).all():
         name = list(sites)[int(np.argmin(values > 0))]
         raise ValueError(
-            f"estimates must be above 0 for scale='log', got {sites[name].value} of {name!r}."
+            f"scale must not be 'log' for errors of 0, got {sites[name].value} of {name!r}."
         )
     variances = (errors * (1 / values if scale == "log" else 1.0)) ** 2
     weighted = np.isfinite(variances) & (variances > 0)
     if not weighted.all():
         name = list(sites)[int(np.argmin(weighted))]
         raise ValueError(
-            "standard_errors must have squares above 0, so that a site has a weight; "
+            "groups must have sites with a standard error above 0, so that each has a weight; "
             f"{name!r} has {sites[name].standard_error} at {sites[name].value}."
         )
     there = np.log(values) if scale == "log" else values
@@ -493,8 +407,10 @@ class Pooled(NamedTuple):
     Attributes
     ----------
     mean, standard_error : float
-        Mean, and the standard error of Hartung & Knapp (2001) with ``n_sites - 1`` degrees of
-        freedom.
+        Mean, and the standard error of Hartung & Knapp (2001), at least the one without their
+        correction.
+    corrected_error : float
+        The standard error for Student's interval, with ``n_sites - 1`` degrees of freedom.
     between : float
         Variance between the sites, tau^2.
     q, pvalue : float
@@ -513,6 +429,7 @@ class Pooled(NamedTuple):
     i_squared: float
     values: Floats
     variances: Floats
+    corrected_error: float
 
     @property
     def site_error(self) -> float:
@@ -526,9 +443,11 @@ class Pooled(NamedTuple):
 
     def limits(self, confidence_level: float) -> Limits:
         """Return the interval of the mean of all sites."""
-        degrees = self.n_sites - 1
-        ends = self.mean, self.standard_error, confidence_level
-        return normal_interval(*ends, degrees_of_freedom=degrees)
+        half = max(
+            normal_quantile(confidence_level, self.n_sites - 1) * self.corrected_error,
+            normal_quantile(confidence_level) * self.standard_error,
+        )
+        return self.mean - half, self.mean + half
 
     def prediction_limits(self, confidence_level: float) -> Limits:
         """Return the interval of the true value of another site.
@@ -557,16 +476,21 @@ class Pooled(NamedTuple):
         return quantile(tail), quantile(1 - tail)
 
 
-def pool(values: Floats, variances: Floats) -> Pooled:
-    """Return the random-effects mean of sites with known positive variances."""
+def pool(values: Floats, variances: Floats, *, at_least_normal: bool = False) -> Pooled:
+    """Return the random-effects mean of sites with known positive variances.
+
+    Sites may agree by chance. Their error is then at least that without the correction of Hartung
+    and Knapp, or the interval is at least the normal one.
+    """
     n = len(values)
     # weighted mean with the variance between sites
     between = find_between(values, variances)
     weights = 1 / (variances + between)
     mean = float(np.average(values, weights=weights))
     deviations = np.sum(weights * (values - mean) ** 2)
-    # at least the uncorrected error, because sites may agree by chance
-    error = float(np.sqrt(max(1.0, deviations / (n - 1)) / weights.sum()))
+    ratio = float(deviations / (n - 1))
+    error = float(np.sqrt(max(1.0, ratio) / weights.sum()))
+    corrected = float(np.sqrt(ratio / weights.sum())) if at_least_normal else error
     # heterogeneity: Cochran's Q, and I^2
     fixed = 1 / variances
     q = float(np.sum(fixed * (values - np.average(values, weights=fixed)) ** 2))
@@ -574,7 +498,7 @@ def pool(values: Floats, variances: Floats) -> Pooled:
     freedom = fixed.sum() - np.sum(fixed**2) / fixed.sum()
     typical = (n - 1) / freedom
     share = between / (between + typical)
-    return Pooled(mean, error, between, q, pvalue, float(share), values, variances)
+    return Pooled(mean, error, between, q, pvalue, float(share), values, variances, corrected)
 
 
 def find_between(values: Floats, variances: Floats) -> float:

@@ -88,13 +88,8 @@ def invert_interval(difference: Estimate) -> float:
         return np.nan
     if difference.value == 0:
         return 1.0
-
-    def nearest_end(confidence_level: float) -> float:
-        """Return the distance from 0 to the nearer limit, positive if the interval excludes 0."""
-        interval = difference.confidence_interval(confidence_level)
-        return interval.low if difference.value > 0 else -interval.high
-
-    return 2 * intervals.invert_limit(nearest_end, 0.0)
+    pvalue = intervals.invert_limits(difference.confidence_interval, 0.0)
+    return 2 * min(pvalue, 1 - pvalue)
 
 
 def subtract(a: Estimate, b: Estimate, confidence_level: float) -> Estimate:

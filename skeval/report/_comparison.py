@@ -12,7 +12,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import ConfidenceInterval, Results
 from skeval._resampling.sampling_units import UnitKind
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_scores
-from skeval.model_selection._comparison import JointComparison
 from skeval.model_selection._pair_tests import correct, time_blocks
 from skeval.report._findings import judge
 from skeval.report._page import Caution, Figure, Section, Table, join_words, list_few, list_grave
@@ -296,7 +295,7 @@ def show_pairs(report: Any) -> Section | None:
     verb = "differs" if 1 in (n_found, len(differences)) else "differ"
     heading = f"{n_found} of {count(len(differences), 'pair')} {verb} significantly"
     # ranks of many systems
-    if isinstance(comparison, JointComparison) and len(report) > MAX_TABULATED:
+    if comparison.method == "max_t" and len(report) > MAX_TABULATED:
         ranks = sorted(comparison.ranks.items(), key=lambda item: item[1].value)
         ranked = [
             (name, f"{rank.value:g}", f"{rank.interval.low:g} to {rank.interval.high:g}")

@@ -69,7 +69,6 @@ StabilityAgreement = Literal["prediction_strength", "adjusted_rand", "matched_ac
 StabilityMeasure = Literal["nogueira", "kuncheva", "jaccard"]
 Statistic = Literal["cross_validation", "resubstitution"]
 StructureReference = Literal["auto", "uniform", "box", "permuted", "unimodal"]
-ReaderSampling = Literal["random", "fixed"]
 ErrorMethodName = Literal[
     "auto",
     "resubstitution",
@@ -82,7 +81,6 @@ ErrorMethodName = Literal[
     "repeated_cv",
     "cv_wald",
     "corrected_t",
-    "conservative_z",
     "nested_cv",
     "perturbation",
 ]
@@ -114,8 +112,6 @@ ComparisonTest = Literal[
     "mcnemar",
     "cochran_q",
     "delong",
-    "obuchowski_rockette",
-    "fixed_readers",
     "time_blocks",
     "diebold_mariano",
     "wilcoxon",
@@ -296,8 +292,13 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
             pairs = zip(kinds.values(), args, strict=False)
+            got = ", ".join(type(value).__name__ for value in args)
+            if len(args) > len(kinds):
+                raise TypeError(
+                    f"the call is {call}, with several systems as one list or dict and the other "
+                    f"arguments by name, got ({got})."
+                )
             if any(fits is not None and not fits(value) for fits, value in pairs):
-                got = ", ".join(type(value).__name__ for value in args)
                 raise TypeError(f"the order of arguments is {call}, got ({got}).")
             return function(*args, **kwargs)
 

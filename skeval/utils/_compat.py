@@ -262,11 +262,11 @@ class RoutedScorer:
         return requests
 
 
-TRUTH = ("y_true", "labels_true", "y_human", "references")
+TRUTH = ("y_true", "labels_true", "references")
 """Arguments with the true values of the samples."""
 OF_SAMPLES = {
     *TRUTH, "y_pred", "y_score", "y_proba", "predictions", "baseline",
-    "labels_pred", "hypotheses", "judge", "sample_weight", "groups", "by", "within",
+    "labels_pred", "hypotheses", "sample_weight", "groups", "by", "within",
 }  # fmt: skip
 """Arguments with an entry for each sample, or dicts and lists of such arrays."""
 

@@ -211,7 +211,7 @@ def test_fits_that_fail_are_left_out():
     pair = model, KNeighborsClassifier(3)
     with pytest.warns(FitFailedWarning, match="1 of 5 fits failed"):
         comparison = compare_classifiers(pair, X3, Y2, cv=folds, error_score=np.nan)
-    assert len(comparison.split_scores) == 4
+    assert len(comparison.extra.split_scores) == 4
     with pytest.raises(ValueError, match="error_score must be 'raise' for method='mcnemar'"):
         compare_classifiers(pair, X3, Y2, cv=folds, method="mcnemar", error_score=np.nan)
 

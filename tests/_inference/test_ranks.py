@@ -40,7 +40,8 @@ def test_friedman_equals_demsar():
     """
     ranks = rank_rows(demsar_areas().to_numpy())
     assert_allclose(ranks.mean(axis=0), [3.143, 2.000, 2.893, 1.964], atol=5e-4)
-    found = friedman(ranks).details
+    test = friedman(ranks)
+    found = test.details
     assert round(found["chi_squared_without_ties"], 2) == 9.28
     assert round(found["f_without_ties"], 2) == 3.69
     assert round(critical_difference(14, 4, 0.95), 2) == 1.25
@@ -50,32 +51,16 @@ def test_friedman_equals_demsar():
     # the F is that of a two-way analysis of variance of the ranks
     rows, columns = ranks.mean(axis=1, keepdims=True), ranks.mean(axis=0)
     rest = np.sum((ranks - rows - columns + 2.5) ** 2) / 39
-    assert_allclose(found["f_statistic"], 14 * np.sum((columns - 2.5) ** 2) / 3 / rest)
+    assert_allclose(test.statistic, 14 * np.sum((columns - 2.5) ** 2) / 3 / rest)
 
 
 def test_no_ranks_differ_or_all_do():
     equal = friedman(rank_rows(np.ones((5, 3))))
-    assert (equal.statistic, equal.pvalue, equal.details["f_statistic"]) == (0.0, 1.0, 0.0)
+    assert (equal.statistic, equal.pvalue) == (0.0, 1.0)
     surely = friedman(rank_rows(np.tile([1.0, 2.0, 3.0], (5, 1))))
-    assert surely.details["f_statistic"] == np.inf
-    assert_allclose([surely.details["f_pvalue"], surely.pvalue], 6.0**-4)
+    assert surely.statistic == np.inf
+    assert_allclose(surely.pvalue, 6.0**-4)
     assert_allclose(surely.details["kendall_w"], 1.0)
-
-
-@pytest.mark.parametrize(("n", "k"), [(2, 3), (4, 3), (2, 4), (3, 4)])
-def test_friedman_is_exact_for_small_tables(n, k):
-    rng = np.random.default_rng(0)
-    for n_values in (3, 1000):  # with and without ties
-        ranks = rank_rows(rng.integers(0, n_values, (n, k)).astype(float))
-        expected = reference.friedman_pvalue(ranks.tolist())
-        assert_allclose(friedman(ranks).pvalue, expected)
-
-
-def test_tables_too_large_for_the_exact_distribution():
-    large = rank_rows(np.random.default_rng(0).random((11, 3)))
-    assert friedman(large).name == "F"
-    surely = friedman(rank_rows(np.tile(np.arange(12.0), (3, 1))))
-    assert 0 < surely.pvalue < 1e-16
 
 
 def test_nemenyi_equals_scikit_posthocs_and_autorank():

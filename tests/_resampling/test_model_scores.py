@@ -8,7 +8,7 @@ from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import get_scorer_names, make_scorer
 from sklearn.model_selection import (
     KFold,
@@ -28,7 +28,6 @@ from skeval.model_selection import (
     compare_classifiers,
     learning_curve_band,
     permutation_test,
-    run_over_datasets,
     score_interval,
 )
 
@@ -92,9 +91,6 @@ PROCEDURES = {
             model, X, y, cv=cv, scoring=scoring, random_state=0, train_sizes=[0.8, 1.0]
         ).y
     ),
-    "run_over_datasets": lambda model, X, y, cv, scoring: run_over_datasets(
-        {"a": model}, {"d": (X, y)}, cv=cv, scoring=scoring
-    )["d"]["a"]["test_score"],
     "score_interval": lambda model, X, y, cv, scoring: (
         score_interval(model, X, y, scoring={"own": scoring}, n_repeats=1, random_state=0)[
             "own"
@@ -123,7 +119,7 @@ def test_the_order_of_classes_changes_no_score(name, n_classes):
         assert_allclose(found, expected, atol=1e-9)
 
 
-OF_FOLDS = ["compare_classifiers", "learning_curve_band", "run_over_datasets"]
+OF_FOLDS = ["compare_classifiers", "learning_curve_band"]
 NEED_SEVERAL = [
     "matthews_corrcoef",
     "balanced_accuracy",
@@ -181,7 +177,7 @@ def test_a_permutation_test_pools_single_numbers(scoring):
     expected = pooled_score(LinearRegression(), X, y, LeaveOneOut(), scoring)
     assert_allclose(found.statistic, expected, atol=1e-9)
     with pytest.raises(ValueError, match=r"test sets with several samples.*a single sample"):
-        PROCEDURES["run_over_datasets"](LinearRegression(), X, y, LeaveOneOut(), scoring)
+        compare_classifiers([LinearRegression(), Ridge()], X, y, cv=LeaveOneOut(), scoring=scoring)
 
 
 @pytest.mark.parametrize("scoring", ["average_precision", "balanced_accuracy", "roc_auc"])
@@ -252,8 +248,8 @@ def test_classes_missing_from_test_sets_are_known():
     X, y = X[order], y[order]
     cv = KFold(15)  # three samples of one class each
     pooled = cross_val_predict(GaussianNB(), X, y, cv=cv, method="predict_proba")
-    found = PROCEDURES["run_over_datasets"](GaussianNB(), X, y, cv, "neg_log_loss")
-    assert_allclose(np.mean(found), -metrics.log_loss(y, pooled), rtol=1e-6)
+    found = PROCEDURES["compare_classifiers"](GaussianNB(), X, y, cv, "neg_log_loss")[0]
+    assert_allclose(found, -metrics.log_loss(y, pooled), rtol=1e-6)
     for name in ("compare_classifiers", "learning_curve_band", "permutation_test"):
         assert np.all(np.isfinite(PROCEDURES[name](GaussianNB(), X, y, cv, "neg_log_loss")))
 
@@ -271,6 +267,6 @@ def test_folds_of_all_classes_give_the_scores_of_scikit_learn():
     X, y = make_data(3)
     cv = StratifiedKFold(4)
     for scoring in ("balanced_accuracy", "roc_auc_ovo", "f1_macro", "neg_log_loss"):
-        found = PROCEDURES["run_over_datasets"](LogisticRegression(), X, y, cv, scoring)
+        found = PROCEDURES["compare_classifiers"](LogisticRegression(), X, y, cv, scoring)[0]
         expected = cross_val_score(LogisticRegression(), X, y, cv=cv, scoring=scoring)
-        assert_allclose(found, expected, atol=1e-3)
+        assert_allclose(found, expected.mean(), atol=1e-3)

@@ -12,7 +12,6 @@ from skeval._resampling.plans import (
     deal_folds,
     repeated_folds,
     subsamples,
-    subsamples_of_halves,
 )
 from skeval._resampling.sampling_units import Target, units_of
 from skeval.utils._checks import root_seed
@@ -117,13 +116,3 @@ def test_the_first_repeats_are_those_of_a_smaller_plan():
     assert splits_of(few) == splits_of(many)[:8]
     few, many = (subsamples(UNITS, 6, repeats, root_seed(1)) for repeats in (2, 5))
     assert splits_of(few) == splits_of(many)[:2]
-
-
-def test_halves_are_disjoint_and_have_test_sets_of_one_size():
-    plan = subsamples_of_halves(UNITS, 4, 3, 2, root_seed(0))
-    splits = splits_of(plan)
-    assert len(splits) == 3 * (1 + 2 * 2)
-    assert all(len(test) == 4 for _, test in splits)
-    first, second = ({*train, *test} for train, test in (splits[3], splits[6]))
-    assert len(first) == len(second) == N // 2
-    assert not first & second

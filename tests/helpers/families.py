@@ -163,18 +163,10 @@ for rule in (model_selection.tuning_bias, model_selection.refit_one_se):
     VECTORS[rule.__name__] = with_options_of(rule)(
         lambda scores, rule=rule, **options: rule(as_search(scores), **options)
     )
-VECTORS["pool_estimates"] = with_options_of(model_selection.pool_estimates)(
-    lambda values, **options: model_selection.pool_estimates(
-        values, np.ones(np.size(values)), **options
-    )
-)
 # numbers and names only
 OPTIONS = {
-    **named(metrics, "probability_cost get_scorer get_scorer_names validation_size"),
-    **named(
-        model_selection,
-        "holdout_size BootstrapSplit WholeSample comparison_power reader_study_size",
-    ),
+    **named(metrics, "probability_cost get_scorer get_scorer_names"),
+    **named(model_selection, "holdout_size BootstrapSplit WholeSample"),
     "make_gaussian_classes": datasets.make_gaussian_classes,
 }
 # functions of numbers
@@ -183,10 +175,6 @@ FUNCTIONS = {
         lambda predict, target, **options: metrics.expected_loss(predict, target, norm(), **options)
     )
 }
-# (y_true, scores of readers by system)
-READINGS = named(model_selection, "compare_readers")
-# (outcomes, judgments of the same samples, judgments of others)
-JUDGED = named(model_selection, "judge_assisted_interval")
 
 # A tree grows on float32 copies, so that no representation of small whole numbers changes it.
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -279,13 +267,6 @@ SUPERVISED = {
         cv=3,
         random_state=0,
     ),
-    "run_over_datasets": with_options_of(model_selection.run_over_datasets)(
-        lambda X, y, **options: model_selection.run_over_datasets(
-            {"tree": TREE, "stump": STUMP},
-            {"data": (X, y)},
-            **{"cv": 3, "random_state": 0} | options,
-        )
-    ),
     "selection_bias": partial(
         feature_selection.selection_bias, SelectKBest(k=1), TREE, cv=3, random_state=0
     ),
@@ -339,8 +320,6 @@ FAMILIES = {
     "vectors": VECTORS,
     "options": OPTIONS,
     "functions": FUNCTIONS,
-    "readings": READINGS,
-    "judged": JUDGED,
     "supervised": SUPERVISED,
     "unsupervised": UNSUPERVISED,
 }

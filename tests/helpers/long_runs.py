@@ -22,11 +22,11 @@ from skeval.cluster import (
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.model_selection import (
     bootstrap_error,
+    compare_classifiers,
     cross_val_error,
     error_interval,
     permutation_test,
     perturbation_interval,
-    run_over_datasets,
     score_interval,
 )
 from skeval.report import evaluate_clusterer
@@ -149,9 +149,9 @@ def clustered(**options):
 
 
 def compared(**options):
-    models, data = {"one": Logged(), "other": Logged(0.1)}, {"first": (X, y), "second": (WEAK, y)}
-    found = run_over_datasets(models, data, cv=5, random_state=0, **options)
-    return np.ravel([[found[d][m]["test_score"] for m in models] for d in data])
+    models = {"one": Logged(), "other": Logged(0.1)}
+    found = compare_classifiers(models, X, y, cv=5, random_state=0, **options)
+    return found.extra.split_scores.ravel()
 
 
 def drawn(function, estimator, *data, read="replicates", **sizes):
@@ -197,7 +197,7 @@ RUNS = {
     "cluster_stability": drawn(cluster_stability, *CLUSTERED, n_resamples=20),
     "structure_test": drawn(structure_test, *CLUSTERED, read="null_distribution", n_references=20),
     "gap_statistic": dispersions,
-    "run_over_datasets": compared,
+    "compare_classifiers": compared,
     "evaluate": evaluated,
     "evaluate_clusterer": clustered,
 }

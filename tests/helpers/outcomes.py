@@ -146,10 +146,10 @@ def without_documented(result):
         return [
             getattr(result, field.name) for field in fields(result) if field.name not in left_out
         ]
-    if type(result).__name__ == "DatasetComparison":
+    if type(result).__name__ == "Comparison" and result.extra.scores is not None:
         pairs = [each.to_dict() | {"standard_error": 0.0} for each in result.differences.values()]
         shown = ("scores", "mean_ranks", "critical_difference", "reason")
-        return [result.values, [getattr(result, name) for name in shown], pairs]
+        return [result.values, [getattr(result.extra, name) for name in shown], pairs]
     if isinstance(result, Curve):
         others = [getattr(result, field.name) for field in fields(result) if field.name != "area"]
         return [*others, without_documented(result.area)]

@@ -29,8 +29,6 @@ SOUND = {
     "tables": (X > 1,),
     "vectors": (np.array([0.2, 0.5]),),
     "functions": (np.cos, np.sin),
-    "readings": (Y, {"alone": X.T[:2], "assisted": X.T[1:]}),
-    "judged": (Y, (X[:, 0] > 1).astype(int), (X[:, 1] > 1).astype(int)),
     "supervised": (X, Y),
     "unsupervised": (X,),
 }

@@ -1,15 +1,14 @@
-"""External validation of probabilities: statsmodels, published sizes, groups, weights, coverage."""
+"""External validation of probabilities: statsmodels, groups, weights, coverage."""
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.interpolate import CubicSpline
 from scipy.special import expit, logit
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, r2_score
 
-from skeval.metrics import calibration_measures, validation_size
+from skeval.metrics import calibration_measures
 
 
 def draw(n, seed, slope=1.0, shift=0.0):
@@ -27,24 +26,6 @@ def sample():
 @pytest.fixture(scope="module")
 def found(sample):
     return calibration_measures(*sample, random_state=0)
-
-
-def test_a_validation_in_groups_takes_the_design_effect_more():
-    options = {"prevalence": 0.3, "roc_auc": 0.8}
-    alone = validation_size(**options)
-    found = validation_size(**options, group_size=10, intraclass_correlation=0.2)
-    assert found["design_effect"] == 2.8
-    for name in ("observed_expected", "roc_auc"):  # and Student's quantile
-        quantile = stats.t.isf(0.025, found[name] / 10 - 1) / stats.norm.isf(0.025)
-        assert found[name] == pytest.approx(2.8 * alone[name] * quantile**2, abs=2)
-    assert found["n_groups"] == -(-found["n_samples"] // 10)
-    with pytest.raises(ValueError, match="must both be given, or none"):
-        validation_size(**options, group_size=10)
-
-
-def test_a_single_probability_has_no_slope_to_plan_for():
-    with pytest.raises(ValueError, match="y_proba must contain different probabilities"):
-        validation_size(0.3, y_proba=[0.3, 0.3, 0.3])
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -161,55 +142,6 @@ def test_a_broken_rule_is_named(change, message):
     given = {"y_true": np.tile([0, 1], 20), "y_proba": np.linspace(0.1, 0.9, 40)} | change
     with pytest.raises(ValueError, match=message):
         calibration_measures(**given)
-
-
-def test_sizes_are_those_that_pmvalsampsize_prints():
-    """pmvalsampsize 0.1.0 (R) for prevalence=.018, cstatistic=.8, lpnormal=c(-5, 2.5).
-
-    Its README example in github.com/raminrzn/pmvalsampsizepexa prints 20975, 4563 and 4252. It
-    takes .051 for the standard error of the ratio, and a million random numbers.
-    """
-    found = validation_size(0.018, roc_auc=0.8, log_odds=(-5, 2.5))
-    assert found["observed_expected"] == pytest.approx(20975, rel=0.005)
-    assert found["slope"] == pytest.approx(4563, rel=0.005)
-    assert found["roc_auc"] == 4252
-    assert found["n_samples"] == found["observed_expected"]
-    assert found["n_events"] == np.ceil(0.018 * found["n_samples"])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"prevalence": 0}, "prevalence"),
-        ({"log_odds": (0, 1), "beta": (1, 1)}, "at most one"),
-        ({"log_odds": (0, 0)}, "the second > 0"),
-        ({"beta": (1, 2, 3)}, "two numbers"),
-        ({"y_proba": [0.0, 0.5]}, "strictly between"),
-        ({"threshold": 0.2}, "must all be given"),
-        ({"widths": {"auc": 0.1}}, "widths"),
-        ({"widths": {"slope": 0}}, "widths"),
-    ],
-)
-def test_a_size_that_cannot_be_found_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        validation_size(**({"prevalence": 0.3} | options))
-
-
-def test_the_size_for_the_net_benefit_has_the_simulated_standard_error():
-    """The standardized net benefit is (TP - w FP) / events, with w the odds of the threshold."""
-    prevalence, threshold, sensitivity, specificity = 0.3, 0.2, 0.8, 0.7
-    at = {"threshold": threshold, "sensitivity": sensitivity, "specificity": specificity}
-    n = validation_size(prevalence, **at, widths={"net_benefit": 0.1})["net_benefit"]
-    shares = [prevalence * sensitivity, prevalence * (1 - sensitivity)]
-    shares += [(1 - prevalence) * (1 - specificity), (1 - prevalence) * specificity]
-    drawn = np.random.default_rng(0).multinomial(n, shares, size=20_000)
-    benefit = drawn[:, 0] - threshold / (1 - threshold) * drawn[:, 2]
-    standardized = benefit / (drawn[:, 0] + drawn[:, 1])
-    assert_allclose(2 * stats.norm.ppf(0.975) * standardized.std(), 0.1, rtol=0.02)
-
-
-def test_an_area_that_may_have_any_width_needs_two_samples():
-    assert validation_size(0.5, roc_auc=0.9, widths={"roc_auc": 10.0})["roc_auc"] == 2
 
 
 @pytest.mark.parametrize("n", [150, 999])

@@ -51,7 +51,7 @@ def test_corrected_t_takes_the_ratio_of_the_splits():
     assert_allclose(result.difference.pvalue, 2 * stats.t.sf(abs(d.mean() / error), 11))
     half = stats.t.ppf(0.975, 11) * error
     assert_allclose([*result.difference.interval], [d.mean() - half, d.mean() + half])
-    assert_allclose(result.split_scores, np.c_[a, b])
+    assert_allclose(result.extra.split_scores, np.c_[a, b])
     assert_allclose([result.values[0], result.values[1]], [a.mean(), b.mean()])
     assert result.method == "corrected_t"
     assert result.scoring == "accuracy"
@@ -60,7 +60,7 @@ def test_corrected_t_takes_the_ratio_of_the_splits():
 def test_unequal_folds_have_a_mean_ratio():
     splits = [(np.arange(40, 120), np.arange(40)), (np.arange(100), np.arange(100, 120))]
     result = compare_classifiers([TREE, BAYES], X, Y, cv=splits)
-    d = np.diff(result.split_scores[:, ::-1], axis=1).ravel()
+    d = np.diff(result.extra.split_scores[:, ::-1], axis=1).ravel()
     ratio = (40 / 80 + 20 / 100) / 2
     assert_allclose(result.difference.standard_error, math.sqrt((1 / 2 + ratio) * d.var(ddof=1)))
 
@@ -242,9 +242,9 @@ def test_folds_that_can_be_made_in_one_way_are_not_repeated():
     """Repeats of the same folds would look like degrees of freedom."""
     groups = np.repeat(np.arange(6), 20)
     result = compare_classifiers([TREE, BAYES], X, Y, groups=groups, random_state=0)
-    assert len(result.split_scores) == 6
+    assert len(result.extra.split_scores) == 6
     few = compare_classifiers([Ridge(), Ridge(9.0)], X[:9], X[:9, 0] + Y[:9], scoring=nearness)
-    assert len(few.split_scores) == 9
+    assert len(few.extra.split_scores) == 9
 
 
 def nearness(estimator, X, y):
@@ -266,7 +266,7 @@ def test_corrected_t_does_not_reject_too_often_and_the_plain_t_does():
         ]
         result = compare_classifiers(models, x, y, cv=cv)
         rejected += result.difference.pvalue <= 0.05
-        plain += stats.ttest_rel(*result.split_scores.T).pvalue <= 0.05
+        plain += stats.ttest_rel(*result.extra.split_scores.T).pvalue <= 0.05
     print(f"corrected {rejected / 200:.3f}, plain t {plain / 200:.3f}")
     assert stats.binom.sf(rejected - 1, 200, 0.05) > 0.001
     assert plain > 2 * rejected
@@ -283,10 +283,10 @@ def test_a_number_of_folds_is_shuffled_and_splits_no_group():
     apart = compare_classifiers([near, BAYES], x, y, **grouped)
     assert mixed.values[0] > 0.9
     assert apart.values[0] < 0.7
-    assert len(mixed.split_scores) == 100
-    assert len(apart.split_scores) == 4
+    assert len(mixed.extra.split_scores) == 100
+    assert len(apart.extra.split_scores) == 4
     again = compare_classifiers([near, BAYES], x, y, **grouped)
-    assert_allclose(again.split_scores, apart.split_scores, rtol=0)
+    assert_allclose(again.extra.split_scores, apart.extra.split_scores, rtol=0)
     with pytest.raises(ValueError, match="cv=10 folds need a class of at least 10 members"):
         compare_classifiers([near, BAYES], x[:12], y[:12], cv=10)
 

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from helpers.coverage import consistent_with
 from helpers.crossed import each_value
+from joblib import parallel_config
 from reference.metric_intervals import clustered_variance
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score
+from sklearn.metrics import f1_score, mean_absolute_error, median_absolute_error, roc_auc_score
 
 from skeval._inference.paired import Contrasts, step_down
-from skeval.model_selection import compare_predictions, comparison_power
+from skeval.model_selection import compare_predictions
 from skeval.report._evaluate_predictions import evaluate_predictions
 
 N, K = 120, 4
@@ -109,7 +110,7 @@ def test_areas_and_other_metrics_have_their_covariance():
     for pair, each in known.differences.items():
         assert found[pair].value == each.value
         assert found[pair].standard_error == pytest.approx(each.standard_error)
-    assert found.lows.shape == (4,)
+    assert found.extra.lows.shape == (4,)
 
 
 def test_p_values_step_down():
@@ -143,7 +144,6 @@ def test_intervals_hold_together_and_say_what_ranks_may_be():
         worse = sum(found.to_matrix("low")[found.names.index(name)] > 0)
         assert tuple(rank.interval) == (1 + better, K - worse)
     assert r"s0 & s1" in found.to_latex(columns=["a", "b", "value"])
-    assert comparison_power(found, n_simulations=20, random_state=0).axes[0] == "n_samples"
 
 
 @pytest.mark.parametrize("method", ["max_t", "bootstrap"])
@@ -291,3 +291,38 @@ def test_areas_of_two_systems_are_compared_by_delong():
     for metric in ("average_precision", "accuracy"):
         with pytest.raises(ValueError, match="metric must be None for method='delong'"):
             compare_predictions(y, scores, metric=metric, method="delong")
+
+
+def test_resamples_and_exchanges_of_two_systems_have_the_distributions_of_counts():
+    """The exact binomial test is the limit of exchanges, and the binomial variance of resamples."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    pair = {
+        name: np.where(rng.random(200) < share, y, 1 - y)
+        for name, share in (("a", 0.9), ("b", 0.8))
+    }
+    options = {"n_resamples": 20_000, "random_state": 0}
+    found = compare(y, pair, method="permutation", **options).difference
+    right = np.array([each == y for each in pair.values()])
+    only_a, only_b = (int(np.sum(one & ~other)) for one, other in (right, right[::-1]))
+    exact = stats.binomtest(only_a, only_a + only_b).pvalue
+    noise = np.sqrt(exact * (1 - exact) / 20_000)
+    assert abs(found.pvalue - exact) < 4 * noise + 1e-4
+    variance = np.var(right[0].astype(float) - right[1]) / 200
+    assert found.standard_error**2 == pytest.approx(variance, rel=0.05)
+    grouped = compare(y, pair, method="permutation", groups=np.arange(200), **options).difference
+    assert grouped.standard_error == pytest.approx(found.standard_error, rel=0.05)
+    assert grouped.pvalue == pytest.approx(found.pvalue, abs=6 * noise)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+@pytest.mark.parametrize("method", ["permutation", "bootstrap"])
+@pytest.mark.filterwarnings("ignore")
+def test_every_backend_gives_the_same_numbers(backend, method):
+    y = np.arange(30.0)
+    pair = {"a": y + np.sin(y), "b": y + np.cos(3 * y)}
+    options = {"metric": median_absolute_error, "method": method, "random_state": 0}
+    alone = compare(y, pair, n_resamples=50, **options).difference
+    with parallel_config(backend=backend):
+        found = compare(y, pair, n_resamples=50, n_jobs=2, **options).difference
+    assert (found.pvalue, str(found.interval)) == (alone.pvalue, str(alone.interval))

@@ -67,7 +67,7 @@ def test_long_and_wide_tables_of_tasks_agree():
         other = other or of_long[name, "small"]
         assert_allclose(sign * other.value, one.value)
         assert_allclose(other.standard_error, one.standard_error)
-    assert of_wide.n_items == of_long.n_items == 120
+    assert of_wide.extra.n_items == of_long.extra.n_items == 120
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_long_and_wide_tables_of_tasks_agree():
     [
         ("id", np.arange(120)),
         ("number", np.random.default_rng(0).permutation(120) + 1),
-        ("task", np.repeat(["a", "b"], 60)),
+        ("task", np.repeat(["a", "b", "c", "d"], 30)),
     ],
 )
 def test_an_identifier_left_in_is_noticed(name, values):

@@ -148,7 +148,7 @@ def test_results_of_other_splits_are_not_paired(cv, alike):
     if alike:
         pvalues = [compare_scores([a, each]).difference.pvalue for each in (b, without)]
         assert pvalues[0] == pvalues[1]
-        table = compare_scores(datasets, over="datasets").scores
+        table = compare_scores(datasets, over="datasets").extra.scores
         assert table[0, 0] == a["test_score"].mean()
         return
     with pytest.raises(ValueError, match=r"'classifier 2'.* must have the same splits in the"):

@@ -280,19 +280,26 @@ def draw(n, shares, seed=0):
     return y, {name: np.where(mask, y, 1 - y) for name, mask in right.items()}
 
 
+def near_half(pvalue):
+    """What the inversion of an interval returns: 0.5 stands for 0.45 to 0.55."""
+    return 0.5 if 0.45 < pvalue < 0.55 else pvalue
+
+
+@pytest.mark.parametrize("share", [0.9, 0.83, 0.6])
 @pytest.mark.parametrize("margin", [0.01, 0.1])
-def test_pvalues_are_those_of_two_one_sided_tests(margin):
-    y, systems = draw(1000, {"a": 0.9, "b": 0.88})
+def test_pvalues_are_those_of_two_one_sided_tests(margin, share):
+    """Also of a system that is clearly worse, whose P-value is near 1."""
+    y, systems = draw(1000, {"a": share, "b": 0.88})
     options = {"metric": "accuracy", "method": "max_t", "random_state": 0}
     pair = compare_predictions(y, systems, margin=margin, **options)["a", "b"]
     above, below = (norm.sf((s * pair.value + margin) / pair.standard_error) for s in (1, -1))
-    expected = [p if p < 0.45 else 0.5 for p in (above, max(above, below))]
+    expected = [near_half(p) for p in (above, max(above, below))]
     assert [pair.pvalue_noninferior, pair.pvalue_equivalent] == pytest.approx(expected, 1e-6, 2e-9)
     scores = {"a": [0.80, 0.82, 0.79, 0.81], "b": [0.81, 0.80, 0.80, 0.80]}
     options = {"over": "splits", "test_train_ratio": 0.25}
     pair = compare_scores(scores, margin=margin, **options)["a", "b"]
     above = t.sf((pair.value + margin) / pair.standard_error, 3)
-    assert pair.pvalue_noninferior == pytest.approx(above if above < 0.45 else 0.5, rel=1e-6)
+    assert pair.pvalue_noninferior == pytest.approx(near_half(above), rel=1e-6)
 
 
 def test_a_reversed_pair_and_losses():
@@ -398,3 +405,19 @@ def test_differences_that_do_not_vary_are_reported():
     with pytest.warns(match="the values of 1 difference do not vary"):
         found = compare_items(scores, random_state=0)
     assert np.isnan(found.to_matrix("low")[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "right"),
+    [
+        (lambda y: compare_predictions(y, y, 1 - y), r"compare_predictions\(y_true, predictions\)"),
+        (lambda y: compare_scores(y, 1 - y), r"compare_scores\(scores\)"),
+        (
+            lambda y: compare_classifiers(GaussianNB(), GaussianNB(), y[:, None], y),
+            r"compare_classifiers\(estimators, X, y\)",
+        ),
+    ],
+)
+def test_systems_one_by_one_are_answered_by_the_right_call(call, right):
+    with pytest.raises(TypeError, match=f"the call is {right}, with several systems as one list"):
+        call(np.arange(20) % 2)

@@ -21,7 +21,7 @@ SPLITS = 0.8 + RNG.normal(scale=0.02, size=(8, 3, 6)) + np.array([0.0, 0.01, 0.0
 def test_default_is_wilcoxon_with_holm():
     found = compare_scores(FRAME, random_state=0, over="datasets")
     assert found.method == "wilcoxon"
-    assert "own scores only" in found.reason
+    assert "own scores only" in found.extra.reason
     rows, columns = np.triu_indices(4, 1)
     single = [pair.extra.pvalue_alone for pair in found.differences.values()]
     areas = FRAME.to_numpy()
@@ -52,9 +52,9 @@ def test_holm_of_wilcoxon_equals_scikit_posthocs():
     expected = [1.0, 0.7541834088302461, 0.01096459802840588, 0.007310424397226178]
     assert_allclose(found.to_matrix("pvalue")[0], [*expected, 0.02350162916397236], rtol=1e-6)
     assert_allclose(found.omnibus.details["chi_squared_pvalue"], 0.0014397614588575556)
-    assert_allclose(found.critical_difference, 1.630142947768727, rtol=1e-4)
+    assert_allclose(found.extra.critical_difference, 1.630142947768727, rtol=1e-4)
     ranks = [4.285714285714286, 3.5714285714285716, 2.357142857142857, 2.2857142857142856, 2.5]
-    assert_allclose(found.mean_ranks, ranks)
+    assert_allclose(found.extra.mean_ranks, ranks)
 
 
 def test_equal_scores_are_left_out_of_the_test_and_kept_in_the_interval():
@@ -75,15 +75,15 @@ def test_equal_scores_are_left_out_of_the_test_and_kept_in_the_interval():
 def test_the_test_is_chosen_aloud():
     few = compare_scores(FRAME[:5], over="datasets")
     assert few.method == "nemenyi"
-    assert "smallest P-value of Wilcoxon's test is 0.38" in few.reason
-    assert few.reason in " ".join(str(few).split())
+    assert "smallest P-value of Wilcoxon's test is 0.38" in few.extra.reason
+    assert few.extra.reason in " ".join(str(few).split())
     assert np.isinf(few.to_matrix("low")[0, 1])
     two = compare_scores(FRAME.iloc[:5, :2], over="datasets")
     assert two.method == "wilcoxon"
-    assert "cannot reject" in two.reason
+    assert "cannot reject" in two.extra.reason
     assert two.omnibus is None
     asked = compare_scores(FRAME, method="nemenyi", over="datasets")
-    assert asked.reason == "The test was chosen by the user."
+    assert asked.extra.reason == "The test was chosen by the user."
     assert few.tied == [tuple(few.names[place] for place in few.order)]
 
 
@@ -115,8 +115,8 @@ def test_forms_of_scores(form):
     }
     found = compare_scores(forms[form], random_state=0, over="datasets")
     assert found.names == tuple(names)
-    assert found.datasets == tuple(datasets)
-    assert_allclose(found.scores, means)
+    assert found.extra.datasets == tuple(datasets)
+    assert_allclose(found.extra.scores, means)
     expected = compare_scores(means, random_state=0, over="datasets")
     assert_allclose(found.to_matrix("pvalue"), expected.to_matrix("pvalue"))
     assert_allclose(found.to_matrix("low"), expected.to_matrix("low"))
@@ -146,7 +146,7 @@ def test_order_of_rows_never_matters(seed, spell):
     mixed = frame.sample(frac=1, random_state=seed)
     found = compare_scores(mixed, over="datasets")
     assert str(found) == str(ordered)
-    assert_allclose(found.scores, expected.scores, rtol=1e-12)
+    assert_allclose(found.extra.scores, expected.extra.scores, rtol=1e-12)
 
 
 def change(column, value, *rows):
@@ -180,14 +180,17 @@ def test_missing_scores():
     with pytest.raises(ValueError, match=r"'C4.5\+m' has no score on 'cmc' .*; missing='drop'"):
         compare_scores(gaps, over="datasets")
     found = compare_scores(gaps, missing="drop", random_state=0, over="datasets")
-    assert found.dropped == ("cmc",)
+    assert found.extra.dropped == ("cmc",)
     assert "1 dropped: cmc" in str(found)
     expected = compare_scores(FRAME.drop("cmc"), over="datasets", random_state=0)
     assert_allclose(found.to_matrix("pvalue"), expected.to_matrix("pvalue"))
     nested = {"one": {"a": 1.0, "b": 2.0}, "two": {"a": 1.0}, "three": {"a": 1.0, "b": 3.0}}
     with pytest.raises(ValueError, match="'b' has no score on 'two'"):
         compare_scores(nested, over="datasets")
-    assert compare_scores(nested, missing="drop", over="datasets").datasets == ("one", "three")
+    assert compare_scores(nested, missing="drop", over="datasets").extra.datasets == (
+        "one",
+        "three",
+    )
 
 
 def test_skillings_and_mack():
@@ -219,7 +222,7 @@ def test_pairs_of_kept_scores_are_tested_on_their_own_data_sets():
         assert_allclose(kept[one].extra.pvalue_alone, alone.to_matrix("pvalue")[0, 1])
         assert_allclose(kept.to_matrix()[a, b], alone.to_matrix()[0, 1])
     assert_allclose(kept.values, np.nanmean(scores, axis=0))
-    assert np.all((kept.mean_ranks >= 1) & (kept.mean_ranks <= 3))
+    assert np.all((kept.extra.mean_ranks >= 1) & (kept.extra.mean_ranks <= 3))
     assert "both scores" in str(kept)
     with pytest.raises(ValueError, match="method must be 'wilcoxon' for missing scores"):
         compare_scores(scores, missing="keep", method="nemenyi", over="datasets")
@@ -283,3 +286,16 @@ def test_few_discordant_samples_are_tested_exactly():
     assert_allclose(two.difference.pvalue, 0.25)
     one_sided = {"method": "max_t", "alternative": "greater", "random_state": 0}
     assert_allclose(compare_predictions(y, {"a": a, "b": b}, **one_sided).difference.pvalue, 0.125)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("method", ["max_t", "mcnemar", "cochran_q", "delong"])
+@pytest.mark.parametrize("n_groups", [2, 3, 4])
+def test_groups_that_agree_by_chance_are_no_evidence(n_groups, method):
+    """All groups have the same difference, so their spread is 0, and unknown."""
+    y, groups = np.tile([0, 0, 0, 1, 1] * 4, n_groups), np.repeat(np.arange(n_groups), 20)
+    worse = np.where(np.arange(len(y)) % 10 < 2, 1 - y, y)
+    found = compare_predictions(y, {"a": y, "b": worse}, groups=groups, method=method).difference
+    assert found.value > 0
+    assert np.isnan(found.pvalue)
+    assert np.isnan(found.interval.low)

@@ -1,7 +1,5 @@
 """Methods of error_interval against their definitions, by plain loops."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from helpers.error_tasks import (
@@ -22,7 +20,7 @@ from reference import intervals as reference
 from scipy.stats import norm, t
 from sklearn.linear_model import LogisticRegression
 
-from skeval._resampling.plans import deal_folds, repeated_folds, subsamples, subsamples_of_halves
+from skeval._resampling.plans import deal_folds, repeated_folds, subsamples
 from skeval._resampling.sampling_units import units_of
 from skeval.model_selection import bootstrap_error, error_interval, perturbation_interval
 from skeval.utils._checks import child_seed, root_seed
@@ -58,23 +56,6 @@ def test_corrected_t(task):
     result = found(task, "corrected_t", n_repeats=7, test_size=0.2)
     expected = reference.corrected_t(model, X, y, splits, loss)
     assert_agrees(result, task, *expected, t.ppf(0.95, 6))
-
-
-@tasks
-def test_conservative_z(task):
-    model, y, _, loss = TASKS[task]
-    plan = subsamples_of_halves(units_of(target_of(task)), 3, 3, 4, root_seed(SEED))
-    splits = splits_of(plan)
-    halves = [splits[start : start + 3] for start in range(3, len(splits), 3)]
-    for one, other in zip(halves[::2], halves[1::2], strict=True):
-        rows = [{*train, *test} for train, test in (*one, *other)]
-        assert all(a == b for a, b in pairwise(rows[:3]))
-        assert not rows[0] & rows[3]
-        assert {len(half) for half in rows} == {N // 2}
-    result = found(task, "conservative_z", n_repeats=3, n_pairs=4)
-    pairs = list(zip(halves[::2], halves[1::2], strict=True))
-    assert_agrees(result, task, *reference.conservative_z(model, X, y, splits[:3], pairs, loss))
-    assert result.extra.n_fits == (2 * 4 + 1) * 3
 
 
 @tasks

@@ -13,7 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval.model_selection import (
     CriticalDifferenceDisplay,
-    DifferencesDisplay,
     EstimatesDisplay,
     NullDistributionDisplay,
     PerturbationDisplay,
@@ -176,7 +175,7 @@ def test_diagram_draws_ranks_and_groups(many):
 
 def test_names_of_twenty_are_apart_and_within_the_figure(many):
     names = [f"a classifier of a long name {place:02d}" for place in range(20)]
-    frame = pd.DataFrame(many.scores, columns=names)
+    frame = pd.DataFrame(many.extra.scores, columns=names)
     comparison = compare_scores(frame, over="datasets", method="nemenyi", random_state=0)
     display = CriticalDifferenceDisplay.from_result(comparison)
     assert overlaps(display) == []
@@ -186,30 +185,16 @@ def test_names_of_twenty_are_apart_and_within_the_figure(many):
         assert frame.x0 <= box.x0
         assert box.x1 <= frame.x1
         assert frame.y0 <= box.y0
-    nine = compare_scores(many.scores[:, :9], random_state=0, over="datasets")
-    for one in (nine, many):
-        assert overlaps(DifferencesDisplay.from_result(one)) == []
 
 
-def test_heat_map_draws_differences_of_either_result(many):
-    display = DifferencesDisplay.from_result(many)
-    order = many.order
-    np.testing.assert_array_equal(
-        display.image_.get_array(), many.to_matrix()[np.ix_(order, order)]
-    )
-    value, low, high = (
-        many.to_matrix(what)[order[0], order[1]] for what in ("value", "low", "high")
-    )
-    expected = f"{value:.3f}\n{low:.3f} to\n{high:.3f}"
-    assert display.texts_[0].get_text() == expected
-    opacity = display.image_.get_alpha()
-    assert opacity[0, -1] > opacity[0, 1]
+def test_a_comparison_is_drawn_as_the_differences_of_its_pairs():
     three = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(), "stump": shallow()}
     found = compare_classifiers(three, *load_iris(return_X_y=True), cv=5, random_state=0)
-    display = DifferencesDisplay.from_result(found)
-    assert display.names[-1] == "stump"
-    few = DifferencesDisplay.from_result(compare_scores(demsar_areas()[:4], over="datasets"))
-    assert "no interval" in few.texts_[0].get_text()
+    display = found.plot()
+    assert list(display.names) == ["bayes - tree", "bayes - stump", "tree - stump"]
+    for place, difference in enumerate(found.differences.values()):
+        drawn = display.values[place], display.lows[place], display.highs[place]
+        assert drawn == (difference.value, *difference.interval)
 
 
 def shallow():

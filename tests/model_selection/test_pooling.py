@@ -1,25 +1,23 @@
 """Pooled estimates of sites, against R's metafor and statsmodels."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
+from scipy.special import expit, logit
 from sklearn.exceptions import FitFailedWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
 from skeval._inference.designs import PooledRate, SiteCounts
-from skeval.metrics import sensitivity_score
-from skeval.model_selection import (
-    Estimate,
-    EstimatesDisplay,
-    cross_val_error,
-    metric_interval,
-    new_site_error,
-    pool_estimates,
+from skeval.model_selection import EstimatesDisplay, cross_val_error, new_site_error
+from skeval.model_selection._pooling import (
+    count_errors,
+    describe_site,
+    find_between,
+    pool,
+    pool_sites,
 )
-from skeval.model_selection._pooling import count_errors, find_between, pool
 
 # Trials of the BCG vaccine (Colditz et al. 1994): with and without tuberculosis, of the treated and
 # of the others, as metafor has them in `dat.bcg`.
@@ -119,19 +117,6 @@ def test_weights_of_samples_are_those_of_their_sites():
     assert found.replicates == pytest.approx(folds.replicates)
 
 
-def test_numbers_and_estimates_are_pooled_alike():
-    values, variances = log_relative_risks()
-    errors = np.sqrt(variances)
-    given = {
-        at: Estimate(name="x", value=value, standard_error=error, method="given")
-        for at, (value, error) in enumerate(zip(values.tolist(), errors.tolist(), strict=True))
-    }
-    one, other = pool_estimates(values, errors), pool_estimates(given)
-    assert (one.value, str(one.interval)) == (other.value, str(other.interval))
-    assert one.value == pytest.approx(-0.7145, abs=5e-5)
-    assert one.details["between"] ** 2 == pytest.approx(0.3132, abs=5e-5)
-
-
 def test_an_error_of_0_has_a_weight():
     found = new_site_error(
         LogisticRegression(), X, np.where(SITE == "town 0", X[:, 0] > 0, Y), SITE
@@ -161,61 +146,83 @@ def test_weights_reduce_the_samples_of_a_site_without_errors():
     assert found.interval.high > 10 * plain.interval.high
 
 
-def test_a_share_of_1_counts_its_own_samples():
-    """Sensitivity 10 of 10 among 200 samples has the weight of 10, not of 200."""
-    sites = {}
-    for at, (hits, positives) in enumerate([(10, 10), (80, 100), (78, 100), (9, 12)]):
-        truth, called = (1 * (np.arange(200) < count) for count in (positives, hits))
-        sites[at] = metric_interval(sensitivity_score, truth, called)
+def test_an_error_of_1_counts_its_own_samples():
+    """10 errors of 10 have the weight of 10 samples."""
+    sites = {
+        at: describe_site("error rate", hits / n, 0.0, 0.95, n, n)
+        for at, (hits, n) in enumerate([(10, 10), (80, 100), (78, 100), (9, 12)])
+    }
     counted = count_errors(sites)
     assert counted.sizes == pytest.approx([10, 100, 100, 12], rel=1e-6)
     assert counted.errors == pytest.approx([10, 80, 78, 9], rel=1e-6)
-    low, high = (
-        pool_estimates({name: sites[name] for name in kept}, scale="binomial").value
-        for kept in ([1, 2, 3], [0, 1, 2, 3])
-    )
-    assert high - low < 0.03
 
 
 def test_one_imprecise_site_does_not_widen_the_prediction():
-    values = [0.05, 0.12, 0.18, 0.02, 0.11, 0.3]
+    values = np.array([0.05, 0.12, 0.18, 0.02, 0.11, 0.3])
     ends = [
-        pool_estimates(values, [0.03] * 5 + [error], scale="identity").confidence_interval(
-            method="prediction"
-        )
+        pool(values, np.array([0.03] * 5 + [error]) ** 2).prediction_limits(0.95)
         for error in (10.0, 100.0, 1e4)
     ]
     for one in ends:
-        assert tuple(one) == pytest.approx((ends[0].low, ends[0].high), abs=1e-3)
+        assert one == pytest.approx(ends[0], abs=1e-3)
 
 
-RATE = metric_interval("accuracy", Y, Y)
+def pool_rates(errors, sizes):
+    """Return the pooled rate of sites with these counts."""
+    sites = {
+        at: describe_site("error rate", x / n, 0.0, 0.95, n, n)
+        for at, (x, n) in enumerate(zip(errors, sizes, strict=True))
+    }
+    return pool_sites(sites, "binomial", 0.95, (0.0, 1.0), 0)
 
 
-def test_sites_have_the_names_that_they_are_given():
-    values, errors = {"a": 0.1, "b": 0.3, "c": 0.2}, {"c": 0.03, "a": 0.01, "b": 0.02}
-    expected = pool_estimates([0.1, 0.3, 0.2], [0.01, 0.02, 0.03])
-    series = pd.Series(values), pd.Series(errors)[list(values)]
-    for form in ((values, errors), (values, [0.01, 0.02, 0.03]), series):
-        found = pool_estimates(*form)
-        assert list(found.details["sites"]) == ["a", "b", "c", "another site"]
-        assert (found.value, found.interval) == (expected.value, expected.interval)
-    assert pool_estimates([RATE, RATE]).value == pool_estimates({"u": RATE, "v": RATE}).value
+def test_few_sites_have_hartung_and_knapps_interval_of_log_odds():
+    errors, sizes = np.array([12, 25, 30]), np.array([60, 60, 80])
+    found = pool_rates(errors, sizes)
+    y, rate = np.log((errors + 0.5) / (sizes - errors + 0.5)), errors.sum() / sizes.sum()
+    v = 1 / (sizes * rate * (1 - rate))
+    w = 1 / (v + find_between(y, v))
+    mean = w @ y / w.sum()
+    half = stats.t.isf(0.025, 2) * np.sqrt(w @ (y - mean) ** 2 / 2 / w.sum())
+    assert found.interval.method == "hartung_knapp"
+    assert tuple(found.interval) == pytest.approx(tuple(expit([mean - half, mean + half])))
+    assert found.value == pytest.approx(expit(mean))
+
+
+def test_few_sites_that_agree_have_at_least_the_normal_interval():
+    found = pool_rates([20, 20, 20], [100, 100, 100])
+    y, error = np.log(20.5 / 80.5), np.sqrt(1 / (300 * 0.2 * 0.8))
+    normal = expit(y + stats.norm.isf(0.025) * error * np.array([-1, 1]))
+    assert tuple(found.interval) == pytest.approx(tuple(normal))
+
+
+@pytest.mark.parametrize(
+    ("errors", "sizes"), [([4, 6], [40, 40]), ([1, 3, 2], [40, 50, 60]), ([9] * 6, [40] * 6)]
+)
+def test_few_errors_and_other_numbers_of_sites_have_the_mixed_model(errors, sizes):
+    assert pool_rates(errors, sizes).interval.method == "binomial"
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.5, 1.0])
+def test_few_sites_cover(spread):
+    """Sites of 40 to 160 samples: coverage, and the width without variation between sites."""
+    rng, covered, widths = np.random.default_rng(0), 0, []
+    for _ in range(150):
+        sizes = np.round(40 * 4 ** rng.random(3)).astype(int)
+        errors = rng.binomial(sizes, expit(logit(0.3) + spread * rng.normal(size=3)))
+        low, high = pool_rates(errors, sizes).interval
+        covered += low <= 0.3 <= high
+        pooled = stats.binomtest(int(errors.sum()), int(sizes.sum())).proportion_ci(method="wilson")
+        widths.append((high - low) / (pooled.high - pooled.low))
+    assert stats.binom.cdf(covered, 150, 0.94) > 0.001
+    if spread == 0:
+        assert np.median(widths) < 2
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pool_estimates([0.1, 0.2]), "or numbers with standard_errors"),
-        (lambda: pool_estimates([0.1], [0.2]), "two sites"),
-        (lambda: pool_estimates([RATE, RATE], [0.1, 0.1]), "standard_errors must be None"),
-        (lambda: pool_estimates([0.1, 0.2], [0.1, 0.0]), "above 0"),
-        (lambda: pool_estimates([0.1, 0.2], [0.1, -0.1]), "above 0"),
-        (lambda: pool_estimates({"a": 0.1, "b": 0.2}, {"a": 0.1, "c": 0.2}), "NaN"),
-        (lambda: pool_estimates([0.1, -0.2], [0.1, 0.1], scale="log"), "scale='log'"),
-        (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1, 0.1]), "for each of the estimates"),
-        (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1], scale="probit"), "scale must"),
-        (lambda: pool_estimates({"a": 1, "b": 2}), "Estimates of one quantity"),
+        (lambda: new_site_error(LogisticRegression(), X, Y, SITE, scale="probit"), "scale must"),
         (lambda: new_site_error(LogisticRegression(), X, Y, None), "name the site"),
         (lambda: new_site_error(LogisticRegression(), X, Y, np.arange(240)), "two samples"),
     ],
@@ -225,13 +232,27 @@ def test_bad_input_is_refused(call, message):
         call()
 
 
-def test_sites_without_a_rate_or_a_weight_are_errors_and_equal_sites_do_not_differ():
-    options = {"scale": "binomial"}
-    with pytest.raises(ValueError, match=r"must lie in \[0, 1\] for scale=.binomial., got 1.2"):
-        pool_estimates([1.2, 0.3], [0.1, 0.1], **options)
-    equal = pool_estimates([1.0, 1.0, 1.0], [0.1, 0.2, 0.3], scale="identity")
-    assert equal.value == 1.0
-    assert equal.interval.low < 1 < equal.interval.high
+def test_a_scale_that_the_errors_do_not_have_is_refused():
+    number = X[:, 0] * 9
+    with pytest.raises(ValueError, match=r"scale must not be .binomial. for errors outside"):
+        new_site_error(LinearRegression(), X[:, 1:], number, SITE, scale="binomial")
+    exact = X[:, 0] + (SITE == "town 0")
+    with pytest.raises(ValueError, match=r"scale must not be .log. for errors of 0"):
+        new_site_error(Constant(), X, np.where(SITE == "town 0", 0.0, exact), SITE, scale="log")
+
+
+class Constant(LinearRegression):
+    """Predicts 0."""
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+def test_equal_sites_do_not_differ():
+    equal = pool(np.ones(3), np.array([0.1, 0.2, 0.3]) ** 2)
+    assert equal.mean == 1.0
+    low, high = equal.limits(0.95)
+    assert low < 1 < high
 
 
 def test_a_site_whose_fit_fails_is_left_out_with_a_warning():

@@ -119,7 +119,7 @@ def test_losses_have_intervals_above_zero(name, loss, seed):
 
 
 FORMS = ("auto", "cross_validation", "holdout", "cv_wald", "corrected_t", "nested_cv", "oob")
-FORMS += ("resubstitution", "conservative_z", ".632+")
+FORMS += ("resubstitution", ".632+")
 """Methods with all forms of intervals of mean losses."""
 
 

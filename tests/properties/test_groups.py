@@ -53,20 +53,17 @@ from skeval.model_selection import (
     bootstrap_score,
     compare_classifiers,
     compare_predictions,
-    compare_readers,
     compare_scores,
     cross_val_error,
     error_interval,
     feature_importance,
     holdout_error,
-    judge_assisted_interval,
     learning_curve_band,
     metric_interval,
     new_site_error,
     permutation_test,
     perturbation_interval,
     resubstitution_error,
-    run_over_datasets,
     score_interval,
     threshold_measures,
     tuning_optimism,
@@ -190,15 +187,12 @@ def take_groups():
     """The calls of every public function that takes groups, for groups to be given."""
     data, score = (TABLE, LABELS), np.linspace(0, 1, N)
     bayes, pair, drawn = GaussianNB(), (TRUTH, score), {"n_resamples": 9, "random_state": 0}
-    readings = {"a": np.stack([score, score**2]), "b": np.stack([LABELS, score])}
     searched = GridSearchCV(bayes, {"var_smoothing": [1e-9, 1e-3]}, cv=2)
     of_pairs = {"method": "permutation", "metric": error_rate}
     cases = [
         (tuning_optimism, (searched, *data), FEW),
         (new_site_error, (bayes, *data), {}),
         (bootstrap_score, (LogisticRegression(), *data), {"n_resamples": 3, "random_state": 0}),
-        (compare_readers, (TRUTH, readings), {}),
-        (judge_assisted_interval, (TRUTH, LABELS, []), {}),
         (holdout_error, (TRUTH, LABELS), {}),
         (metric_interval, (error_rate, TRUTH, LABELS), drawn | {"method": "percentile"}),
         (compare_predictions, (TRUTH, [LABELS, 1 - TRUTH]), drawn | of_pairs),
@@ -217,9 +211,6 @@ def take_groups():
     items = np.column_stack([score, score[::-1], LABELS])
     calls = {
         "CV2FeatureSelectionPipeline.fit": selecting.fit,
-        "run_over_datasets": lambda *data, groups: run_over_datasets(
-            {"a": bayes}, {"b": data}, groups={"b": groups}, cv=3, random_state=0
-        ),
         "PerturbationResamplingSVC.fit": lambda *data, groups: (
             clone(perturbed).fit(*data, groups=groups).cv_error_
         ),
@@ -431,7 +422,6 @@ REFUSES = set(fit_all(None)) | {
     "BootstrapSplit.split",
     "bootstrap_score",
     "new_site_error",
-    "run_over_datasets",
 }
 """What fits models, of which no folds keep two crossed kinds apart, or exchanges whole groups."""
 
@@ -445,13 +435,6 @@ def test_what_every_function_does_with_several_kinds_of_groups(name):
         seeded["random_state"] = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if name == "compare_readers":
-            with pytest.raises(ValueError, match="groups must be of one kind"):
-                function(*arguments, groups=CROSSED, **seeded)
-            assert str(function(*arguments, groups=NESTED)) == str(
-                function(*arguments, groups=UNITS % 3)
-            )
-            return
         if name in REFUSES:
             with pytest.raises(ValueError, match=r"groups must .*2 kinds that cross"):
                 function(*arguments, groups=CROSSED, **seeded)

@@ -38,13 +38,6 @@ CALLS = {
     "permutation_test": lambda **options: skeval.permutation_test(
         NEAREST, X, Y, n_permutations=5, **options
     ),
-    "run_over_datasets": lambda groups=None, **options: model_selection.run_over_datasets(
-        {"one": NEAREST},
-        {"a": (X, Y)},
-        groups=None if groups is None else {"a": groups},
-        error_score="raise",
-        **options,
-    ),
     "perturbation_interval": lambda **options: model_selection.perturbation_interval(
         SVC(kernel="linear"), X, Y, **options
     ),

@@ -85,7 +85,6 @@ RESULTS |= {
     "calibration_measures",
     "matrices_precision_recall_fscore",
     "net_benefit",
-    "validation_size",
     "precision_recall_curve_band",
     "roc_curve_band",
 }

@@ -4,7 +4,6 @@ import importlib
 import inspect
 import re
 from collections.abc import Mapping
-from functools import partial
 from numbers import Real
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import make_scorer
 
 import skeval.metrics
-from skeval.metrics import Curve, make_clustering_scorer, probability_cost, validation_size
+from skeval.metrics import Curve, make_clustering_scorer, probability_cost
 from skeval.model_selection import Estimate
 
 PAGE = Path(__file__).parents[2] / "doc" / "api" / "metrics.rst"
@@ -43,7 +42,6 @@ CALLS = {
     name: (FAMILIES[family][name], data) for family, name, data in sound_calls() if name in TABLE
 }
 CALLS["probability_cost"] = probability_cost, (0.2,)
-CALLS["validation_size"] = partial(validation_size, roc_auc=0.8, log_odds=(0.0, 1.0)), (0.2,)
 KINDS = {
     "number": lambda value: isinstance(value, Real),
     "tuple": lambda value: isinstance(value, tuple),

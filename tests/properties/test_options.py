@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 
 from skeval.datasets import make_gaussian_classes
 from skeval.metrics import get_scorer, probability_cost
-from skeval.model_selection import BootstrapSplit, compare_scores, comparison_power, holdout_size
+from skeval.model_selection import BootstrapSplit, holdout_size
 
 NONSENSE = [None, True, False, -1, 0, 1, 2, 0.5, 1.5, -0.0, np.nan, np.inf, -np.inf, np.int64(2)]
 NONSENSE += ["", "nonsense", b"bytes", 1j, (), [], {}, [0.5], ["x"], np.array([1, 2]), np.zeros(0)]
@@ -164,13 +164,6 @@ CALLS = {
     "holdout_size": (holdout_size, {"error": 0.1, "half_width": 0.03}),
     "make_gaussian_classes": (make_gaussian_classes, {"n_samples": 20, "n_features": 3}),
     "get_scorer": (get_scorer, {"name": "f1"}),
-    "comparison_power": (
-        comparison_power,
-        {
-            "comparison": compare_scores([[1.0, 3], [2, 5], [3, 7]] * 3, over="datasets"),
-            "n_simulations": 20,
-        },
-    ),
     "BootstrapSplit": (with_options_of(BootstrapSplit)(splits), {"n_splits": 3}),
 }
 

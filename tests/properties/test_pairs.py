@@ -21,10 +21,8 @@ SCORE = (Y + 2 * RNG.random(N)) / 3
 ARGUMENTS = {
     "y_true": Y,
     "labels_true": Y,
-    "y_human": Y,
     "y_pred": (SCORE > 0.6).astype(int),
     "labels_pred": (SCORE > 0.6).astype(int),
-    "judge": SCORE,
     "y_score": SCORE,
     "y_proba": SCORE,
     "predictions": (SCORE > 0.6).astype(int),
@@ -41,9 +39,9 @@ for module in (skeval, metrics, cluster, model_selection):
         function = getattr(module, name)
         if inspect.isfunction(function) and function.__module__.startswith("skeval"):
             parameters = inspect.signature(function).parameters
-            if {"y_true", "labels_true", "y_human"} & {*parameters}:
+            if {"y_true", "labels_true"} & {*parameters}:
                 PAIRED[name] = function
-del PAIRED["evaluate_clusterer"], PAIRED["compare_readers"]  # X; scores with cases in columns
+del PAIRED["evaluate_clusterer"]  # X
 MORE = {
     "metric_interval": {"metric": "accuracy"},
     "threshold_measures": {"threshold": 0.5},
@@ -124,21 +122,11 @@ def test_masked_values_are_refused(name):
             call(name, arguments | {key: masked})
 
 
-def read_three_times(score):
-    """Return scores of three readers: cases are columns of a frame, or of an array."""
-    rows = [score, score**2, score * np.arange(N)]
-    return pd.DataFrame(rows) if isinstance(score, pd.Series) else np.ma.stack(rows)
-
-
 UNPAIRED = {
     "splits": lambda a, b: model_selection.compare_scores({"a": a, "b": b}, test_train_ratio=0.1),
     "items": lambda a, b: model_selection.compare_scores({"a": a, "b": b}, over="items"),
     "groups": lambda a, b: model_selection.compare_scores(
         pd.DataFrame({"a": a, "b": a**2}), over="items", groups=b.round(1)
-    ),
-    "sites": model_selection.pool_estimates,
-    "readers": lambda a, b: model_selection.compare_readers(
-        Y, {"a": read_three_times(a), "b": read_three_times(b)}
     ),
 }
 

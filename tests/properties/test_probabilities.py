@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 
 import skeval
 from skeval import metrics
-from skeval.metrics import expected_calibration_error, score_decomposition, validation_size
+from skeval.metrics import expected_calibration_error, score_decomposition
 from skeval.model_selection import (
     compare_predictions,
     cross_val_error,
@@ -70,8 +70,6 @@ def test_columns_of_two_systems_are_refused():
     for name in ("ece", "decomposition", "log_loss"):
         with pytest.raises(ValueError, match="one class or system"):
             READERS[name](y, two)
-    with pytest.raises(ValueError, match=r"y_proba\[:, 1\]"):
-        validation_size(0.3, y_proba=np.c_[1 - P[:, 2], P[:, 2]])
 
 
 class Unnormalized(ClassifierMixin, BaseEstimator):

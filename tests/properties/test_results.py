@@ -22,8 +22,6 @@ from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.metrics.cluster import internal_indices
 from skeval.model_selection import (
     compare_classifiers,
-    compare_scores,
-    comparison_power,
     holdout_size,
     metric_interval,
     permutation_test,
@@ -54,9 +52,6 @@ LOOSE = {  # made by more than data
         indices=["silhouette"],
     )["silhouette"],
     "a difference": lambda: compare_classifiers([TREE, STUMP], X, Y, cv=3).difference,
-    "a power": lambda: comparison_power(
-        compare_scores(X, over="datasets", random_state=0), n_simulations=20, random_state=0
-    ),
     "several reports": lambda: skeval.evaluate({"one": TREE, "two": STUMP}, X, Y, **FEW),
     "several labels": lambda: skeval.evaluate_predictions(
         np.column_stack([Y, Y[::-1]]), np.column_stack([Y, Y]), random_state=0

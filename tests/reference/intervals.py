@@ -63,16 +63,6 @@ def corrected_t(model, X, y, splits, loss):
     return mean(means), math.sqrt(variance(means)) * math.sqrt(factor)
 
 
-def conservative_z(model, X, y, splits, pairs, loss):
-    """`pairs` holds, for each division, the splits of one half and those of the other."""
-
-    def error(of):
-        return mean([mean(losses_of(model, X, y, train, test, loss)) for train, test in of])
-
-    s2 = sum((error(one) - error(other)) ** 2 for one, other in pairs) / (2 * len(pairs))
-    return error(splits), math.sqrt(s2)
-
-
 def nested_cv(model, X, y, repeats, K, loss):
     """`repeats` holds the fold of each row; K^2 separate fits for each of them."""
     n, a_minus_b, all_in, all_out = len(y), [], [], []

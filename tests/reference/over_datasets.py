@@ -1,6 +1,6 @@
 """The slow, obvious definitions of the tests of classifiers over data sets."""
 
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 
@@ -14,16 +14,6 @@ def mean_ranks(scores):
             same = sum(other == row[j] for other in row)
             means[j] += (better + (same + 1) / 2) / n
     return means
-
-
-def friedman_pvalue(ranks):
-    """By all orders of the ranks of every row."""
-
-    def size(rows):
-        return sum(sum(column) ** 2 for column in zip(*rows, strict=True))
-
-    tables = list(product(*(permutations(row) for row in ranks)))
-    return sum(size(table) >= size(ranks) - 1e-9 for table in tables) / len(tables)
 
 
 def signed_rank_pvalue(differences):

@@ -82,6 +82,8 @@ def test_the_order_of_arguments_is_named():
 
     clusterer, X = object(), np.zeros((3, 2))
     assert judge(clusterer, X, k=3) == judge(clusterer=clusterer, X=X, k=3) == 3
+    with pytest.raises(TypeError, match=r"the call is judge\(clusterer, X\), .* by name, got"):
+        judge(clusterer, X, 3)
     for args, kwargs in (
         ((X, clusterer), {}),
         ((X,), {}),

@@ -77,7 +77,6 @@ def test_wherever_an_estimator_is_taken(kind):
     for call in (
         lambda: model_selection.compare_classifiers(two, X, Y),
         lambda: skeval.evaluate(two, X, Y),
-        lambda: model_selection.run_over_datasets(two, {"d": (X, Y)}),
         lambda: feature_selection.selection_bias(SelectKBest(k=1), kind(), X, Y),
     ):
         with pytest.raises(TypeError, match=MESSAGE.format(kind.__name__)):

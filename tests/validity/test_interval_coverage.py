@@ -441,7 +441,6 @@ def coverage_of_methods(n, p, separation, n_sets, methods):
 SHORT = {
     "repeated_cv": {"n_repeats": 5},
     "corrected_t": {"method": "corrected_t", "n_repeats": 25},
-    "conservative_z": {"method": "conservative_z", "n_repeats": 5},
     "nested_cv": {"method": "nested_cv", "n_repeats": 4},
 }
 
@@ -456,7 +455,6 @@ def test_recommended_methods_cover():
 LONG = {
     "repeated_cv": {},
     "nested_cv": {"method": "nested_cv"},
-    "conservative_z": {"method": "conservative_z"},
     "corrected_t": {"method": "corrected_t"},
 }
 
