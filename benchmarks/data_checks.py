@@ -31,11 +31,12 @@ from sklearn.preprocessing import TargetEncoder
 
 from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks import (
+    check_order,
+    check_perfection,
     check_split_order,
+    describe_table,
     name_columns,
-    warn_of_order,
-    warn_of_perfection,
-    write_data_warnings,
+    run_checks,
 )
 
 Rng = np.random.Generator
@@ -167,9 +168,9 @@ def draw_populations(rng: Rng, n: int) -> Sample:
 
 
 def draw_gene(rng: Rng, n: int) -> Sample:
-    """A gene that is expressed in one class only."""
+    """An amount that is zero in one class only, but for a few rows."""
     X, y, *_ = draw_gaussian(rng, n)
-    X[:, 4] = y * rng.gamma(4, 1, n)
+    X[:, 4] = np.where(rng.random(n) < 0.01, 0, y * rng.gamma(4, 1, n))
     return Sample(X, y)
 
 
@@ -291,13 +292,11 @@ def draw_doses(rng: Rng, n: int, n_doses: int) -> Sample:
     return Sample(np.column_stack([dose, rng.normal(size=n)]), (rng.random(n) < dose).astype(int))
 
 
-def draw_filled(rng: Rng, n: int, center: Callable[..., float], by_class: bool) -> Sample:
-    """Features without effect; a fifth of one is filled with a center, of its class or of all."""
+def draw_filled(rng: Rng, n: int) -> Sample:
+    """Features without effect; a fifth of one is filled with the mean."""
     X, y, *_ = draw_gaussian(rng, n, shift=0)
     is_missing = rng.random(n) < 0.2
-    for of_class in (y == 0, y == 1):
-        known = ~is_missing & (of_class if by_class else True)
-        X[is_missing & of_class, 1] = center(X[known, 1])
+    X[is_missing, 1] = X[~is_missing, 1].mean()
     return Sample(X, y)
 
 
@@ -384,7 +383,6 @@ CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "separable, one decimal": draw_rounded_apart,
     "linear class with noise": draw_noisy_line,
     "separable populations": draw_populations,
-    "on/off gene": draw_gene,
     "calibration curve": draw_calibration,
     "classes are clusters": draw_class_clusters,
     "eight clusters": draw_clusters,
@@ -403,7 +401,7 @@ CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "three doses": partial(draw_doses, n_doses=3),
     "eleven risks": partial(draw_doses, n_doses=11),
     "logarithms of counts by class": draw_class_counts,
-    "filled with the mean": partial(draw_filled, center=np.mean, by_class=False),
+    "filled with the mean": draw_filled,
     "expanded table of counts": draw_expanded,
     "open from nine to five": draw_hours,
     "more missing values in one class": lambda r, n: draw_missing(r, n, (0.05, 0.3)),
@@ -455,20 +453,6 @@ def draw_patients_in_order(rng: Rng, n: int) -> Sample:
     return Sample(X, (patient > n / 10).astype(int))
 
 
-def draw_smote(rng: Rng, n: int, p: int = 5) -> Sample:
-    """Interpolate a minority class of one in five up to half, between 5 nearest neighbors."""
-    n_rare = n // 8
-    rare, common = rng.normal(size=(n_rare, p)), rng.normal(size=(n // 2, p))
-    near = np.argsort(((rare[:, None] - rare[None]) ** 2).sum(axis=2), axis=1)[:, 1:6]
-    start = rng.integers(0, n_rare, n // 2 - n_rare)
-    end = near[start, rng.integers(0, near.shape[1], len(start))]
-    new = rare[start] + rng.random((len(start), 1)) * (rare[end] - rare[start])
-    X = np.vstack([common, rare, new])
-    y = np.r_[np.zeros(len(common), int), np.ones(n_rare + len(new), int)]
-    order = rng.permutation(len(y))
-    return Sample(X[order], y[order])
-
-
 def add_column(sample: Sample, make: Callable[[np.ndarray], np.ndarray]) -> Sample:
     """Append a function of the target as a feature."""
     return sample._replace(X=np.column_stack([sample.X, make(sample.y)]))
@@ -512,24 +496,16 @@ def draw_visits(rng: Rng, n: int) -> Sample:
     return Sample(X, (X[:, 0] + rng.normal(size=n) > 0).astype(int))
 
 
-def draw_defaults(rng: Rng, n: int) -> Sample:
-    """A waiting time that is 64 or 69 for all of one class, and measured for the other."""
-    y = draw_labels(rng, n, 0.3)
-    measured = rng.integers(1, 20, n) * 5
-    waiting = np.where(y == 1, measured, rng.choice([64, 69], n))
-    return Sample(np.column_stack([rng.normal(size=(n, 3)), waiting]), y)
+def draw_indicator(rng: Rng, n: int) -> Sample:
+    """An indicator of one class of three."""
+    y = rng.permutation(np.arange(n) % 3)
+    return Sample(np.column_stack([rng.normal(size=(n, 3)), y == 2]), y)
 
 
 def draw_codes(rng: Rng, n: int) -> Sample:
     """A code of six values that determines the class, in no order."""
     code = rng.integers(0, 6, n)
     return Sample(np.column_stack([rng.normal(size=(n, 3)), code]), np.isin(code, [1, 3, 4]) * 1)
-
-
-def draw_comparison(rng: Rng, n: int) -> Sample:
-    """A class that is decided by which of two measurements with one decimal is larger."""
-    X = rng.gamma(4, 10, (n, 10)).round(1)
-    return Sample(X, (X[:, 3] > X[:, 7]).astype(int))
 
 
 TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
@@ -554,11 +530,14 @@ TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
     ),
     "jittered copies": (
         lambda r, n: repeat_rows(draw_gaussian(r, n), r, noise=0.01, share=0.5),
-        "groups",
+        "near-duplicates",
     ),
-    "jittered copies, four each": (lambda r, n: draw_objects(r, n, 4, 0.01), "groups"),
-    "objects of five": (lambda r, n: draw_objects(r, n, 5, 0.05), "groups"),
-    "pairs, opposite classes": (lambda r, n: draw_objects(r, n, 2, 0.05, "opposite"), "groups"),
+    "jittered copies, four each": (lambda r, n: draw_objects(r, n, 4, 0.01), "near-duplicates"),
+    "objects of five": (lambda r, n: draw_objects(r, n, 5, 0.05), "near-duplicates"),
+    "pairs, opposite classes": (
+        lambda r, n: draw_objects(r, n, 2, 0.05, "opposite"),
+        "near-duplicates",
+    ),
     "pairs, opposite, patient outside X": (
         lambda r, n: draw_objects(r, n, 2, 1.0, "opposite outside", p=200),
         "identifier",
@@ -566,8 +545,6 @@ TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
     "patients, outside X": (lambda r, n: draw_objects(r, n, 4, 1.0, "outside"), "identifier"),
     "patients, a feature": (lambda r, n: draw_objects(r, n, 4, 1.0, "feature"), "identifier"),
     "patients numbered, cases first": (draw_patients_in_order, "identifier"),
-    "SMOTE, 5 columns": (draw_smote, "synthetic"),
-    "SMOTE, 30 columns": (partial(draw_smote, p=30), "synthetic"),
     "target, recoded": (
         lambda r, n: add_column(draw_gaussian(r, n), lambda y: 3.0 * y + 1),
         "target-copy",
@@ -586,21 +563,13 @@ TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
     "category, shrunken mean": (partial(draw_encoded, smooth=10.0), "target-encoded"),
     "category, TargetEncoder": (partial(draw_encoded, smooth="auto"), "target-encoded"),
     "category, mean number": (partial(draw_encoded, smooth=0.0, numbers=True), "target-encoded"),
-    "filled with class means": (
-        partial(draw_filled, center=np.mean, by_class=True),
-        "target-imputed",
-    ),
-    "filled with class medians": (
-        partial(draw_filled, center=np.median, by_class=True),
-        "target-imputed",
-    ),
     "visits of patients": (draw_visits, "copies"),
-    "missing in one class": (partial(draw_missing, shares=(0, 0.6)), "missing-by-class"),
+    "missing in one class": (partial(draw_missing, shares=(0.01, 0.99)), "telling-feature"),
+    "zero in one class": (draw_gene, "telling-feature"),
+    "indicator of one class of three": (draw_indicator, "telling-feature"),
     "rounded by class": (partial(draw_rounded, decimals=(3, 1)), "rounded-by-class"),
     "target, sum of features": (partial(draw_parts, combine=np.add), "target-formula"),
     "target, product of features": (partial(draw_parts, combine=np.multiply), "target-formula"),
-    "comparison of two columns": (draw_comparison, "target-formula"),
-    "default value of a class": (draw_defaults, "target-imputed"),
     "row number": (lambda r, n: draw_numbered(r, n, False), "row-number"),
     "row number, shuffled": (lambda r, n: draw_numbered(r, n, True), "row-number"),
     "random walks by date": (lambda r, n: draw_walk(r, n, True), "time-order"),
@@ -608,8 +577,8 @@ TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
 }
 
 
-def find_grave_codes(sample: Sample) -> set[str]:
-    """Return the codes of the grave warnings of a table."""
+def find_codes(sample: Sample) -> dict[str, str]:
+    """Return the codes of the findings of a table, with their severity."""
     X, y = sample.X, np.asarray(sample.y)
     classes = np.unique(y) if y.dtype.kind in "iu" else None
     codes = y if classes is None else np.searchsorted(classes, y)
@@ -617,14 +586,15 @@ def find_grave_codes(sample: Sample) -> set[str]:
     names = list(X.columns) if isinstance(X, pd.DataFrame) else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = write_data_warnings(X, target, None, names, sample.left_out)
+        found = run_checks(describe_table(X, target, None, names, sample.left_out))
         columns = name_columns(X, names)
         if sample.in_time:
             folds = list(TimeSeriesSplit(5).split(y))
             found += check_split_order(columns, sample.left_out, None, folds)
         else:
             found += _check_order(columns, sample, target)
-    return {warning.code for warning in found if warning.headline}
+    notes = {result.code: "note" for result in found if result.outcome == "note"}
+    return notes | {result.code: "serious" for result in found if result.outcome == "serious"}
 
 
 def _check_order(columns: dict[str, np.ndarray], sample: Sample, target: Target) -> list[Any]:
@@ -636,9 +606,9 @@ def _check_order(columns: dict[str, np.ndarray], sample: Sample, target: Target)
     error = predicted - target.codes
     loss = error**2 if target.classes is None else (error != 0).astype(float)
     perfect = not np.any(error) and isinstance(sample.X, np.ndarray)
-    warned = warn_of_perfection(sample.X, target, None) if perfect else []
+    warned = check_perfection(sample.X, target, None) if perfect else []
     result: Any = SimpleNamespace(target=target, row=np.arange(len(target)), loss=loss)
-    return [*warned, *warn_of_order(columns, sample.left_out, None, result, None, folds)]
+    return [*warned, *check_order(columns, sample.left_out, None, result, None, folds)]
 
 
 def count_grave(kind: str, n: int, n_sets: int) -> int:
@@ -648,7 +618,7 @@ def count_grave(kind: str, n: int, n_sets: int) -> int:
     for number in range(n_sets):
         rng = np.random.default_rng([SEED, crc32(kind.encode()), n, number])
         sample = (draw or CLEAN[kind])(rng, n)
-        codes = find_grave_codes(sample)
+        codes = {c for c, severity in find_codes(sample).items() if severity == "serious"}
         count += code in codes if code else bool(codes)
     return count
 

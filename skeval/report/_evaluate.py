@@ -33,10 +33,11 @@ from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.report import _arguments, _findings, _report, _sections, _sentences, _warnings
 from skeval.report._comparison import compare_reports, join_reports
 from skeval.report._data_checks import (
+    check_order,
+    check_perfection,
     check_split_order,
     name_columns,
-    warn_of_order,
-    warn_of_perfection,
+    write_cautions,
     write_data_warnings,
 )
 from skeval.report._outputs import (
@@ -414,7 +415,7 @@ def _warn(
         # the table, and perfect predictions with the features that give them
         cautions = write_data_warnings(inputs.X, target, kept, names, evaluation.left_out)
         if _findings.is_perfect(predictions, metrics):
-            perfect = warn_of_perfection(inputs.X, target, names)
+            perfect = write_cautions(check_perfection(inputs.X, target, names))
             if list_grave(perfect):  # it names the features
                 cautions = [one for one in cautions if one.code != "telling-feature"]
             cautions += perfect
@@ -492,8 +493,9 @@ def _check_order(evaluation: Evaluation) -> list[Caution]:
     names, rows = evaluation.feature_names, _arguments.name_rows(X)
     where = name_columns(X, names), evaluation.left_out, rows
     if evaluation.ordered:
-        return check_split_order(*where, folds)
-    return warn_of_order(*where, evaluation.predictions, evaluation.inputs.groups, folds)
+        return write_cautions(check_split_order(*where, folds))
+    groups = evaluation.inputs.groups
+    return write_cautions(check_order(*where, evaluation.predictions, groups, folds))
 
 
 # --- arguments

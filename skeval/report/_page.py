@@ -49,20 +49,24 @@ class Caution(str):
     headline : str
         If the error must not be reported: the reason, as a short clause for the first sentence of
         a report. Otherwise empty.
+    lead : str
+        Sentence that opens the verdict instead of a comparison with the baseline, without its
+        period. Otherwise empty.
     """
 
     code: str
     headline: str
+    lead: str
 
-    def __new__(cls, code: str, text: str, headline: str = "") -> Caution:
+    def __new__(cls, code: str, text: str, headline: str = "", lead: str = "") -> Caution:
         """Return the sentence."""
         self = super().__new__(cls, text)
-        self.code, self.headline = code, headline
+        self.code, self.headline, self.lead = code, headline, lead
         return self
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         """Support copies and pickles."""
-        return self.code, str(self), self.headline
+        return self.code, str(self), self.headline, self.lead
 
 
 def list_grave(warnings: Iterable[Caution]) -> list[str]:

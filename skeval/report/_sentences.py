@@ -83,6 +83,9 @@ def write_verdict(report: ScoredReport) -> list[str]:
         sentences = [f"Do not report this error: {'; '.join(grave)}.", error]
         sentences += [f"The model never predicts {never}."] if never else []
         return [*sentences, "With this problem we cannot say whether the model beats chance."]
+    # so does a feature that may give the target away
+    if lead := next((one.lead for one in report.warnings if getattr(one, "lead", "")), ""):
+        return [f"{lead}.", error]
     # what else bears on the relation
     details = [TESTED[finding.permutation].format(finding.counted)] if finding.counted else []
     if finding.reference == "shuffled labels":

@@ -1,12 +1,13 @@
 """Checks of a table, and of the order of its rows, for faults that bias an error estimate.
 
-`CHECKS` lists the checks of a table. A check is a generator of findings.
+A check is one row of `CHECKS`: its code, its title, the target that it needs, and a function of the
+table that yields findings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,66 +16,113 @@ from skeval.report._data_checks.duplicates import (
     check_copies,
     check_identifiers,
     check_near_duplicates,
-    check_synthetic_samples,
 )
 from skeval.report._data_checks.leakage import (
-    are_codes,
-    check_boundaries,
+    check_perfection,
     check_target_copies,
     check_target_formula,
-    list_sufficient_features,
+    check_telling_features,
 )
 from skeval.report._data_checks.table import (
-    UNCHECKED,
-    Finding,
+    CheckResult,
     TableDescription,
     convert_rows,
     describe_table,
     is_table,
-    list_features,
+    list_columns,
 )
 from skeval.report._data_checks.time_order import (
+    check_order,
     check_row_numbers,
     check_series,
     check_split_order,
-    warn_of_order,
 )
 from skeval.report._data_checks.traces import (
-    check_class_imputation,
     check_constants,
     check_decimals_by_class,
-    check_missing_by_class,
     check_target_encodings,
 )
 from skeval.report._page import Caution
 
 __all__ = [
+    "CHECKS",
+    "Check",
+    "CheckResult",
+    "check_order",
+    "check_perfection",
     "check_split_order",
+    "describe_table",
     "name_columns",
-    "warn_of_order",
-    "warn_of_perfection",
+    "run_checks",
     "warn_of_points",
+    "write_cautions",
     "write_data_warnings",
 ]
 
-Check = Callable[[TableDescription], Iterator[Finding]]
+
+class Check(NamedTuple):
+    """A check: the code and title of its results, the target that it needs, and its function.
+
+    The function yields findings: results whose outcome is "note", "serious" or "not run".
+    """
+
+    code: str
+    title: str
+    needs: str
+    find: Callable[[TableDescription], Iterable[CheckResult]]
+
+
 ANY, TARGET, ONE, CLASSES, NUMBERS = "any", "target", "one target", "classes", "numbers"
-CHECKS: dict[Check, str] = {
-    check_copies: ANY,
-    check_near_duplicates: TARGET,
-    check_synthetic_samples: CLASSES,
-    check_target_copies: ONE,
-    check_target_formula: NUMBERS,
-    check_boundaries: CLASSES,
-    check_target_encodings: ONE,
-    check_class_imputation: CLASSES,
-    check_missing_by_class: CLASSES,
-    check_decimals_by_class: CLASSES,
-    check_identifiers: TARGET,
-    check_row_numbers: ANY,
-    check_constants: ANY,
-}
-"""Checks in the order of their warnings, and the target that each needs."""
+CHECKS = (
+    Check("copies", "Exact copies", ANY, check_copies),
+    Check("near-duplicates", "Near-duplicates", TARGET, check_near_duplicates),
+    Check("target-copy", "Copy of the target", ONE, check_target_copies),
+    Check("telling-feature", "Perfect feature", ONE, check_telling_features),
+    Check("target-formula", "Target computed from features", NUMBERS, check_target_formula),
+    Check("target-encoded", "Category replaced by its mean target", ONE, check_target_encodings),
+    Check("rounded-by-class", "Rounded by class", CLASSES, check_decimals_by_class),
+    Check("identifier", "Identifier", TARGET, check_identifiers),
+    Check("row-number", "Row number", ANY, check_row_numbers),
+    Check("constant", "Constant features", ANY, check_constants),
+)
+"""Checks in the order of their results."""
+
+
+def run_checks(
+    table: TableDescription,
+    *,
+    ignore: Collection[str] = (),
+    more: Iterable[Check] = (),
+    target: bool = True,
+) -> list[CheckResult]:
+    """Return the results of all checks, at least one for each, and of `more` ones.
+
+    Checks whose code is in `ignore` are not run; without a target, few checks are.
+    """
+    kinds = {ANY, TARGET} if target else {ANY}
+    if target and (table.target.classes is not None or table.target.y.ndim == 1):
+        kinds |= {ONE, NUMBERS if table.target.classes is None else CLASSES}
+    results = [CheckResult("unchecked", "Not checked", "not run", why) for why in table.unchecked]
+    with np.errstate(all="ignore"):  # infinite and missing values
+        for code, title, needs, find in (*CHECKS, *more):
+            outcome = "ignored" if code in ignore else "" if needs in kinds else "not applicable"
+            findings = [] if outcome else list(find(table))
+            results += findings or [CheckResult(code, title, outcome or "passed")]
+    return results
+
+
+def write_cautions(results: Iterable[CheckResult]) -> list[Caution]:
+    """Return the findings as warnings, the serious ones first.
+
+    The last warning lists what was not checked, with the reasons.
+    """
+    results = list(results)
+    cautions = [r.to_caution() for o in ("serious", "note") for r in results if r.outcome == o]
+    if reasons := [result.evidence for result in results if result.outcome == "not run"]:
+        advice, listed = "Such problems would not be reported.", "; ".join(reasons)
+        unchecked = CheckResult("unchecked", "Not checked", "note", listed, advice)
+        cautions.append(unchecked.to_caution())
+    return cautions
 
 
 def write_data_warnings(
@@ -84,35 +132,8 @@ def write_data_warnings(
     feature_names: Sequence[str] | None,
     left_out: Mapping[str, Any],
 ) -> list[Caution]:
-    """Return the warnings for a table and for the columns left out of it, the serious ones first.
-
-    The last warning lists what was not checked, with the reasons.
-    """
-    # run the checks for this kind of target
-    table = describe_table(X, target, groups, feature_names, left_out)
-    kinds = {ANY, TARGET}
-    if target.classes is not None or target.y.ndim == 1:
-        kinds |= {ONE, NUMBERS if target.classes is None else CLASSES}
-    findings = list(_run(table, kinds))
-    unchecked = [*table.unchecked, *(f.evidence for f in findings if f.code == UNCHECKED)]
-    findings = [finding for finding in findings if finding.code != UNCHECKED]
-    if any(finding.code == "copies" for finding in findings):
-        # copies repeat the values of every feature
-        findings = [f for f in findings if f.code != "identifier" or f.title == "Shared values"]
-    # serious findings first, and what was not checked last
-    findings.sort(key=lambda finding: not finding.grave)
-    if unchecked:
-        advice = "Such problems would not be reported."
-        findings.append(Finding(UNCHECKED, "Not checked", "; ".join(unchecked), advice))
-    return [finding.to_caution() for finding in findings]
-
-
-def _run(table: TableDescription, kinds: set[str]) -> Iterator[Finding]:
-    """Yield the findings of the checks that need a target of these kinds."""
-    with np.errstate(all="ignore"):  # infinite and missing values
-        for check, kind in CHECKS.items():
-            if kind in kinds:
-                yield from check(table)
+    """Return the warnings for a table and for the columns left out of it."""
+    return write_cautions(run_checks(describe_table(X, target, groups, feature_names, left_out)))
 
 
 def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[Caution]:
@@ -121,33 +142,8 @@ def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[Caution]
     names = None if feature_names is None else [str(name) for name in feature_names]
     table = describe_table(X, Target(np.zeros(n), None, np.zeros(n)), None, names, {})
     columns = dict(zip(table.names, table.columns.T, strict=False))
-    findings = [*_run(table, {ANY}), *(check_series(columns) if columns else ())]
-    return [finding.to_caution() for finding in findings]
-
-
-def warn_of_perfection(
-    X: Any, target: Target, feature_names: Sequence[str] | None
-) -> list[Caution]:
-    """Return a warning about predictions without error, with the features that give them.
-
-    It is serious if these features are categories or codes; a measurement may separate the classes.
-    """
-    table = describe_table(X, target, None, feature_names, {})
-    # features that predict the target alone
-    features = list_sufficient_features(table) if table.columns.shape[1] else []
-    what = "every prediction" if target.classes is not None else "nearly every number"
-    cause = headline = ""
-    if features:
-        listed = list_features(features, table.names).removeprefix("each of the ")
-        verb = "predicts" if len(features) == 1 else "together predict"
-        cause = f" {listed[0].upper()}{listed[1:]} {verb} the target without error."
-        if are_codes(table, features):
-            headline = f"{listed} {verb} the target without error"
-    text = (
-        f"Perfect predictions: {what} is correct.{cause} Check that no feature is derived from the "
-        "target, or known only after it."
-    )
-    return [Caution("perfect", text, headline)]
+    results = run_checks(table, target=False)
+    return write_cautions([*results, *(check_series(columns) if columns else ())])
 
 
 def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.ndarray]:
@@ -155,6 +151,5 @@ def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.nd
     X = convert_rows(X)
     if not is_table(X):
         return {}
-    columns = np.asarray(X).T
-    names = feature_names or [f"x{position}" for position in range(len(columns))]
-    return dict(zip(names, columns, strict=True))
+    names = feature_names or [f"x{position}" for position in range(X.shape[1])]
+    return dict(zip(names, list_columns(X), strict=True))

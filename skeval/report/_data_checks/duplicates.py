@@ -14,14 +14,14 @@ from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.table import (
     MIN_VALUES,
     TIME,
-    UNCHECKED,
-    VALUE_TOLERANCE,
-    Finding,
+    TOLERANCE,
+    CheckResult,
     TableDescription,
     Values,
     encode_column,
     find_values,
     get_rounding_error,
+    get_tolerance,
     standardize,
 )
 from skeval.report._data_checks.traces import list_rounded_by_class
@@ -49,13 +49,13 @@ MIN_EXCESS, MIN_EXCESS_GAP = 1.5, 0.25
 """Minimum number of equal pairs per neighboring pair, without and with a wide gap."""
 
 
-def check_copies(table: TableDescription) -> Iterator[Finding]:
+def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     """Report samples that equal a sample of another group.
 
     Copies are serious if chance does not produce them and they have the same targets: a column is
     continuous, or equal pairs are more frequent than pairs at the next smallest distances. So are
     equal rows that are consecutive in a file that is not sorted. Short
-    texts and sparse rows with few entries are often equal by chance. Other equal rows get a note.
+    texts and sparse rows with few entries are often equal by chance.
     """
     if table.keys is None:
         return
@@ -76,42 +76,32 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
     n_copies = sum(map(len, repeated))
     if n_copies < MIN_SHARE_OF_COPIES * n or n_copies - len(repeated) < MIN_PAIRS:
         return
-    equal = f"{n_copies} of {n} samples equal another sample"
-    # chance may produce equal rows in a dense table
-    reason = ""
     if table.key_size is None:
-        reason = "" if _agree(repeated, table.all_target) else "often with another target"
         columns = _drop_derived(table)
         rows, sizes = np.unique(columns, axis=0, return_counts=True)
         if _stand_together(table, repeated, units) and not _is_sorted(table, len(rows)):
-            yield Finding(
+            yield CheckResult(
                 "copies",
                 "Repeated rows",
-                f"{equal}, most of them the next one in the file, which is not sorted by any "
-                "column",
+                "serious",
+                f"{n_copies} of {n} samples equal another sample, most of them the next one in the "
+                "file, which is not sorted by any column",
                 "If they are measurements of one object, errors are too low: pass the objects as "
                 "groups=.",
-                grave=True,
             )
             return
+        # chance may produce equal rows in a dense table
         explained = _has_all_combinations(rows, n) or not _exceed_neighbors(rows, sizes)
-        if explained and not has_continuous_column(columns, len(rows)):
-            reason = "as often as chance produces in a table of few distinct values"
-    if reason:
-        yield Finding(
-            "equal-rows",
-            "Equal rows",
-            f"{equal}, {reason}",
-            "If equal rows come from the same object, pass the objects as groups=.",
-        )
-        return
-    yield Finding(
+        explained = explained and not _has_continuous_column(columns, len(rows))
+        if explained or not _agree(repeated, table.all_target):
+            return
+    yield CheckResult(
         "copies",
         "Exact copies",
+        "serious",
         f"{n_copies} of {n} samples are exact copies of another sample",
         "Copies in both training and test set make errors too low and intervals too short. Remove "
         "the copies, or pass a common group for the samples of one object (groups=).",
-        grave=True,
     )
 
 
@@ -126,7 +116,7 @@ def _agree(repeated: list[list[int]], target: Target) -> bool:
 def _drop_derived(table: TableDescription) -> np.ndarray:
     """Return the columns without those that another column determines, such as a second code."""
     # values of each column from 0, and the last row of each value
-    codes = np.array([np.unique(row, return_inverse=True)[1] for row in table.values.of_cell])
+    codes = np.array([np.unique(row, return_inverse=True)[1] for row in table.columns.T])
     kept: list[int] = []
     # columns with more values first
     for position in np.argsort(-codes.max(axis=1), kind="stable").tolist():
@@ -172,7 +162,7 @@ def _is_sorted(table: TableDescription, n_distinct: int) -> bool:
     Categories may be in any order. A column that is different in nearly all distinct rows is not
     considered, because its equal values are consecutive in any file.
     """
-    for column in (*table.columns.T, spread_target(table.target).argmax(axis=1)):
+    for column in (*table.columns.T, _spread_target(table.target).argmax(axis=1)):
         steps = np.diff(column)
         n_values = len(np.unique(column))
         if n_values > 1 and (
@@ -195,7 +185,7 @@ TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
 """Inverses of common transforms of counts."""
 
 
-def has_continuous_column(columns: np.ndarray, n_distinct: int) -> bool:
+def _has_continuous_column(columns: np.ndarray, n_distinct: int) -> bool:
     """Whether some column has more equal values than chance produces, as copies do."""
     for column in columns.T:
         values, counts = np.unique(column, return_counts=True)
@@ -203,7 +193,7 @@ def has_continuous_column(columns: np.ndarray, n_distinct: int) -> bool:
             continue
         # rounded values, or values on a transformed grid
         unit = 2 * get_rounding_error(values)
-        unit = unit if unit > 3 * VALUE_TOLERANCE * np.abs(values).max() else 0.0
+        unit = unit if unit > 3 * get_tolerance(values) * np.abs(values).max() else 0.0
         transformed = (transform(values) for transform in TRANSFORMS)
         if not _are_ties_by_chance(values, counts, unit) and not any(
             _are_ties_by_chance(candidate, counts, 0.0) for candidate in transformed
@@ -228,7 +218,7 @@ def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> 
     step = total / n_steps
     for gap in np.sort(gaps):
         multiple = round(gap / step)
-        error = unit * (1 + VALUE_TOLERANCE) * (1 + multiple / (1 + n_steps**0.5))
+        error = unit * (1 + TOLERANCE) * (1 + multiple / (1 + n_steps**0.5))
         if abs(gap - multiple * step) > max(error, 1e-3 * step):
             if not unit:
                 return False
@@ -274,7 +264,8 @@ MAX_QUERIES = 2000
 """Maximum number of samples whose neighbors among all samples are searched."""
 SIZES = range(1, 6)
 """Numbers of near-duplicates per sample."""
-MIN_COLUMNS = 2
+MIN_COLUMNS, MIN_KNOWN = 2, 0.9
+"""Minimum number of columns, and share of known values of each."""
 NEXT = 10
 """Neighbor ranks used to estimate the intrinsic dimension: `NEXT` and ``2 * NEXT``."""
 RARE_RATIO = 0.005
@@ -284,7 +275,7 @@ MAX_TIES = 0.01
 """Share of equal distances above which samples lie on a grid, where ratios are meaningless."""
 
 
-def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
+def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
     r"""Report samples with a few close neighbors and a gap to the next ones.
 
     For samples spread evenly in :math:`d` dimensions, the distances :math:`r_k` to the k-th
@@ -294,11 +285,25 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     """
     if table.groups is not None:
         return
-    points, rows, reason = _list_points(table, "near-duplicates", rounded=True)
-    if reason:
-        yield Finding(UNCHECKED, "", reason, "")
-    if not len(points):
+    # columns with enough values that distances between neighbors are meaningful
+    n, most = len(table.columns), table.n_known >= MIN_KNOWN * len(table.columns)
+    kept = np.flatnonzero(table.is_number & most & (table.n_values > n / 2))
+    if len(kept) < MIN_COLUMNS:
         return
+    # the distinct complete rows, standardized
+    rows = np.flatnonzero(np.isfinite(table.columns[:, kept]).all(axis=1))
+    first: dict[bytes, int] = {}
+    for row in rows.tolist():
+        first.setdefault((table.columns[row, kept] + 0.0).tobytes(), row)
+    rows = np.array(list(first.values()), dtype=np.intp)
+    if not MIN_SAMPLES <= len(rows) <= MAX_SAMPLES:
+        limit = (
+            f"fewer than {MIN_SAMPLES}" if len(rows) < MIN_SAMPLES else f"more than {MAX_SAMPLES}"
+        )
+        reason = f"near-duplicates ({limit} distinct rows)"
+        yield CheckResult("near-duplicates", "Near-duplicates", "not run", reason)
+        return
+    points = standardize(table.columns[np.ix_(rows, kept)])
     # distances to the nearest neighbors
     queries = np.arange(len(points))
     if len(points) > MAX_QUERIES:
@@ -319,7 +324,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     if near.mean() < MIN_SHARE or _are_classes(table, rows, queries[near], neighbors[near, :k]):
         return
     # compare the targets of the close neighbors and of the next ones
-    targets = spread_target(table.target)[rows]
+    targets = _spread_target(table.target)[rows]
     unlike = (targets[queries[near], None] - targets[neighbors[near, : 2 * k]]) ** 2
     within, beyond = unlike[:, :k].sum(), unlike[:, k:].sum()
     by_chance = 2 * targets.var(axis=0).sum() * near.sum() * k
@@ -327,40 +332,14 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     opposite = k == 1 and within > (1 + NEARLY_CONSTANT) * by_chance and within > 1.5 * beyond
     share = f"{100 * near.mean():.0f} % of the samples have {k} near-duplicate{'s' * (k > 1)}"
     relation = " with the same target" if agree else " of another class" if opposite else ""
-    yield Finding(
-        "groups",
+    yield CheckResult(
+        "near-duplicates",
         "Near-duplicates",
+        "serious" if agree or opposite else "note",
         share + relation,
         "If they are measurements of one object, the error is too "
         f"{'high' if opposite else 'low'}: pass the objects as groups=.",
-        bool(agree or opposite),
     )
-
-
-def _list_points(
-    table: TableDescription, check: str, *, rounded: bool
-) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the distinct rows of standardized continuous columns, and the row of each.
-
-    There are none, and a reason if a check is not run, if their number is too small or too large.
-    """
-    # columns with enough values that distances between neighbors are meaningful
-    enough = table.values.n_values > len(table.columns) / 2
-    kept = np.flatnonzero(table.is_number & table.is_complete & enough).tolist()
-    if not rounded:
-        columns = kept[:MAX_LINE_COLUMNS]
-        kept = [position for position in columns if not _is_on_grid(table.columns[:, position])]
-    first: dict[bytes, int] = {}
-    for row, values in enumerate(table.columns[:, kept] + 0.0):
-        first.setdefault(values.tobytes(), row)
-    rows = np.array(list(first.values()), dtype=np.intp)
-    n, reason = len(rows), ""
-    if len(kept) >= MIN_COLUMNS and not MIN_SAMPLES <= n <= MAX_SAMPLES:
-        limit = f"fewer than {MIN_SAMPLES}" if n < MIN_SAMPLES else f"more than {MAX_SAMPLES}"
-        reason = f"{check} ({limit} distinct rows)"
-    if len(kept) < MIN_COLUMNS or reason:
-        return np.empty((0, 0)), rows, reason
-    return standardize(table.columns[rows][:, kept]), rows, ""
 
 
 def _are_classes(
@@ -375,90 +354,15 @@ def _are_classes(
     return bool(shared.sum() > others.sum() / 2)
 
 
-MAX_SYNTHETIC_QUERIES = 300
-N_NEIGHBORS = 20
-MAX_ANGLE = 1e-9
-"""One minus the cosine of the angle below which three samples lie on a line."""
-MIN_SHARE_ON_LINES, MIN_ON_LINES = 0.1, 7
-"""Minimum share and number of samples on lines; two chance lines contain only six samples."""
-MAX_LINE_COLUMNS, MAX_DIGITS = 50, 8
-"""Maximum number of columns in which lines are searched for, and of decimals of rounded values."""
-MAX_MIXED = 0.25
-"""If a larger share of lines passes through another class, lines are natural in these data."""
-
-
-def check_synthetic_samples(table: TableDescription) -> Iterator[Finding]:
-    """Report samples on a line between two samples of their class, as generated by SMOTE.
-
-    Only continuous columns are used: rounded values lie on lines by chance. Lines through samples
-    of other classes are counted as well: data that lie on lines by nature have both.
-    """
-    points, rows, reason = _list_points(table, "synthetic samples", rounded=False)
-    if reason:
-        yield Finding(UNCHECKED, "", reason, "")
-    if not len(points) or np.linalg.matrix_rank(points, tol=1e-6 * len(points)) < MIN_COLUMNS:
-        return
-    codes = table.target.codes[rows]
-    rng = np.random.default_rng(0)
-    for code in np.unique(codes):
-        own, other = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
-        if min(len(own), len(other)) < 5:
-            continue
-        # samples on lines of their own class, and of the others
-        queries = rng.permutation(own)[:MAX_SYNTHETIC_QUERIES]
-        on_line = _share_on_lines(points, queries, own)
-        if on_line >= max(MIN_SHARE_ON_LINES, MIN_ON_LINES / len(queries)) and (
-            _share_on_lines(points, queries, other) < MAX_MIXED * on_line
-        ):
-            name = np.asarray(table.target.classes)[code]
-            yield Finding(
-                "synthetic",
-                "Synthetic samples",
-                f"{100 * on_line:.0f} % of the samples of class {name} lie "
-                "on a line with two others of their class, as SMOTE creates them",
-                "Errors are too low if synthetic samples are tested: oversample within the "
-                "training folds only (a pipeline of imbalanced-learn).",
-                grave=True,
-            )
-            return
-
-
-def _is_on_grid(column: np.ndarray) -> bool:
-    """Whether values are rounded, or multiples of a step, so that chance puts them on lines."""
-    values = np.unique(column)
-    scale = 10.0 ** np.floor(np.log10(max(np.abs(values).max(), np.finfo(float).tiny)))
-    if np.all(np.abs(values / scale - np.round(values / scale, MAX_DIGITS)) < 1e-14):
-        return True
-    steps = np.diff(values) / np.diff(values).min()
-    return bool(np.all(np.abs(steps - np.round(steps)) < 1e-3))
-
-
-def _share_on_lines(points: np.ndarray, queries: np.ndarray, others: np.ndarray) -> float:
-    """Return the share of samples on a line with two of their neighbors among the others."""
-    search = NearestNeighbors(n_neighbors=min(N_NEIGHBORS + 1, len(others))).fit(points[others])
-    neighbors = others[search.kneighbors(points[queries], return_distance=False)]
-    n_on_line = 0
-    for sample, near in zip(queries, neighbors, strict=True):
-        # directions to the neighbors
-        lines = points[near[near != sample]] - points[sample]
-        # samples that differ in one column only lie on a line anyway
-        lines = lines[np.count_nonzero(np.abs(lines) > VALUE_TOLERANCE, axis=1) > 1]
-        if len(lines) < 2:
-            continue
-        # two of them are parallel
-        lines /= np.linalg.norm(lines, axis=1)[:, None]
-        cosine = np.abs(lines @ lines.T)
-        np.fill_diagonal(cosine, 0)
-        n_on_line += cosine.max() > 1 - MAX_ANGLE
-    return n_on_line / len(queries)
-
-
 MIN_NUMBERED = 10
-"""Minimum number of objects that are numbered without a name."""
+"""Minimum number of objects that are numbered, or that their rows alone show."""
 MAX_SHARE_OF_VALUE = 0.2
 """Maximum share of the most frequent value in a feature that identifies objects."""
 MIN_SHARE_REPEATED, MIN_REPEATED = 0.1, 5
 """Minimum share of rows with a repeated value, and minimum number of repeated values."""
+MIN_MEASURED_AGAIN, MIN_ALIKE, MAX_OTHERS = 0.5, 0.5, 50
+"""For objects without a name: minimum share of rows with a repeated value, minimum share of the
+variance of another column that the objects explain, and maximum number of such columns."""
 NEARLY_CONSTANT, MOSTLY_CONSTANT = 0.8, 0.5
 """Share of the variance of the target that values explain beyond chance: minimum for a feature,
 and for a column outside X. Of pairs of samples with the same value: minimum share of pairs with
@@ -478,12 +382,13 @@ OBJECT = re.compile(
 """Full names of columns that name objects, even if the objects are sorted by target."""
 
 
-def check_identifiers(table: TableDescription) -> Iterator[Finding]:
-    """Report columns whose values repeat and are associated with the target.
+def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
+    """Report columns whose values name objects: by their name, their design, or the target.
 
-    A feature is reported only if its values nearly determine the target, a column outside X if its
-    values are related to the target at all. Only one sample of each group is used and, for
-    features, only one of several equal rows, because copies repeat the values of every feature.
+    A feature is serious if its values nearly determine the target, a column outside X if its values
+    are related to the target. Measured numbers and dates name no objects. Only one sample of each
+    group is used and, for features, only one of several equal rows, because copies repeat the
+    values of every feature.
     """
     # one sample of each group, and one of several equal rows
     rows = np.arange(len(table.target))
@@ -492,182 +397,172 @@ def check_identifiers(table: TableDescription) -> Iterator[Finding]:
     distinct = rows
     if table.keys is not None and len(table.keys) == len(table.target):
         distinct = np.array(list({table.keys[row]: row for row in reversed(rows)}.values()))[::-1]
-    targets = spread_target(table.target)
+    targets = _spread_target(table.target)
     if not np.any(targets[rows] != targets[rows[:1]]):
         return
-    classes = table.target.classes is not None
-    # columns outside X, and features that nearly determine the target
+    # columns outside X, and features whose values repeat
     columns = [(name, *encode_column(np.asarray(c)), True) for name, c in table.left_out.items()]
+    rounded = set(list_rounded_by_class(table))  # its values repeat, but name nothing
     columns += [
-        (str(table.names[p]), table.columns[:, p], bool(table.is_number[p]), False)
-        for p in _list_candidates(table, distinct, targets)
+        (str(table.names[p]), table.columns[:, p], str(table.kinds[p]), False)
+        for p in np.flatnonzero((table.n_values >= MIN_VALUES) & (table.n_values < table.n_known))
+        if p not in rounded
     ]
-    partitions = set[bytes]()  # two columns may identify the same objects
-    for name, column, is_number, outside in columns:
+    classes, partitions = table.target.classes is not None, set[bytes]()
+    for name, column, kind, outside in columns:
         used = rows if outside else distinct
         used = used[~np.isnan(column[used])]
-        first, place = np.unique(column, return_index=True, return_inverse=True)[1:]
-        partition = first[place.reshape(-1)].tobytes()
-        if partition in partitions:
+        values, is_number = find_values(column[used, None]), kind != "category"
+        # measured numbers and dates name nothing
+        measured = kind == "date" or (is_number and np.any(column[used] % 1))
+        if measured or not _has_repeats(values, outside):
             continue
-        repeats = _find_repeats(name, column[used], targets[used], classes, is_number, outside)
-        if repeats is not None:
-            partitions.add(partition)
-            yield repeats
-        elif not outside and _name_objects(name, column[used], is_number):
-            partitions.add(partition)
-            yield Finding(
+        is_listed = not outside and _sum_repeated(values) >= MIN_MEASURED_AGAIN * len(used)
+        named = bool(OBJECT.fullmatch(name)) and not (is_number and name.endswith("s"))
+        design = is_listed and _is_design(table, name, used, values, is_number)
+        numbered = classes and _numbers_objects(name, values)
+        measured = is_number and not (named or design or numbered)
+        if measured and _are_neighbors_similar(values, targets[used]):
+            continue
+        finding = _relate_to_target(name, values, targets[used], table.target, outside)
+        if finding is None and is_listed and (design or named):
+            finding = CheckResult(
                 "identifier",
                 "Probable groups",
+                "note",
                 f"the values of {name!r} look like names of objects that were measured more than "
-                f"once ({len(np.unique(column[used]))} values in {len(used)} rows)",
+                f"once ({len(values.size)} values in {len(used)} rows)",
                 "Rows of an object are in training and test sets, so errors may be too low for new "
                 f"objects. {_advise_groups(name)} and remove it from the features.",
             )
+        if finding is not None:
+            first, place = np.unique(column, return_index=True, return_inverse=True)[1:]
+            partition = first[place.reshape(-1)].tobytes()  # two columns may name the same
+            if partition not in partitions:
+                yield finding
+            partitions.add(partition)
 
 
-def _name_objects(name: str, values: np.ndarray, is_number: bool) -> bool:
-    """Whether repeated texts, or whole numbers, name objects according to the name of the column.
+def _sum_repeated(values: Values) -> int:
+    """Return the number of rows whose value occurs more than once."""
+    return int(values.size[values.size > 1].sum())
 
-    The plural of an object is the name of a count.
+
+def _has_repeats(values: Values, outside: bool) -> bool:
+    """Whether enough values repeat to name objects, and none of them in too many rows."""
+    n, repeated = values.size.sum(), values.size > 1
+    enough = _sum_repeated(values) >= MIN_SHARE_REPEATED * n and repeated.sum() >= MIN_REPEATED
+    return bool(
+        enough
+        and MIN_VALUES <= len(repeated) < n
+        and (outside or values.size.max() <= MAX_SHARE_OF_VALUE * n)
+    )
+
+
+def _is_design(
+    table: TableDescription, name: str, used: np.ndarray, values: Values, is_number: bool
+) -> bool:
+    """Whether values occur equally often, or in blocks of rows, in which other columns are alike.
+
+    Numbers that order another column are times or doses, and not objects.
     """
-    sizes = np.unique(values, return_counts=True)[1]
-    repeated = MIN_VALUES <= len(sizes) <= len(values) / 2
-    repeated &= sizes.max(initial=0) <= MAX_SHARE_OF_VALUE * len(values)
-    numbers = bool(np.all(values == np.floor(values))) and not name.endswith("s")
-    return bool(repeated and OBJECT.fullmatch(name) and (numbers or not is_number))
+    in_file = values.of_cell[0]
+    in_blocks = np.count_nonzero(np.diff(in_file)) + 1 == len(values.size)
+    regular = in_blocks or values.size.min() == values.size.max()
+    if len(values.size) < MIN_NUMBERED or not regular or TIME.fullmatch(name.replace("_", " ")):
+        return False
+    # other numbers, and the target
+    others = table.is_number & (table.n_values > 2) & (table.n_known == len(table.columns))
+    others &= np.array([str(other) != name for other in table.names])
+    columns = table.columns[np.ix_(used, np.flatnonzero(others)[:MAX_OTHERS])]
+    columns = np.column_stack([standardize(columns), _spread_target(table.target)[used]])
+    minimum = max(MIN_ALIKE, 4 / np.sqrt(max(1, len(used) - len(values.size))))
+    return any(
+        _measure_agreement(values, column[:, None])[0] >= minimum
+        and not (is_number and _are_neighbors_similar(values, column[:, None]))
+        for column in columns.T
+    )
 
 
-def spread_target(target: Target) -> np.ndarray:
+def _spread_target(target: Target) -> np.ndarray:
     """Return the target as columns: an indicator of each class, or the ranks of numbers."""
     if target.classes is not None:
         return np.eye(len(target.classes))[target.codes]
     return rankdata(target.y.astype(float), axis=0).reshape(len(target), -1)
 
 
-def _list_candidates(table: TableDescription, rows: np.ndarray, targets: np.ndarray) -> list[int]:
-    """Return the features with repeated values that nearly determine the target, or text.
-
-    If one class is rounded, its values repeat more often, but do not identify objects.
-    """
-    every = len(rows) == len(table.columns)
-    values = table.values if every else find_values(table.columns[rows])
-    # values that repeat, none of them too frequent
-    frequent = values.sum_by_column(values.size > MAX_SHARE_OF_VALUE * len(rows)) > 0
-    several = values.sum_by_column(values.size > 1) >= MIN_REPEATED
-    kept = several & ~frequent & (values.n_values >= MIN_VALUES)
-    kept[list_rounded_by_class(table)] = False
-    # values that nearly determine the target
-    candidates = np.flatnonzero(kept)
-    if len(candidates) < len(kept):
-        values = find_values(table.columns[np.ix_(rows, candidates)])
-    kept = (_measure_agreement(values, targets[rows])[0] > NEARLY_CONSTANT) | ~table.is_number[
-        candidates
-    ]
-    return [
-        position
-        for position, likely in zip(candidates.tolist(), kept, strict=True)
-        if likely or OBJECT.fullmatch(str(table.names[position]))
-    ]
-
-
-def _measure_agreement(values: Values, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each column one minus the variance within values over the total variance, and
-    the sum of the squares of the sums of the targets of each value."""
-    n = values.sum_by_column(values.size)
-    squares, within, total = np.zeros(len(n)), np.zeros(len(n)), np.zeros(len(n))
+def _measure_agreement(values: Values, targets: np.ndarray) -> tuple[float, float]:
+    """Return one minus the variance of targets within values over the total variance, and the sum
+    of the squares of the sums of the targets of each value."""
+    n, squares, within, total = len(targets), 0.0, 0.0, 0.0
     for target in targets.T:
-        sums = values.sum_rows(target)
-        square = values.sum_by_column(values.sum_rows(target**2))
-        squares += values.sum_by_column(sums**2)
-        within += square - values.sum_by_column(sums**2 / values.size)
-        total += square - values.sum_by_column(sums) ** 2 / n
-    agreement = 1 - within / (n - values.n_values) / (total / (n - 1))
-    return np.where(np.isfinite(agreement), agreement, 0.0), squares
+        sums, square = values.sum_rows(target), float(target @ target)
+        squares += float(sums @ sums)
+        within += square - float(np.sum(sums**2 / values.size))
+        total += square - float(sums.sum()) ** 2 / n
+    within /= n - len(values.size)
+    return (1 - within / (total / (n - 1)) if total > 0 else 0.0), squares
 
 
-def _find_repeats(
-    name: str,
-    column: np.ndarray,
-    targets: np.ndarray,
-    classes: bool,
-    is_number: bool,
-    outside: bool,
-) -> Finding | None:
-    """Describe a column whose repeated values have similar, or different, targets."""
-    # enough repeated values
-    values = find_values(column[:, None])
-    sizes, n, m = values.size, len(column), len(values.size)
-    n_repeated = int(sizes[sizes > 1].sum())
-    few = n_repeated < MIN_SHARE_REPEATED * n or np.sum(sizes > 1) < MIN_REPEATED
-    if few or not max(MIN_VALUES, targets.shape[1] + 1) <= m < n:
-        return None
-    if not outside and sizes.max() > MAX_SHARE_OF_VALUE * n:
+def _relate_to_target(
+    name: str, values: Values, targets: np.ndarray, target: Target, outside: bool
+) -> CheckResult | None:
+    """Describe a column whose repeated values have similar, or different, targets.
+
+    A feature is described only if they are nearly always equal, or different.
+    """
+    sizes, n, classes = values.size, len(targets), target.classes is not None
+    if len(sizes) <= targets.shape[1]:
         return None
     # agreement within values, 0 by chance; of classes, share of pairs of a value that differ
-    agreement, squares = (float(one[0]) for one in _measure_agreement(values, targets))
+    agreement, squares = _measure_agreement(values, targets)
     differing = 1 - (squares - n) / float(np.sum(sizes * (sizes - 1.0))) if classes else np.nan
-    n_shuffles, max_p = N_SHUFFLES, MAX_P
-    if agreement > 0:
-        # a number is a measurement if neighboring values have similar targets
-        measured = is_number and not _numbers_objects(name, values, classes)
-        measured = measured and _are_neighbors_similar(values, targets)
-        grave = not measured and agreement >= (MOSTLY_CONSTANT if outside else NEARLY_CONSTANT)
-    else:
+    opposite, n_shuffles, max_p = agreement <= 0, N_SHUFFLES, MAX_P
+    serious = agreement >= (MOSTLY_CONSTANT if outside else NEARLY_CONSTANT)
+    if opposite:
         # time points, doses and arms of a balanced design have every class several times
-        paired = classes and sizes.max() <= targets.shape[1]
-        grave = paired and not is_number and differing >= NEARLY_CONSTANT
+        serious = classes and sizes.max() <= targets.shape[1] and differing >= NEARLY_CONSTANT
         if not outside:
             n_shuffles, max_p = N_SHUFFLES_OPPOSITE, MAX_P_OPPOSITE
-    if not outside and not grave:
+    if not outside and not serious:
         return None
     # the same measure for shuffled targets
     rng, sign, n_as_extreme = np.random.default_rng(0), np.sign(agreement), 0
     for _ in range(n_shuffles):
-        by_chance = float(_measure_agreement(values, rng.permutation(targets))[0][0])
+        by_chance = _measure_agreement(values, rng.permutation(targets))[0]
         n_as_extreme += sign * by_chance >= sign * agreement - 1e-9
         if (1 + n_as_extreme) / (1 + n_shuffles) > max_p:
             return None
-    # shared values, of objects perhaps
-    label, opposite = "class" if classes else "target", agreement < 0
-    shared = f"{n_repeated} of {n} samples share a value of {name!r}"
-    advice = _advise_groups(name)
-    if not grave:
-        relation = f"the same {label}" if classes else "similar targets"
-        if opposite:
-            relation = "different classes" if classes else "different targets"
-        return Finding(
-            "identifier",
-            "Shared values",
-            f"{shared}, and samples with the same value have {relation} more often than chance "
-            "explains",
-            "The samples are not independent. If the column identifies objects that were measured "
-            f"more than once, {advice[0].lower()}{advice[1:]}.",
-        )
-    # identifiers
+    # how often the targets of a value are alike, or different
+    label = "class" if classes else "target"
     strength = differing if opposite else agreement
     how = "nearly always" if strength >= NEARLY_CONSTANT else "mostly"
-    how = "always" if strength > 1 - 1e-9 else how
-    relation = f"{how} have {'different classes' if opposite else f'the same {label}'}"
-    feature = "" if outside else " and remove it from the features"
-    return Finding(
+    how = "always" if strength > 1 - 1e-9 else how if serious else "more often than chance explains"
+    relation = "different targets" if opposite else "similar targets"
+    if classes or serious:
+        relation = (
+            f"different {label}{'es' if classes else 's'}" if opposite else f"the same {label}"
+        )
+    relation = f"{how} have {relation}" if serious else f"have {relation} {how}"
+    direction = f"errors are too {'high' if opposite else 'low'}"
+    if not serious:
+        direction = "the samples are not independent"
+    return CheckResult(
         "identifier",
-        "Identifier",
-        f"{shared}, and samples with the same value {relation}",
-        "If they are repeated measurements of an object, errors are too "
-        f"{'high' if opposite else 'low'}. {advice}{feature}.",
-        grave=True,
+        "Identifier" if serious else "Shared values",
+        "serious" if serious else "note",
+        f"{_sum_repeated(values)} of {n} samples share a value of {name!r}, and samples with the "
+        f"same value {relation}",
+        f"If they are repeated measurements of an object, {direction}. {_advise_groups(name)}"
+        f"{'' if outside else ' and remove it from the features'}.",
     )
 
 
-def _numbers_objects(name: str, values: Values, classes: bool) -> bool:
-    """Whether numbers seem to name objects: by their name, or as 1 to m with equally many rows."""
-    name = re.sub(r"[_.\-]+", " ", name)
-    if OBJECT.fullmatch(name):
-        return bool(np.all(values.number == np.floor(values.number)))
-    consecutive = len(values.size) >= MIN_NUMBERED and bool(np.all(np.diff(values.number) == 1))
-    equal = consecutive and values.size.min() == values.size.max()
-    return bool(equal and classes and not TIME.fullmatch(name))
+def _numbers_objects(name: str, values: Values) -> bool:
+    """Whether numbers from 1 to m, with equally many rows, seem to name objects."""
+    if len(values.size) < MIN_NUMBERED or TIME.fullmatch(re.sub(r"[_.\-]+", " ", name)):
+        return False
+    return bool(np.all(np.diff(values.number) == 1) and values.size.min() == values.size.max())
 
 
 def _are_neighbors_similar(values: Values, targets: np.ndarray) -> bool:

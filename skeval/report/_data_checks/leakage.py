@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.special import gammaln
 from scipy.stats import rankdata
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.table import (
     MIN_VALUES,
-    VALUE_TOLERANCE,
-    Finding,
+    CheckResult,
     TableDescription,
+    Values,
+    describe_table,
     get_rounding_error,
-    list_features,
+    get_tolerance,
     standardize,
 )
+from skeval.utils._text import name_label
 
 MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
 MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
 """Minimum share of known values of a copy of the target; of these, minimum share that agrees with
 the target, overall and in each class."""
+MIN_DECIDED, MIN_OF_CLASS = 0.97, 8
+"""Minimum share of the rows of which a column decides the class, and minimum size of the class."""
+MAX_INTERVALS, MIN_AREA, MAX_SAME_ORDER = 5, 0.97, 0.95
+"""Maximum number of intervals of values of a number, each with one class; area under the curve of
+another column in which the classes are far apart, and the rank correlation within the classes above
+which both are one measurement."""
 MIN_CORRELATION, MIN_DISTINCT = 0.25, 10
 """Minimum rank correlation of a copy with a numeric target, and number of values of a feature that
 orders the targets."""
-MAX_INTERVALS, MAX_COMBINATIONS = 5, 20
-"""Maximum number of intervals of values of a number, each with one class, that separate them, and
-of combinations of values of coded features."""
 MAX_SUFFICIENT, N_HELD_OUT, MIN_CORRECT, MIN_EXPLAINED = 3, 5, 0.98, 0.999
 """Maximum number of features that predict the target without error, number of folds, and minimum
 share of held-out rows that they predict, or of the variance that they explain."""
+MAX_COMBINATIONS, MAX_FITTED = 20, 5000
+"""Maximum number of combinations of values of coded features, and of rows that are fitted."""
 N_TRIMS, SLACK, MAX_ERROR = 5, 1.5, 0.1
 """Number of least squares fits, factor of the rounding error for the error of their slope, and
 maximum rounding error of a copy or combination, in standard deviations of the target."""
@@ -46,19 +52,6 @@ MIN_KNOWN_PART, MAX_COLUMNS, MAX_PARTS = 0.9, 500, 20
 searched for parts, and of parts."""
 ROWS_PER_COLUMN, MIN_SPARE_ROWS = 2, 10
 """Number of rows required for an exact linear combination: per column, and in addition."""
-MAX_FITTED, MAX_MULTIPLIED, PENALTY = 400, 6, 1e3
-"""For a boundary between classes: maximum number of rows, and of columns with products; penalty of
-a row on the wrong side, in units of the weights."""
-ROWS_PER_TERM, ROWS_PER_FIRST, ROWS_PER_CHOSEN = 4, 10, 40
-"""Minimum number of rows per column, per column with differences or products, and per chosen term:
-three terms separate 60 rows of classes that overlap."""
-MAX_PAIRS, MIN_OF_CLASS, MIN_EXACT_OF_SIDE = 10, 8, 0.99
-"""Maximum number of pairs of classes that are searched for a boundary, minimum number of rows of
-each class, and share of them on their side."""
-MIN_VARIATION, VARIATION_OF_FEW = (0.55, 0.45), 2.0
-"""Minimum coefficient of variation of the distances from a cut, mean of both sides and each side;
-increase of the mean, divided by the number of rows. It is 0.58 for uniform distances and 0.76 for
-the halves of a normal distribution, but below 0.5 for classes that lie apart."""
 TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
     np.asarray,
     np.exp,
@@ -74,62 +67,47 @@ TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
 # --- one feature
 
 
-def check_target_copies(table: TableDescription) -> Iterator[Finding]:
-    """Report features that are a function of the target, or that separate all classes.
-
-    A copy of the target is serious, and so are codes and categories that determine the class. A
-    number that separates the classes, or that rises with the target, may be a good measurement.
-    """
-    # features that contain the target, or are ordered as it is
-    classes = table.target.classes is not None
-    copies, separating, n_other = (_compare_with_classes if classes else _compare_with_numbers)(
-        table
+def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
+    """Report features that are a function of a numeric target, or have one value per class."""
+    copies, n_other = (
+        (_list_functions(table)[0], 0) if table.target.classes is None else _list_codings(table)
     )
     if copies:
+        evidence = f"{table.name(copies)} is a copy of the target"
         advice = "Remove it and evaluate again: the model can read the target from it."
-        evidence = f"{list_features(copies, table.names)} is a copy of the target"
         if n_other:
+            evidence = f"{table.name(copies)} is nearly a copy of the target ({n_other} row"
+            evidence += f"{'s differ' if n_other > 1 else ' differs'})"
             advice += " A test result that is known before the target may stay."
-            evidence += f", except for {n_other} row{'s' * (n_other > 1)}"
-        yield Finding("target-copy", "Copy of the target", evidence, advice, grave=True)
-    elif separating:
-        coded = [p for p in separating if are_codes(table, [p])]
-        effect = "separates all classes" if classes else "gives the order of the targets"
-        yield Finding(
-            "telling-feature",
-            "Perfect feature",
-            f"{list_features(coded or separating, table.names)} alone {effect} without error",
-            "Check that it is known before the target, and not derived from it.",
-            grave=bool(coded),
-        )
+        yield CheckResult("target-copy", "Copy of the target", "serious", evidence, advice)
 
 
-def _compare_with_numbers(table: TableDescription) -> tuple[list[int], list[int], int]:
-    """Return the features that are simple functions of the target, monotone ones, and 0."""
-    y, columns = table.target.y.astype(float), table.columns
-    # correlation of ranks, where missing values are in the middle
-    ranks = np.where(np.isnan(columns.T), np.nan, table.values.of_cell)
-    ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=1, keepdims=True))
-    outcome = rankdata(y) - (len(y) + 1) / 2
-    correlation = np.abs(ranks @ outcome) / np.sqrt(np.sum(ranks**2, axis=1) * (outcome @ outcome))
-    # features that are related to the target
-    copies: list[int] = []
-    monotone: list[int] = []
-    for position in np.flatnonzero(correlation > MIN_CORRELATION).tolist():
-        known = np.isfinite(columns[:, position])
-        column, outcome = columns[known, position], y[known]
-        # the probability of this order by chance
-        codes = np.unique(outcome, return_inverse=True)[1].reshape(-1)
-        chance = columns.shape[1] * np.exp(np.log(2) - _log_count_orders(codes))
-        if known.mean() < MIN_KNOWN or chance > MAX_CHANCE:
-            continue
-        if any(_is_linear(column, outcome, transform) for transform in TRANSFORMS):
-            copies.append(position)
-        elif len(np.unique(column)) >= MIN_DISTINCT and known.all():
-            orders = (x[np.lexsort((x, outcome))] for x in (column, -column))
-            if any(np.all(np.diff(ordered) >= 0) for ordered in orders):
-                monotone.append(position)
-    return copies, monotone, 0
+def _list_functions(table: TableDescription) -> tuple[list[int], list[int]]:
+    """Return the features that are simple functions of a numeric target, and monotone ones."""
+    y, copies, monotone = table.target.y.astype(float), list[int](), list[int]()
+    n_columns = table.columns.shape[1]
+    for start, values in table.find_values():
+        # correlation of ranks, where missing values are in the middle
+        known = np.isfinite(table.columns[:, start : start + len(values.n_values)]).T
+        ranks = np.where(known, values.of_cell, np.nan)
+        ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=1, keepdims=True))
+        outcome = rankdata(y) - (len(y) + 1) / 2
+        scale = np.sqrt(np.sum(ranks**2, axis=1) * (outcome @ outcome))
+        correlation = np.abs(ranks @ outcome) / scale
+        # features that are related to the target, in more rows than by chance
+        for place in np.flatnonzero(correlation > MIN_CORRELATION).tolist():
+            column, own = table.columns[known[place], start + place], y[known[place]]
+            codes = np.unique(own, return_inverse=True)[1].reshape(-1)
+            chance = n_columns * np.exp(np.log(2) - _log_count_orders(codes))
+            if known[place].mean() < MIN_KNOWN or chance > MAX_CHANCE:
+                continue
+            if any(_is_linear(column, own, transform) for transform in TRANSFORMS):
+                copies.append(start + place)
+            elif values.n_values[place] >= MIN_DISTINCT:
+                orders = (x[np.lexsort((x, own))] for x in (column, -column))
+                if any(np.all(np.diff(ordered) >= 0) for ordered in orders):
+                    monotone.append(start + place)
+    return copies, monotone
 
 
 def _is_linear(
@@ -156,78 +134,191 @@ def _is_linear(
     else:
         weights, residual = _fit_most_rows(x[:, None], y)
         slope = np.abs(weights[0])
-    exact = np.full(len(y), 10 * VALUE_TOLERANCE * y.std())
+    exact = np.full(len(y), 10 * max(get_tolerance(column), get_tolerance(y)) * y.std())
     rounded = SLACK * (unit + slope * np.abs(high - low) / 2)
     return any(_agrees_up_to(error, residual, y) for error in (exact, rounded))
 
 
-def _compare_with_classes(table: TableDescription) -> tuple[list[int], list[int], int]:
-    """Return the features with one value per class, those that separate the classes, and the
-    number of rows in which the former differ at most.
+def _count_classes(values: Values, target: Target) -> np.ndarray:
+    """Return how often each value occurs in each class."""
+    n_classes = target.n_classes
+    cells = (values.of_cell * n_classes + target.codes).reshape(-1)
+    counts = np.bincount(cells, minlength=n_classes * (len(values.size) + 1))
+    return counts.reshape(-1, n_classes)[:-1].astype(float)
 
-    A number separates the classes by a few intervals of values. Any column of fewer values than an
-    identifier may separate them by its values.
 
-    Missing values are left out, and a few rows of a copy may differ.
+def _list_codings(table: TableDescription) -> tuple[list[int], int]:
+    """Return the features with one value per class, and the most rows in which one differs.
+
+    Missing values are left out, and a few rows may differ.
     """
-    codes, values, n_columns = table.target.codes, table.values, table.columns.shape[1]
-    n_classes, n = int(codes.max()) + 1, len(codes)
-    # features with as many values as classes
-    known = values.sum_by_column(values.size)
-    candidates = np.flatnonzero((known >= MIN_KNOWN * n) & (values.n_values == n_classes))
-    copies, n_other = [], 0
-    for position in candidates.tolist():
-        # each class has a value of its own
-        counts = table.counts[values.of_column(position)].toarray().T
-        agreeing, sizes = counts.max(axis=1), counts.sum(axis=1)
-        is_copy = agreeing.sum() >= MIN_EXACT * sizes.sum()
-        is_copy &= np.all(agreeing >= MIN_EXACT_OF_CLASS * sizes)
-        is_copy &= len(set(counts.argmax(axis=1).tolist())) == n_classes
-        # number of codes, and of ways in which the other rows may differ
-        n_ways = gammaln(n_classes + 1) + _log_choose(sizes.sum(), agreeing.sum())
-        n_orders = gammaln(sizes.sum() + 1) - gammaln(sizes + 1).sum()
-        if is_copy and n_columns * np.exp(n_ways - n_orders) <= MAX_CHANCE:
-            copies.append(position)
-            n_other = max(n_other, int(sizes.sum() - agreeing.sum()))
-    # a separating feature has only pure values, in few intervals of each class
-    intervals, pure = _count_intervals(table), np.diff(table.counts.indptr) == 1
-    separating = table.is_complete & (values.sum_by_column(~pure) == 0)
-    n_intervals, whole = intervals.sum(axis=1), table.columns == np.floor(table.columns)
-    few = (n_intervals <= MAX_INTERVALS) & ~((values.n_values == n) & whole.all(axis=0))
-    few = table.is_number & (few | (n_intervals == n_classes))
-    separating &= few | (values.n_values < MIN_VALUES)
-    # number of orders of the rows in which every class has so many intervals
-    kept, sizes = np.flatnonzero(separating), np.bincount(codes)
-    n_ways = gammaln(1 + n_intervals[kept]) - gammaln(1 + intervals[kept]).sum(axis=1)
-    n_ways += (_log_choose(sizes - 1, intervals[kept] - 1)).sum(axis=1)
-    chance = n_columns * np.exp(n_ways - _log_count_orders(codes))
-    return copies, kept[chance <= MAX_CHANCE].tolist(), n_other
+    n_classes, n_columns = table.target.n_classes, table.columns.shape[1]
+    copies, n_other = list[int](), 0
+    for start, values in table.find_values():
+        known = values.sum_by_column(values.size) >= MIN_KNOWN * len(table.columns)
+        places = np.flatnonzero(known & (values.n_values == n_classes)).tolist()
+        all_counts = _count_classes(values, table.target) if places else np.empty(0)
+        for place in places:
+            # each class has a value of its own
+            counts = all_counts[values.of_column(place)].T
+            agreeing, sizes = counts.max(axis=1), counts.sum(axis=1)
+            is_copy = agreeing.sum() >= MIN_EXACT * sizes.sum()
+            is_copy &= np.all(agreeing >= MIN_EXACT_OF_CLASS * sizes)
+            is_copy &= len(set(counts.argmax(axis=1).tolist())) == n_classes
+            # number of codes, and of ways in which the other rows may differ
+            n_ways = gammaln(n_classes + 1) + _log_choose(sizes.sum(), agreeing.sum())
+            n_orders = gammaln(sizes.sum() + 1) - gammaln(sizes + 1).sum()
+            if is_copy and n_columns * np.exp(n_ways - n_orders) <= MAX_CHANCE:
+                copies.append(start + place)
+                n_other = max(n_other, int(sizes.sum() - agreeing.sum()))
+    return copies, n_other
 
 
-def _count_intervals(table: TableDescription) -> np.ndarray:
-    """Return the number of intervals of pure values of each column and class."""
-    # values whose predecessor has another class or column
-    of_value, column = table.counts.indices[table.counts.indptr[:-1]], table.values.column
-    begins = np.ones(len(of_value), dtype=bool)
-    begins[1:] = (of_value[1:] != of_value[:-1]) | (column[1:] != column[:-1])
-    intervals = np.zeros((table.columns.shape[1], table.counts.shape[1]))
-    np.add.at(intervals, (column[begins], of_value[begins]), 1)
-    return intervals
+RULES = {
+    "missing": ("serious", "missing values of {} predict"),
+    "frequent": ("serious", "the most frequent value of {} predicts"),
+    "levels": ("serious", "{} alone predicts"),
+    "order": ("note", "{} alone predicts"),
+}
+"""Ways in which a column decides the class, with their severity and the start of a sentence."""
 
 
-def are_codes(table: TableDescription, features: Sequence[int]) -> bool:
+def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
+    """Report features that alone decide the class, or order the numbers of a target.
+
+    Missing values, the most frequent value or the levels that decide a class are serious. A
+    threshold or a few intervals may be a good measurement: they lead the verdict, unless the
+    classes are far apart in another column, too.
+    """
+    advice = "Check that it is known before the target, and not derived from it."
+    if table.target.classes is None:
+        if monotone := _list_functions(table)[1]:
+            evidence, how = f"{table.name(monotone)} alone", "gives the order of the targets"
+            lead = f"Check {str(table.names[monotone[0]])!r} first: alone it {how}"
+            yield CheckResult(
+                "telling-feature", "Perfect feature", "note", f"{evidence} {how}", advice, lead
+            )
+        return
+    deciding, copies = list(_list_deciding(table)), _list_codings(table)[0]
+    for rule, (outcome, start) in RULES.items():
+        # the features, the best one first
+        found = sorted((w, p, c) for p, r, c, w in deciding if r == rule and p not in copies)
+        if not found:
+            continue
+        positions = list(dict.fromkeys(position for _, position, _ in found))
+        codes = {code for _, _, code in found}
+        one = table.target.n_classes > 2 and len(codes) == 1
+        what = f"class {name_label(table.target.classes[found[0][2]])}" if one else "the class"
+        evidence = f"{start.format(table.name(positions))} {what} {_write_share(found[-1][0])}"
+        # a threshold that no other column confirms
+        lead = ""
+        if rule == "order" and not _lie_apart(table, *found[0][1:]):
+            lead = f"Check {str(table.names[positions[0]])!r} first: alone it predicts {what} "
+            lead += _write_share(found[0][0])
+        title = "Nearly perfect feature" if found[-1][0] else "Perfect feature"
+        yield CheckResult("telling-feature", title, outcome, evidence, advice, lead)
+
+
+def _write_share(wrong: float) -> str:
+    return f"in {np.floor(1000 * (1 - wrong)) / 10:.1f} % of the rows" if wrong else "without error"
+
+
+def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, float]]:
+    """Yield the features that decide a class: position, rule, class and share of wrong rows."""
+    target, (n, n_columns) = table.target, table.columns.shape
+    sizes = np.bincount(target.codes, minlength=target.n_classes)
+    classes = np.flatnonzero(np.minimum(sizes, n - sizes) >= MIN_OF_CLASS).tolist()
+    classes = classes[1:] if target.n_classes == 2 else classes  # a class or the other
+    log_tests = np.log(2 * n_columns * target.n_classes)
+    for start, values in table.find_values():
+        all_counts = _count_classes(values, target)
+        for place in range(len(values.n_values)):
+            counts = all_counts[values.of_column(place)]
+            missing, total = sizes - counts.sum(axis=0), counts.sum(axis=1)
+            is_number = bool(table.is_number[start + place])
+            for code in classes if len(counts) else ():
+                own, lost = counts[:, code], missing[code]
+                lost_rest = missing.sum() - lost
+                rule, wrong = _find_rule(own, total - own, (lost, lost_rest), is_number, log_tests)
+                if rule:
+                    yield start + place, rule, code, wrong
+
+
+def _find_rule(
+    own: np.ndarray, rest: np.ndarray, lost: tuple[int, int], is_number: bool, log_tests: float
+) -> tuple[str, float]:
+    """Return the first rule by which a column decides a class, and the share of wrong rows.
+
+    The values, in ascending order, occur `own` times in the class and `rest` times in the rest;
+    `lost` are the missing values of both. A few rows may be wrong. Chance must not explain the
+    rule, by the number of choices of it and of the wrong rows, and of all orders of the rows.
+    """
+    n_values, most, frequent = len(own), own > rest, int((own + rest).argmax())
+    below, below_rest = np.cumsum(own), np.cumsum(rest)
+    known = int(below[-1]), int(below_rest[-1])
+    # the best threshold, and the intervals of pure values
+    cut = np.minimum(known[0] - below + below_rest, below + known[1] - below_rest).argmin()
+    cut_wrong = min(
+        known[0] - below[cut] + below_rest[cut], below[cut] + known[1] - below_rest[cut]
+    )
+    n_intervals = 1 + np.sum(np.diff(most))
+    by_levels = own[most].sum(), rest[most].sum()
+    level_wrong = known[0] - by_levels[0] + by_levels[1]
+    has_levels = n_values < MIN_VALUES
+    if is_number and n_values > 2:
+        has_levels &= bool(level_wrong < cut_wrong)
+    # rows of the class and of the rest that each rule selects, and the number of its choices
+    rules = [
+        ("missing", lost, 0.0, True),
+        ("frequent", (own[frequent], rest[frequent]), 0.0, n_values > 2),
+        ("levels", by_levels, n_values * np.log(2), has_levels),
+        ("order", (below[cut], below_rest[cut]), np.log(n_values), is_number),
+        ("order", by_levels, n_intervals * np.log(n_values), is_number and level_wrong == 0),
+    ]
+    for place, (rule, (inside, outside), log_ways, applies) in enumerate(rules):
+        sizes = known if rule != "missing" else (known[0] + lost[0], known[1] + lost[1])
+        wrong = min((sizes[0] - inside, outside), (inside, sizes[1] - outside), key=sum)
+        n, n_wrong = sum(sizes), int(sum(wrong))
+        if not applies or n_wrong > (1 - MIN_DECIDED) * n or min(sizes) < MIN_OF_CLASS:
+            continue
+        if rule != "missing" and n < MIN_KNOWN * (n + sum(lost)):
+            continue
+        if place == len(rules) - 1 and n_intervals > MAX_INTERVALS:
+            continue
+        if any(w > (1 - MIN_EXACT_OF_CLASS) * size for w, size in zip(wrong, sizes, strict=True)):
+            continue
+        chance = log_tests + log_ways + _log_choose(n, n_wrong) - _log_choose(n, sizes[0])
+        if chance <= np.log(MAX_CHANCE):
+            return rule, n_wrong / n
+    return "", 1.0
+
+
+def _lie_apart(table: TableDescription, position: int, code: int) -> bool:
+    """Whether a column of another order within the classes separates a class nearly as well."""
+    own, column = table.target.codes == code, table.columns[:, position]
+    for other in np.flatnonzero(table.is_number).tolist():
+        rows = np.isfinite(column) & np.isfinite(table.columns[:, other])
+        if other == position or min(rows[own].sum(), rows[~own].sum()) < MIN_OF_CLASS:
+            continue
+        # area under the curve, and correlation of ranks without the means of class and rest
+        ranks = rankdata(table.columns[rows][:, [position, other]], axis=0)
+        difference = ranks[own[rows]].mean(axis=0) - ranks[~own[rows]].mean(axis=0)
+        if abs(difference[1]) > (2 * MIN_AREA - 1) * len(ranks) / 2:
+            ranks -= np.where(own[rows][:, None], difference, 0.0)
+            if abs(np.corrcoef(ranks.T)[0, 1]) < MAX_SAME_ORDER:
+                return True
+    return False
+
+
+def is_coded(table: TableDescription, features: Sequence[int]) -> bool:
     """Whether features that determine the target have few values, as categories have.
 
-    A single number that rises or falls with the target may be a rounded measurement.
+    A single number may be a rounded measurement.
     """
     n_combinations = len(np.unique(table.columns[:, features], axis=0))
-    if table.values.n_values[features].max() >= MIN_VALUES or n_combinations > MAX_COMBINATIONS:
+    if table.n_values[features].max() >= MIN_VALUES or n_combinations > MAX_COMBINATIONS:
         return False
-    if len(features) > 1 or not table.is_number[features[0]]:
-        return True
-    if table.target.classes is None:
-        return False
-    return bool(_count_intervals(table)[features[0]].sum() > table.counts.shape[1])
+    return len(features) > 1 or not table.is_number[features[0]]
 
 
 def _log_choose(n: Any, k: Any) -> Any:
@@ -243,24 +334,51 @@ def _log_count_orders(codes: np.ndarray) -> float:
 # --- several features
 
 
-def list_sufficient_features(table: TableDescription) -> list[int]:
+def check_perfection(
+    X: Any, target: Target, feature_names: Sequence[str] | None
+) -> Iterator[CheckResult]:
+    """Report predictions without error, with the features that give them.
+
+    It is serious if these features are categories or codes; a measurement may separate the classes.
+    """
+    table = describe_table(X, target, None, feature_names, {})
+    features = _list_sufficient_features(table) if table.columns.shape[1] else []
+    classes, cause, outcome = target.classes is not None, "", "note"
+    if features:
+        verb = "predicts" if len(features) == 1 else "together predict"
+        how = "without error" if classes else "nearly exactly"
+        cause = f"{table.name(features).removeprefix('each of the ')} {verb} the target {how}"
+        outcome = "serious" if is_coded(table, features) else "note"
+    yield CheckResult(
+        "perfect",
+        "Perfect predictions",
+        outcome,
+        cause or f"{'every prediction' if classes else 'nearly every number'} is correct",
+        "Check that no feature is derived from the target, or known only after it.",
+    )
+
+
+def _list_sufficient_features(table: TableDescription) -> list[int]:
     """Return up to three features, or indicators, that predict the target without error, or none.
 
-    A tree of the few most important features must predict held-out rows. For a numeric target, they
-    may also be added to a linear combination by their correlation with its residual.
+    A tree of the few most important features must predict held-out rows; one that is enough alone
+    is preferred. For a numeric target, they may also be added to a linear combination by their
+    correlation with its residual.
     """
-    # missing values are replaced by the median
-    kept, target = np.flatnonzero(table.values.n_values > 1), table.target
-    if len(table.columns) < 2 * N_HELD_OUT or not len(kept):
+    # some of the rows, and the median in place of missing values
+    kept, n = np.flatnonzero(table.n_values > 1), len(table.columns)
+    if n < 2 * N_HELD_OUT or not len(kept):
         return []
-    columns = table.columns[:, kept]
-    middle = np.nanmedian(np.where(np.isfinite(columns), columns, np.nan), axis=0)
-    columns = standardize(np.where(np.isfinite(columns), columns, middle))
+    rows = np.sort(np.random.default_rng(0).permutation(n)[:MAX_FITTED])
+    columns = table.columns[np.ix_(rows, kept)]
+    columns = np.where(np.isfinite(columns), columns, np.nan)
+    middle = np.nan_to_num(np.nanmedian(columns, axis=0))
+    columns = standardize(np.where(np.isnan(columns), middle, columns))
     # linear combinations of a few columns, for a numeric target
     tree: Any = DecisionTreeClassifier(random_state=0)
-    y, score, enough = target.codes, accuracy_score, MIN_CORRECT
-    if target.classes is None:
-        y, score, enough = target.y.astype(float), r2_score, MIN_EXPLAINED
+    y, score, enough = table.target.codes[rows], accuracy_score, MIN_CORRECT
+    if table.target.classes is None:
+        y, score, enough = table.target.y[rows].astype(float), r2_score, MIN_EXPLAINED
         tree = DecisionTreeRegressor(random_state=0)
         deviation = residual = y - y.mean()
         chosen: list[int] = []
@@ -273,60 +391,68 @@ def list_sufficient_features(table: TableDescription) -> list[int]:
     # a tree of the most important features, or of the indicators of categories
     importance = tree.fit(columns, y).feature_importances_
     order = np.argsort(-importance)
-    candidates = [order[:n_features] for n_features in range(1, 1 + MAX_SUFFICIENT)]
-    indicators = np.flatnonzero((importance > 0) & (table.values.n_values[kept] == 2))
-    candidates += [indicators] if len(indicators) else []
+    candidates = [order[k : k + 1] for k in range(MAX_SUFFICIENT)]
+    candidates += [order[:n_features] for n_features in range(2, 1 + MAX_SUFFICIENT)]
+    candidates += [np.flatnonzero((importance > 0) & (table.n_values[kept] == 2))]
     folds = KFold(N_HELD_OUT, shuffle=True, random_state=0)
-    for features in candidates:
+    for features in filter(len, candidates):
         predicted = cross_val_predict(tree, columns[:, features], y, cv=folds)
         if score(y, predicted) >= enough:
             return kept[features].tolist()
     return []
 
 
-def check_target_formula(table: TableDescription) -> Iterator[Finding]:
+def check_target_formula(table: TableDescription) -> Iterator[CheckResult]:
     """Report a numeric target that is a sum or product of several features.
 
     The target, or its logarithm, is a linear combination of columns, or of their logarithms, up to
     the rounding of the target and of the columns, in nearly all rows.
     """
-    # columns with enough values, and indicators
-    y, known = table.target.y.astype(float), np.isfinite(table.columns)
-    usable = (known.mean(axis=0) >= MIN_KNOWN_PART) & (table.values.n_values > 1)
-    usable &= table.is_number | (table.values.n_values == 2)
-    positive = np.all((table.columns > 0) | ~known, axis=0) & (y.min() > 0)
-    for formula, allowed in ("weighted sum", usable), ("product", usable & positive):
+    # some of the rows, and columns that vary
+    n, fewest = len(table.columns), ROWS_PER_COLUMN * min(len(table.names), MAX_COLUMNS)
+    rows = np.sort(np.random.default_rng(0).permutation(n)[: max(MAX_FITTED // 5, 2 * fewest)])
+    usable = table.n_known >= MIN_KNOWN_PART * n
+    usable &= (table.n_values > 1) & (table.is_number | (table.n_values == 2))
+    if not 2 <= usable.sum() <= MAX_COLUMNS:
+        return
+    positions = np.flatnonzero(usable)
+    columns, y = table.columns[np.ix_(rows, positions)], table.target.y[rows].astype(float)
+    known = np.isfinite(columns)
+    for formula in ("weighted sum", "product"):
         # the fewest columns that give the target, or their logarithms
-        positions = np.flatnonzero(allowed)
-        rows = known[:, positions].all(axis=1)
-        columns, outcome = table.columns[np.ix_(rows, positions)], y[rows]
-        parts = _find_parts(columns, outcome, logarithms=formula == "product")
+        allowed = np.array(
+            [
+                np.ptp(column[k]) > 0 if k.any() else False
+                for column, k in zip(columns.T, known.T, strict=True)
+            ]
+        )
+        if formula == "product":
+            allowed &= np.all((columns > 0) | ~known, axis=0) & (y.min() > 0)
+        complete = known[:, allowed].all(axis=1)
+        parts = _find_parts(columns[complete][:, allowed], y[complete], formula == "product")
         if len(parts) > 1:
-            yield Finding(
+            named = table.name(positions[allowed][parts].tolist()).removeprefix("each of the ")
+            yield CheckResult(
                 "target-formula",
                 "Target computed from features",
-                f"the target is a {formula} of {_list_parts(positions[parts], table)}, up to "
-                "rounding",
+                "serious",
+                f"the target is a {formula} of {named}, up to rounding",
                 "Remove these features, unless they are known before the target.",
-                grave=True,
             )
             return
 
 
-def _list_parts(positions: np.ndarray, table: TableDescription) -> str:
-    return list_features(positions.tolist(), table.names).removeprefix("each of the ")
-
-
-def _find_parts(columns: np.ndarray, y: np.ndarray, *, logarithms: bool) -> list[int]:
+def _find_parts(columns: np.ndarray, y: np.ndarray, logarithms: bool) -> list[int]:
     """Return the columns with a part in a linear combination that gives the target up to rounding.
 
     They are the fewest columns, in the order of their weights, that give the target in nearly all
     rows; none if not even all columns do.
     """
     n, p = columns.shape
-    if not 2 <= p <= MAX_COLUMNS or n < ROWS_PER_COLUMN * p + MIN_SPARE_ROWS or not y.std() > 0:
+    if p < 2 or n < ROWS_PER_COLUMN * p + MIN_SPARE_ROWS or not y.std() > 0:
         return []
     # rounding errors, relative ones for logarithms
+    tolerance = max(get_tolerance(column) for column in (y, *columns.T))
     unit = np.full(n, get_rounding_error(y))
     errors = np.tile([get_rounding_error(column) for column in columns.T], (n, 1))
     if logarithms:
@@ -336,7 +462,7 @@ def _find_parts(columns: np.ndarray, y: np.ndarray, *, logarithms: bool) -> list
     if not np.all(spread > 0):
         return []
     columns, errors = (columns - columns.mean(axis=0)) / spread, errors / spread
-    exact = np.full(n, 10 * VALUE_TOLERANCE * y.std())
+    exact = np.full(n, 10 * tolerance * y.std())
 
     def fit(parts: np.ndarray) -> tuple[bool, np.ndarray]:
         """Return whether nearly all rows agree up to rounding, and the weights."""
@@ -369,127 +495,3 @@ def _fit_most_rows(columns: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.n
         residual = y - design @ weights
         kept = np.abs(residual) <= np.quantile(np.abs(residual), MIN_EXACT)
     return weights[:-1], residual
-
-
-# --- boundaries between classes
-
-
-def check_boundaries(table: TableDescription) -> Iterator[Finding]:
-    """Report features that decide between two classes by a comparison.
-
-    Each pair of classes is separated by a weighted sum of a few terms. Classes that lie apart have
-    few samples near the boundary. A threshold of a formula cuts through the samples of both sides,
-    whose distances from it then vary as much as their mean.
-    """
-    # complete rows of numbers
-    known, codes = np.isfinite(table.columns), table.target.codes
-    usable = (known.mean(axis=0) >= MIN_KNOWN_PART) & table.is_number & (table.values.n_values > 2)
-    positions = np.flatnonzero(usable)
-    complete = np.flatnonzero(known[:, positions].all(axis=1))
-    pairs = list(combinations(range(table.target.n_classes), 2))
-    if not 2 <= len(positions) <= MAX_COLUMNS or len(pairs) > MAX_PAIRS:
-        return
-    features = set[int]()
-    for pair in pairs:
-        rows = complete[np.isin(codes[complete], pair)]
-        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_FITTED)).astype(int)]
-        sign = np.where(codes[rows] == pair[0], 1.0, -1.0)
-        if len(rows) >= ROWS_PER_CHOSEN and min(sum(sign > 0), sum(sign < 0)) >= MIN_OF_CLASS:
-            features |= _separate_pair(table.columns[np.ix_(rows, positions)], sign, len(pairs))
-    if features:
-        listed = _list_parts(positions[sorted(features)], table)
-        yield Finding(
-            "target-formula",
-            "Target computed from features",
-            f"the class is decided by a comparison of {listed}",
-            "Remove these features, unless they are known before the target.",
-            grave=True,
-        )
-
-
-def _separate_pair(columns: np.ndarray, sign: np.ndarray, n_pairs: int) -> set[int]:
-    """Return at least two columns whose boundary cuts through the samples of two classes, or none.
-
-    The terms are columns and differences of two columns, or columns and products.
-    """
-    # columns by their importance; for products, the pair with the largest interaction first
-    n, p = columns.shape
-    ranks = rankdata(columns, axis=0) - (n + 1) / 2
-    tree = DecisionTreeClassifier(random_state=0).fit(ranks, sign)
-    order = np.argsort(-tree.feature_importances_, kind="stable").tolist()
-    interactions = np.triu(np.abs((ranks.T * (sign - sign.mean())) @ ranks), 1)
-    strongest = [int(a) for a in np.unravel_index(interactions.argmax(), interactions.shape)]
-    # terms, of at most half as many as rows, by the columns that they contain
-    x, n_first = columns.T / np.abs(columns).max(), min(MAX_MULTIPLIED, n // ROWS_PER_FIRST)
-    linear = {(a,): x[a] for a in order[: n // ROWS_PER_TERM]}
-    linear |= {(a, b): x[a] - x[b] for a, b in combinations(order[:n_first], 2)}
-    first = list(dict.fromkeys(strongest + order))[:n_first]
-    products = {(a,): x[a] for a in first}
-    products |= {(a, b): x[a] * x[b] for a, b in combinations_with_replacement(first, 2)}
-    for terms in (linear, products):
-        chosen, distance = _find_terms(
-            np.array(list(terms.values())).T, sign, p * (p + 3) // 2 * n_pairs
-        )
-        if len(chosen):
-            features = {a for term in chosen for a in list(terms)[term]}
-            is_cut = _is_cut(distance, sign, VARIATION_OF_FEW / n)
-            is_cut &= not _lie_apart(columns[:, order[:n_first]], sign)
-            return features if is_cut and len(features) > 1 else set()
-    return set()
-
-
-def _find_terms(terms: np.ndarray, sign: np.ndarray, n_terms: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the fewest terms that separate two classes, and the distances from the boundary."""
-    # terms in the order of their weights, which a linear program makes sparse
-    n, terms = len(terms), standardize(terms)
-    order = np.argsort(-np.abs(_separate(terms, sign)[0]))
-    few = [order[:size] for size in range(1, 1 + min(MAX_SUFFICIENT, n // ROWS_PER_CHOSEN))]
-    distances = [sign * _separate(terms[:, chosen], sign)[1] for chosen in few]
-    # the fewest terms without a wrong row, or with a few in each class
-    for minimum in (1.0, MIN_EXACT_OF_SIDE):
-        for chosen, distance in zip(few, distances, strict=True):
-            correct = distance > 0
-            if min(correct[sign == side].mean() for side in (-1, 1)) < minimum:
-                continue
-            # dichotomies by hyperplanes (Cover, 1965), choices of terms, and of wrong rows
-            n_ways = np.log(2) + np.logaddexp.reduce(_log_choose(n - 1, np.arange(len(chosen) + 1)))
-            n_ways += _log_choose(n_terms, len(chosen)) + _log_choose(n, np.sum(~correct))
-            by_chance = n_ways - _log_choose(n, np.sum(sign > 0)) > np.log(MAX_CHANCE)
-            return chosen[: 0 if by_chance else None], distance
-    return order[:0], order
-
-
-def _is_cut(distance: np.ndarray, sign: np.ndarray, tolerance: float) -> bool:
-    """Whether samples are as dense near a boundary as elsewhere, by the variation of distances."""
-    sides = [distance[(distance > 0) & (sign == side)] for side in (-1, 1)]
-    sides = [np.minimum(side, np.quantile(side, 0.9)) for side in sides]
-    variation = np.array([side.std() / side.mean() for side in sides])
-    enough = variation.mean() >= MIN_VARIATION[0] + tolerance
-    return bool(enough and variation.min() >= MIN_VARIATION[1])
-
-
-def _lie_apart(columns: np.ndarray, sign: np.ndarray) -> bool:
-    """Whether the logarithms of columns are separated by a gap, as populations of unequal size."""
-    if not np.all(columns > 0):
-        return False
-    distance = sign * _separate(standardize(np.log(columns)), sign)[1]
-    exact = min(np.mean(distance[sign == side] > 0) for side in (-1, 1)) >= MIN_EXACT_OF_SIDE
-    return bool(exact and not _is_cut(distance, sign, 0.0))
-
-
-def _separate(terms: np.ndarray, sign: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights with a small sum of absolute values, and the signed distances of the rows.
-
-    A linear program minimizes the sum plus a penalty for rows with a margin below 1.
-    """
-    n, p = terms.shape
-    rows = sign[:, None] * np.column_stack([terms, np.ones(n)])
-    # positive and negative parts of the weights, intercept, and missing margins
-    margins = np.column_stack([rows[:, :p], -rows[:, :p], rows[:, p], np.eye(n)])
-    cost = np.concatenate([np.ones(2 * p), [0.0], np.full(n, PENALTY)])
-    bounds = [(0, None)] * (2 * p) + [(None, None)] + [(0, None)] * n
-    solution = linprog(cost, A_ub=-margins, b_ub=-np.ones(n), bounds=bounds).x
-    if solution is None:
-        return np.zeros(p), np.zeros(n)
-    weights = solution[:p] - solution[p : 2 * p]
-    return weights, terms @ weights + solution[2 * p]

@@ -1,59 +1,77 @@
-"""Description of a table that the checks read."""
+"""Description of a table that the checks read, and the result of a check."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import issparse
 
 from skeval._resampling.sampling_units import Target
 from skeval.report._page import Caution
+from skeval.utils._compat import safe_indexing
+from skeval.utils._text import read_times
 
 TIME = re.compile(
     r"(year|month|week|day|hour|epoch|period|date|time|date ?time|time ?stamp)s?", re.IGNORECASE
 )
 """Full names of columns of numbers that are times if they rise along the rows."""
-UNCHECKED = "unchecked"
-"""Code of the warning about checks that were not run; its evidence gives the reasons."""
-MAX_CELLS = 5 * 10**6
+MAX_CELLS, MIN_SAMPLED_ROWS = 5 * 10**6, 100
 """Columns of a larger table are checked on a random sample of its rows."""
-MIN_SAMPLED_ROWS = 100
+BLOCK_CELLS = 2**18
+"""Number of cells whose distinct values are counted at a time, which bounds the memory."""
 MAX_LISTED = 3
 MIN_VALUES = 8
 """Minimum number of values of an identifier: a "site" with 3 values is none."""
-MAX_DIGITS, VALUE_TOLERANCE, MIN_SIZE = 6, 1e-9, 1e-290
-"""Most decimals of a rounded column, the relative difference of equal values in a table, and the
-smallest number whose decimals can be counted."""
+MAX_DIGITS, MIN_SIZE = 6, 1e-290
+"""Most decimals of a rounded column, and the smallest number whose decimals can be counted."""
+TOLERANCE, SINGLE_TOLERANCE = 1e-9, 2e-7
+"""Relative difference of equal values, in double and in single precision."""
 MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 """Texts of missing values, in lower case."""
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Result of a check: evidence is a clause without a period, advice a full sentence."""
+class CheckResult:
+    """Outcome of a check of a table.
+
+    Attributes
+    ----------
+    code, title : str
+        Name of the check, and its title in two to five words.
+    outcome : {"passed", "note", "serious", "not applicable", "not run", "ignored"}
+        Findings are notes or serious.
+    evidence : str
+        What was found, or why the check was not run: a clause without a period.
+    advice : str
+        Full sentences.
+    lead : str
+        First sentence of a verdict that a note changes, without its period; otherwise empty.
+    """
 
     code: str
     title: str
-    evidence: str
-    advice: str
-    grave: bool = False
+    outcome: str
+    evidence: str = ""
+    advice: str = ""
+    lead: str = ""
 
     def to_caution(self) -> Caution:
-        """Return the finding as a warning; for a serious finding, the evidence is the headline."""
+        """Return a finding as a warning; the evidence of a serious one is its headline."""
         evidence = self.evidence[0].upper() + self.evidence[1:]
-        text = f"{self.title}: {evidence}. {self.advice}"
-        return Caution(self.code, text, self.evidence if self.grave else "")
+        headline = self.evidence if self.outcome == "serious" else ""
+        return Caution(self.code, f"{self.title}: {evidence}. {self.advice}", headline, self.lead)
 
 
 @dataclass(frozen=True)
 class Values:
-    """Distinct values of the columns of a table, counted from 0 over all columns.
+    """Distinct values of some columns, counted from 0 over all of them.
 
     Attributes
     ----------
@@ -85,12 +103,6 @@ class Values:
         weights = np.broadcast_to(outcome, self.of_cell.shape).reshape(-1)
         return np.bincount(self.of_cell.reshape(-1), weights, len(self.size) + 1)[:-1]
 
-    def count_classes(self, codes: np.ndarray) -> csr_matrix:
-        """Return how often each value occurs in each class."""
-        rows = np.broadcast_to(codes, self.of_cell.shape).reshape(-1)
-        cells = np.ones(rows.size), (self.of_cell.reshape(-1), rows)
-        return csr_matrix(cells, (len(self.size) + 1, int(codes.max()) + 1))[:-1]
-
 
 def find_values(columns: np.ndarray) -> Values:
     """Sort the columns of a table, and number their distinct values."""
@@ -117,12 +129,12 @@ class TableDescription:
     Attributes
     ----------
     columns : array of shape (n_rows, n_columns)
-        Features as floats; categories are integers, and missing values are nan. There are no
-        columns if the samples are not a table.
+        Features as floats; categories are integers, dates are seconds, and missing values are nan.
+        There are no columns if the samples are not a table.
     names : sequence of str
         Names of the columns.
-    is_number : array of bool of shape (n_columns,)
-        Whether a column has numbers, and not categories.
+    kinds : array of str of shape (n_columns,)
+        "number", "date" or "category".
     target, groups, left_out
         Target, groups and columns outside X of the same rows.
     keys : sequence of bytes or None
@@ -137,7 +149,7 @@ class TableDescription:
 
     columns: np.ndarray
     names: Sequence[str]
-    is_number: np.ndarray
+    kinds: np.ndarray
     target: Target
     groups: Any
     left_out: Mapping[str, Any]
@@ -147,20 +159,32 @@ class TableDescription:
     all_groups: Any
     unchecked: list[str]
 
-    @cached_property
-    def values(self) -> Values:
-        """Distinct values of the columns."""
-        return find_values(self.columns)
+    @property
+    def is_number(self) -> np.ndarray:
+        """Whether a column has numbers or dates, and not categories."""
+        return np.asarray(self.kinds != "category")
 
     @cached_property
-    def counts(self) -> csr_matrix:
-        """How often each value occurs in each class."""
-        return self.values.count_classes(self.target.codes)
+    def n_values(self) -> np.ndarray:
+        """Number of distinct values of each column."""
+        counts = [values.n_values for _, values in self.find_values()]
+        return np.concatenate([np.empty(0, dtype=np.intp), *counts])
 
     @cached_property
-    def is_complete(self) -> np.ndarray:
-        """Whether all values of a column are finite numbers."""
-        return np.asarray(np.isfinite(self.columns).all(axis=0))
+    def n_known(self) -> np.ndarray:
+        """Number of finite numbers in each column."""
+        return np.array([np.isfinite(column).sum() for column in self.columns.T], dtype=np.intp)
+
+    def find_values(self) -> Iterator[tuple[int, Values]]:
+        """Yield the values of a block of columns, and the position of its first column."""
+        n, p = self.columns.shape
+        width = max(1, BLOCK_CELLS // n)
+        for start in range(0, p, width):
+            yield start, find_values(self.columns[:, start : start + width])
+
+    def name(self, positions: Sequence[int]) -> str:
+        """Return the names of a few features."""
+        return list_features(positions, self.names)
 
 
 def describe_table(
@@ -176,7 +200,7 @@ def describe_table(
     unchecked: list[str] = []
     keys: list[bytes] | None = None
     key_size = None
-    columns, is_number = np.empty((n, 0)), np.empty(0, dtype=bool)
+    columns, kinds = np.empty((n, 0)), np.empty(0, dtype=str)
     if issparse(X) or is_table(X):
         n_kept = max(MIN_SAMPLED_ROWS, MAX_CELLS // X.shape[1])
         if n_kept < n:
@@ -185,17 +209,15 @@ def describe_table(
                 f"{n - n_kept} of {n} rows were only searched for exact copies, because the "
                 "table is large"
             )
-        # encoded values of the rows that are checked
-        values = X.tocsr()[rows].toarray() if issparse(X) else np.asarray(X)[rows]
-        encoded = [encode_column(column) for column in values.T]
-        columns = np.column_stack([column for column, _ in encoded])
-        is_number = np.array([of_numbers for _, of_numbers in encoded])
-        if issparse(X) and n_kept < n:
-            keys, key_size = _key_sparse_rows(X)
-        elif n_kept < n and values.dtype.kind not in "biuf":
-            keys = ["\x1f".join(map(str, row)).encode() for row in np.asarray(X)]
-        else:
-            keys = [(row + 0.0).tobytes() for row in (columns if n_kept >= n else np.asarray(X))]
+        if issparse(X):
+            if n_kept < n:
+                keys, key_size = _key_sparse_rows(X)
+            X = X.tocsr()[rows].toarray()
+        # encoded values of all rows, and then of those that are checked
+        columns, kinds = _encode_columns(X)
+        if keys is None:
+            keys = [blake2b((row + 0.0).tobytes(), digest_size=16).digest() for row in columns]
+        columns = columns[rows] if len(columns) == n else columns
     elif (texts := _read_texts(X)) is not None:
         keys = [text.encode() for text in texts]
         key_size = np.array([len(text) for text in texts])
@@ -205,7 +227,7 @@ def describe_table(
     return TableDescription(
         columns,
         feature_names or [f"x{position}" for position in range(columns.shape[1])],
-        is_number,
+        kinds,
         Target(target.y[rows], target.classes, target.codes[rows]),
         None if groups is None else np.asarray(groups)[rows],
         {name: np.asarray(column)[rows] for name, column in left_out.items()},
@@ -237,6 +259,15 @@ def is_table(X: Any) -> bool:
     return shape[0] != shape[1] or not np.array_equal(table := np.asarray(X), table.T)
 
 
+def list_columns(X: Any) -> Iterator[np.ndarray]:
+    """Yield the columns of a table; those of a data frame one by one, each with its own type."""
+    if not hasattr(X, "columns"):
+        yield from np.asarray(X).T
+        return
+    for position in range(X.shape[1]):
+        yield np.asarray(safe_indexing(X, position, axis=1))
+
+
 def list_features(positions: Sequence[int], names: Sequence[str]) -> str:
     """Return the names of a few features."""
     listed = ", ".join(repr(str(names[position])) for position in positions[:MAX_LISTED])
@@ -244,22 +275,34 @@ def list_features(positions: Sequence[int], names: Sequence[str]) -> str:
     return f"feature {listed}" if len(positions) == 1 else f"each of the features {listed}{more}"
 
 
-def encode_column(column: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Return a column as floats, nan for missing values, and whether it has numbers.
+def _encode_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns of a table as floats, and the kind of each."""
+    if isinstance(X, np.ndarray) and X.dtype == float:
+        return X, np.full(X.shape[1], "number")
+    encoded, kinds = np.empty(X.shape), []
+    for position, column in enumerate(list_columns(X)):
+        encoded[:, position], kind = encode_column(column)
+        kinds.append(kind)
+    return encoded, np.array(kinds)
+
+
+def encode_column(column: np.ndarray) -> tuple[np.ndarray, str]:
+    """Return a column as floats, nan for missing values, and its kind.
 
     Categories are integers in alphabetical order. Texts such as 1.1 and 1.10, which are different
     names but the same number, are categories.
     """
     if column.dtype.kind in "biuf":
-        return column.astype(float), True
-    # dates are numbers
+        return column.astype(float), "number"
+    if readings := read_times(column):
+        return readings[0], "date"
     if column.dtype.kind in "mM":
-        return np.where(np.isnat(column), np.nan, column.astype(np.int64).astype(float)), True
+        return np.where(np.isnat(column), np.nan, column.astype(np.int64).astype(float)), "date"
     # objects that are numbers
     has_texts = any(isinstance(value, str) for value in column.tolist())
     if not has_texts:
         with suppress(TypeError, ValueError):  # pandas.NA is not a float
-            return column.astype(float), True
+            return column.astype(float), "number"
     # texts are numbers, unless different texts are the same number
     texts = np.array([str(value) for value in column.tolist()], dtype=str)
     missing = np.isin(np.char.lower(texts), MISSING)
@@ -268,30 +311,38 @@ def encode_column(column: np.ndarray) -> tuple[np.ndarray, bool]:
     try:
         numbers = np.where(missing, "nan", texts).astype(float)
     except ValueError:
-        return codes, False
+        return codes, "category"
     if has_texts and len(np.unique(numbers[~missing])) < len(np.unique(codes[~missing])):
-        return codes, False
-    return numbers, True
+        return codes, "category"
+    return numbers, "number"
 
 
 def standardize(columns: np.ndarray) -> np.ndarray:
     """Return columns with mean 0 and standard deviation 1; constant ones become 0."""
     largest = np.abs(columns).max(axis=0)  # squares of tiny numbers are 0
-    columns = columns / np.where(largest > 0, largest, 1.0)
-    spread = columns.std(axis=0)
-    standardized: np.ndarray = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    standardized: np.ndarray = columns / np.where(largest > 0, largest, 1.0)
+    spread = standardized.std(axis=0)
+    standardized -= standardized.mean(axis=0)
+    standardized /= np.where(spread > 0, spread, 1.0)
     return standardized
+
+
+def get_tolerance(column: np.ndarray) -> float:
+    """Return the relative difference of equal numbers, of single precision if all numbers are."""
+    with np.errstate(over="ignore"):
+        is_single = np.array_equal(column.astype(np.float32), column, equal_nan=True)
+    return SINGLE_TOLERANCE if is_single else TOLERANCE
 
 
 def get_rounding_error(column: np.ndarray) -> float:
     """Return half a unit of the last decimal of numbers, or that of floating point."""
-    largest = float(np.abs(column).max())
+    largest, tolerance = float(np.abs(column).max()), get_tolerance(column)
     # decimals after the first digit of small numbers
     first = max(0, -int(np.floor(np.log10(largest)))) if largest > MIN_SIZE else 0
     for decimals in range(first, first + MAX_DIGITS + 1):
-        if np.abs(column - np.round(column, decimals)).max() <= VALUE_TOLERANCE * largest:
-            return 0.5 * 10.0**-decimals * (1 + VALUE_TOLERANCE)
-    return VALUE_TOLERANCE * largest
+        if np.abs(column - np.round(column, decimals)).max() <= tolerance * largest:
+            return 0.5 * 10.0**-decimals * (1 + tolerance)
+    return tolerance * largest
 
 
 def _key_sparse_rows(X: Any) -> tuple[list[bytes], np.ndarray]:

@@ -15,14 +15,13 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from skeval._resampling.predictions import Predictions
-from skeval.report._data_checks.table import TIME, Finding, TableDescription, list_features
-from skeval.report._page import Caution
+from skeval.report._data_checks.table import TIME, CheckResult, TableDescription
 from skeval.utils._text import read_times
 
 MAX_P = 0.005
 """Maximum P-value, from shuffled rows, at which neighbors count as similar."""
 MIN_ROWS = 30
-MIN_SHUFFLES, MAX_SHUFFLES, MAX_MOVES = 199, 999, 2 * 10**6
+MIN_SHUFFLES, MAX_SHUFFLES, MAX_MOVES = 199, 399, 2 * 10**6
 """Minimum and maximum number of shuffles; maximum number of values moved in all of them."""
 MAX_SHUFFLED = 10_000
 """Maximum number of rows that are shuffled."""
@@ -53,8 +52,8 @@ def check_split_order(
     left_out: Mapping[str, Any],
     index: Any,
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
-) -> list[Caution]:
-    """Return a warning if folds for rows in time order train on later rows than they test.
+) -> list[CheckResult]:
+    """Report whether folds for rows in time order train on later rows than they test.
 
     The dates of all columns and of the index are compared within each fold. If the rows are in
     order by one of them, the others are dates of something else.
@@ -83,26 +82,26 @@ def check_split_order(
     name = min(late, key=lambda name: late[name])
     label = name if name == "the index" else repr(name)
     return [
-        Finding(
+        CheckResult(
             "time-order",
             "Rows not in time order",
+            "serious",
             f"the folds rely on the order of the rows, but {late[name]} of {len(folds)} folds "
             f"train on later rows than they test, by {label}",
             f"Errors may be too low: sort the rows by {label} and evaluate again.",
-            grave=True,
-        ).to_caution()
+        )
     ]
 
 
-def warn_of_order(
+def check_order(
     columns: Mapping[str, Any],
     left_out: Mapping[str, Any],
     index: Any,
     result: Predictions,
     groups: Any,
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
-) -> list[Caution]:
-    """Return warnings if neighboring rows are similar; serious if the rows are in time order.
+) -> list[CheckResult]:
+    """Report whether neighboring rows are similar; serious if the rows are in time order.
 
     Groups, which folds keep together, are represented by their first sample and their mean loss.
     Rows sorted by class are compared within classes; rows sorted by a numeric target are not
@@ -131,33 +130,34 @@ def warn_of_order(
     series = {"runs": y if classes else rankdata(y), "autocorrelation": rankdata(loss)}
     series = {code: values[tested] for code, values in series.items()}
     # neighbors that are more similar than by chance
-    reason, slow = _find_rising_time(named, times), ""
+    numbers = dict(_find_numbers(named))
+    reason, slow = _find_rising_time(numbers, times), ""
     if classes and not reason and np.sum(np.diff(y) != 0) < len(np.unique(y)):  # sorted by class
         alike = ["autocorrelation"] if are_alike(series["autocorrelation"], y[tested]) else []
     else:
         alike = [code for code, values in series.items() if are_alike(values)]
     if alike and not reason:
-        similar, equal = _compare_neighbors(named, set(columns), y, classes)
+        similar, equal = _compare_neighbors(named, numbers, set(columns), y, classes)
         if alike == ["runs"] and max([*similar, *equal], default=1) <= REVEALING:
             alike = []  # no feature reveals which rows are neighbors
         # a numeric target counts as a column
         similar += [] if classes else [_autocorrelate(rankdata(y))]
-        slow = _describe_slow_columns(named, similar)
+        slow = _describe_slow_columns(numbers, similar)
     findings = []
     if alike and (reason or slow) and not _are_blocks(folds, len(result.target)):
         # without a column of times, rows may be in blocks of the same object instead
         blocks = " or in blocks of one object" if slow else ""
-        finding = Finding(
+        finding = CheckResult(
             "time-order",
             "Time order",
+            "serious",
             f"the rows seem to be in time order{blocks} ({reason or slow}), "
             f"{'' if len(alike) > 1 else 'and '}{_join_evidence(alike)}",
             "Shuffled folds train on neighbors of the tested rows, so errors may be too low, "
             "intervals too short and P-values too small. Test on later rows (--time, or "
             "cv=TimeSeriesSplit()), or pass repeated measurements as groups=.",
-            grave=True,
         )
-        return [finding.to_caution()]
+        return [finding]
     if alike:
         advice = (
             "This is harmless if the file was sorted. If rows are in time order, or neighbors "
@@ -165,49 +165,51 @@ def warn_of_order(
             "groups=."
         )
         evidence = _join_evidence(alike)
-        findings.append(Finding(alike[0], "Similar neighboring rows", evidence, advice))
-    findings += _find_scattered_times(times, series, tested)
-    return [finding.to_caution() for finding in findings]
+        findings.append(CheckResult(alike[0], "Similar neighboring rows", "note", evidence, advice))
+    return [*findings, *_find_scattered_times(times, series, tested)]
 
 
 def _find_scattered_times(
     times: Mapping[str, list[np.ndarray]], series: Mapping[str, np.ndarray], tested: np.ndarray
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """Yield a finding for each date column whose order makes neighbors similar in unsorted rows."""
     for name, readings in times.items():
         order = np.argsort(readings[0][tested], kind="stable")
         codes = [code for code, values in series.items() if are_alike(values[order])]
         if len(np.unique(readings[0])) >= MIN_TIMES and codes:
-            yield Finding(
+            yield CheckResult(
                 codes[0],
                 "Related in time",
+                "note",
                 f"sorted by {name!r}, {_join_evidence(codes)}",
                 "If the model is to predict later rows from earlier ones, test it that way "
                 f"(--time {name}, or cv=TimeSeriesSplit() on sorted rows).",
             )
 
 
-def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[Finding]:
+def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
     """Report rows in time order by the columns of a table that has no target."""
     n = len(next(iter(columns.values())))
     if n < MIN_ROWS:
         return
-    reason = _find_rising_time(columns, _read_all_times(columns))
+    numbers = dict(_find_numbers(columns))
+    reason = _find_rising_time(numbers, _read_all_times(columns))
     if not reason:
-        similar, _ = _compare_neighbors(columns, set(columns), np.zeros(n, dtype=np.intp), True)
-        reason = _describe_slow_columns(columns, similar)
+        y = np.zeros(n, dtype=np.intp)
+        similar, _ = _compare_neighbors(columns, numbers, set(columns), y, True)
+        reason = _describe_slow_columns(numbers, similar)
     if reason:
-        yield Finding(
+        yield CheckResult(
             "time-order",
             "Time order",
+            "serious",
             f"the rows seem to be a series ({reason})",
             "Clusters of a series may be its stretches of time. Remove the trend and the time, or "
             "use a method for changes in a series.",
-            grave=True,
         )
 
 
-def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
+def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that number the rows: whole numbers without ties and with few gaps.
 
     Gaps remain where rows were removed; more of them are allowed in file order, which may also have
@@ -216,8 +218,8 @@ def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
     of the file.
     """
     columns, target = table.columns, table.target
-    n_known = np.isfinite(columns).sum(axis=0)
-    candidates = table.is_number & (table.values.n_values == n_known) & (n_known >= MIN_NUMBERED)
+    n_known = table.n_known
+    candidates = table.is_number & (table.n_values == n_known) & (n_known >= MIN_NUMBERED)
     candidates &= n_known >= MIN_KNOWN * len(columns)
     y = rankdata(target.y) if target.classes is None else target.codes
     # columns in file order or in any order, and the rows in the order of each
@@ -243,15 +245,15 @@ def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
     # whether neighboring numbers have similar targets
     predictive = [position for position, order in found if are_alike(y[order])]
     numbers = [position for position, _ in found]
-    evidence = f"{list_features(predictive or numbers, table.names)} counts the samples"
+    evidence = f"{table.name(predictive or numbers)} counts the samples"
     if predictive:
         evidence += ", and samples with neighboring numbers have similar targets"
-    yield Finding(
+    yield CheckResult(
         "row-number",
         "Row number",
+        "serious" if predictive else "note",
         evidence,
         "Remove it, unless it is a measurement: new samples have other numbers.",
-        grave=bool(predictive),
     )
 
 
@@ -310,21 +312,22 @@ def _read_all_times(columns: Mapping[str, np.ndarray]) -> dict[str, list[np.ndar
 
 
 def _find_rising_time(
-    columns: Mapping[str, np.ndarray], times: Mapping[str, list[np.ndarray]]
+    numbers: Mapping[str, np.ndarray], times: Mapping[str, list[np.ndarray]]
 ) -> str:
     """Describe the date, or the number named as a time, that orders the rows; "" if none."""
     named = [(name, column) for name, readings in times.items() for column in readings]
-    numbers = _find_numbers(columns)
-    named += [(name, column) for name, column in numbers if TIME.fullmatch(name.replace("_", " "))]
+    named += [
+        (name, column) for name, column in numbers.items() if TIME.fullmatch(name.replace("_", " "))
+    ]
     for name, column in named:
         if direction := _find_direction(column):
             return f"{name if name == 'the index' else repr(name)} {direction}"
     return ""
 
 
-def _describe_slow_columns(columns: Mapping[str, np.ndarray], similar: Sequence[float]) -> str:
+def _describe_slow_columns(numbers: Mapping[str, np.ndarray], similar: Sequence[float]) -> str:
     """Describe columns most of which change slowly, in rows that are sorted by none of them."""
-    if any(_find_direction(column) for _, column in _find_numbers(columns)):
+    if any(_find_direction(column) for column in numbers.values()):
         return ""
     n_slow = sum(value > SLOW for value in similar)
     most = 2 * n_slow > max(len(similar), 3)
@@ -332,14 +335,17 @@ def _describe_slow_columns(columns: Mapping[str, np.ndarray], similar: Sequence[
 
 
 def _compare_neighbors(
-    columns: Mapping[str, np.ndarray], features: set[str], y: np.ndarray, classes: bool
+    columns: Mapping[str, np.ndarray],
+    numbers: Mapping[str, np.ndarray],
+    features: set[str],
+    y: np.ndarray,
+    classes: bool,
 ) -> tuple[list[float], list[float]]:
     """Return how similar neighboring values of numbers and of categories are, 0 by chance.
 
     They are the autocorrelations of ranks without what the target explains, and the shares of equal
     neighbors.
     """
-    numbers = dict(_find_numbers(columns))
     outcome = rankdata(y) - (len(y) + 1) / 2
     similar, equal = [], []
     for name in features & columns.keys():

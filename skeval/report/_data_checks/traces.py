@@ -1,8 +1,4 @@
-"""Checks for traces of the target in the values of features.
-
-Traces are categories replaced by their mean target, and values that were filled, missing or rounded
-by class.
-"""
+"""Checks for traces of the target in the values of features: encoding and rounding by class."""
 
 from __future__ import annotations
 
@@ -12,79 +8,71 @@ import numpy as np
 from scipy.stats import hypergeom
 
 from skeval.report._data_checks.table import (
-    VALUE_TOLERANCE,
-    Finding,
+    TOLERANCE,
+    CheckResult,
     TableDescription,
-    find_values,
     get_rounding_error,
-    list_features,
 )
 
 MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
-MIN_DISTINCT = 10
-"""Minimum number of values of a measurement, overall or in a class."""
+MIN_DISTINCT, MIN_KNOWN = 10, 0.9
+"""Minimum number of values of a measurement, overall or in a class, and share of known values."""
 MAX_CHANCE_OF_MEANS = 0.01
 """Maximum probability that a feature is this close to the means of the target by chance."""
 MAX_MERGED, N_CANDIDATES = 5, 10
 """Maximum number of categories of the same mean, and number of feature values from which the
 smoothing constant is computed, by trial."""
-MIN_SLOPE = 0.25
-"""Minimum slope of the target on its smoothed means, which is 1 or more if all rows are means."""
-MIN_FITTED = 0.8
-"""Share of the samples whose values must be smoothed means of the target, or defaults."""
-MIN_DISTINCT_SHARE, MIN_OF_CLASS, MIN_FILLED = 0.9, 8, 3
-"""Share of distinct values of a class that hardly repeat; minimum number of its other samples, and
-of samples with the same value, which may have been missing."""
-MIN_SHARE_OF_DEFAULT, MAX_DEFAULTS = 0.1, 3
-"""Share of all samples with a default value, and number of default values of a class."""
-NEAR = 1e-6
-"""Difference of a filled value from the mean of its class, in units of the largest value, beyond
-which it is not computed exactly."""
+MIN_SLOPE, MIN_FITTED = 0.25, 0.8
+"""Minimum slope of the target on its smoothed means, which is 1 or more if all rows are means; and
+share of the samples whose values must be smoothed means of the target."""
 MAX_DECIMALS = 8
 
 
-def check_constants(table: TableDescription) -> Iterator[Finding]:
+def check_constants(table: TableDescription) -> Iterator[CheckResult]:
     """Report features with one value only."""
-    constant = np.flatnonzero(table.values.n_values <= 1).tolist()
+    constant = np.flatnonzero(table.n_values <= 1).tolist()
     if constant:
         them = "it" if len(constant) == 1 else "them"
-        yield Finding(
+        yield CheckResult(
             "constant",
             "Constant features",
-            f"{list_features(constant, table.names)} has the same value in all samples",
+            "note",
+            f"{table.name(constant)} has the same value in all samples",
             f"Remove {them}; a column that should vary was not written correctly.",
         )
 
 
-def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
+def check_target_encodings(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that contain the mean target of a category of this table."""
-    target, values = table.target, table.values
-    if target.classes is None:
-        outcomes = [target.y.astype(float)]
-    else:
+    target, encoded = table.target, set[int]()
+    outcomes = [target.y.astype(float)]
+    if target.classes is not None:
         outcomes = [(target.codes == code).astype(float) for code in range(len(target.classes))]
-    # the target rises by at least one unit per unit of its smoothed means
-    few = (values.n_values >= 3) & (values.n_values <= len(table.columns) / 2)
-    repeated = np.flatnonzero(table.is_complete & few)
-    centered = table.columns[:, repeated] - table.columns[:, repeated].mean(axis=0)
-    covariances = np.array([y - y.mean() for y in outcomes]) @ centered
-    rises = covariances > MIN_SLOPE * np.sum(centered**2, axis=0)
-    # values that are means of the target
-    encoded = set[int]()
-    for row, place in np.argwhere(rises).tolist():
-        part = values.of_column(repeated[place])
-        in_order = outcomes[row][np.argsort(values.of_cell[repeated[place]], kind="stable")]
-        if _is_encoding(values.number[part], values.size[part], in_order):
-            encoded.add(int(repeated[place]))
+    for start, values in table.find_values():
+        n_values, n_known = values.n_values, values.sum_by_column(values.size)
+        few = (n_values >= 3) & (n_values <= n_known / 2)
+        repeated = np.flatnonzero(few & (n_known >= MIN_KNOWN * len(table.columns)))
+        # the target rises by at least one unit per unit of its smoothed means
+        centered = table.columns[:, start + repeated]
+        centered = np.nan_to_num(centered - np.nanmean(centered, axis=0), posinf=0.0, neginf=0.0)
+        covariances = np.array([y - y.mean() for y in outcomes]) @ centered
+        rises = covariances > MIN_SLOPE * np.sum(centered**2, axis=0)
+        # values that are means of the target
+        for row, place in np.argwhere(rises).tolist():
+            part, column = values.of_column(repeated[place]), values.of_cell[repeated[place]]
+            in_order = outcomes[row][np.argsort(column, kind="stable")]
+            size = values.size[part]
+            if _is_encoding(values.number[part], size, in_order[: size.sum()]):
+                encoded.add(int(start + repeated[place]))
     if encoded:
-        yield Finding(
+        yield CheckResult(
             "target-encoded",
             "Category replaced by its mean target",
-            f"{list_features(sorted(encoded), table.names)} is the mean target of the samples with "
-            "the same value, including each sample's own target",
+            "serious",
+            f"{table.name(sorted(encoded))} is the mean target of the samples with the same value, "
+            "including each sample's own target",
             "Pass the categories and encode them inside a pipeline (`TargetEncoder`).",
-            grave=True,
         )
 
 
@@ -113,7 +101,7 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
         return False
     # the probability that a mean is so near its expectation by chance
     variances = np.maximum(np.add.reduceat(y**2, start) / sizes - means**2, 0)
-    variances[variances < VALUE_TOLERANCE * y.var()] = 0
+    variances[variances < TOLERANCE * y.var()] = 0
     step = np.diff(np.unique(y)).min(initial=np.ptp(y))
     spread = np.sqrt(2 * np.pi * sizes * variances)
     chances = np.where(spread > 0, np.minimum(1, (step + 2 * sizes * error) / spread), 1.0)
@@ -135,171 +123,41 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
     return False
 
 
-def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
-    """Report features with missing values filled by class: a mean, a median or a default value.
-
-    One sample of each group is used.
-    """
-    # one sample of each group
-    columns, codes, values, counts = table.columns, table.target.codes, table.values, table.counts
-    if table.groups is not None:
-        rows = np.unique(table.groups, return_index=True)[1]
-        columns, codes, values = columns[rows], codes[rows], find_values(columns[rows])
-        counts = values.count_classes(codes)
-    # values of several samples of one class only
-    pure, of_value = np.diff(counts.indptr) == 1, counts.indices[counts.indptr[:-1]]
-    candidates = table.is_complete & table.is_number & (values.n_values >= 3)
-    several = np.flatnonzero(pure & (values.size >= MIN_FILLED) & candidates[values.column])
-    candidates &= np.isin(np.arange(len(candidates)), values.column[several])
-    # the value is near the mean of the others of its class, or most values are distinct
-    column, size, value, code = (
-        part[several] for part in (values.column, values.size, values.number, of_value)
-    )
-    indicators = (np.arange(codes.max() + 1)[:, None] == codes).astype(float)
-    n_others = indicators.sum(axis=1)[code] - size
-    sums = (indicators @ np.where(candidates, columns, 0.0))[code, column] - size * value
-    near = np.abs(sums / n_others - value) <= NEAR * np.abs(columns).max(axis=0)[column]
-    near |= values.n_values[column] > MIN_DISTINCT_SHARE * n_others
-    # the value is exactly the mean or median of the others
-    filled = []
-    for p, center, own in zip(column[near].tolist(), value[near], code[near], strict=True):
-        others = columns[(codes == own) & (columns[:, p] != center), p]
-        if p not in filled and len(others) >= MIN_OF_CLASS and _is_center(center, others):
-            filled.append(p)
-    # values that occur in one class only
-    separate = candidates & (values.sum_by_column(~pure) == 0)
-    defaults = [
-        p
-        for p in np.flatnonzero(separate).tolist()
-        if p not in filled
-        and _has_default_of_class(*(part[values.of_column(p)] for part in (of_value, values.size)))
-    ]
-    if filled:
-        yield Finding(
-            "target-imputed",
-            "Missing values filled by class",
-            f"{list_features(filled, table.names)} repeats a value of one class only, the mean or "
-            "median of the other samples of this class, as if missing values had been filled with "
-            "knowledge of the target",
-            "Fill missing values inside a pipeline (`SimpleImputer`), without the target.",
-            grave=True,
-        )
-    if defaults:
-        yield Finding(
-            "target-imputed",
-            "Default value of a class",
-            f"{list_features(defaults, table.names)} has few values in one class, which no other "
-            "class has although its values lie on both sides, like a default set by class",
-            "Remove it unless its values are known before the target is.",
-            grave=True,
-        )
-
-
-def _has_default_of_class(class_of_value: np.ndarray, sizes: np.ndarray) -> bool:
-    """Whether a few values make up most of a class, and lie between the many values of the others.
-
-    The values are ascending, and each occurs in one class only.
-    """
-    if len(sizes) < MIN_DISTINCT:
-        return False
-    for code in np.unique(class_of_value):
-        own, others = class_of_value == code, np.flatnonzero(class_of_value != code)
-        defaults = np.flatnonzero(own & (sizes >= MIN_SHARE_OF_DEFAULT * sizes.sum()))
-        if not 1 <= len(defaults) <= MAX_DEFAULTS or len(others) < MIN_OF_CLASS:
-            continue
-        most = sizes[defaults].sum() >= MIN_FITTED * sizes[own].sum()
-        if most and others[0] < defaults[0] and defaults[-1] < others[-1]:
-            return True
-    return False
-
-
-def _is_center(value: float, others: np.ndarray) -> bool:
-    """Whether a value is exactly the mean or median of other values, and not by coincidence.
-
-    It may be coincidence if the value has no more decimals than the others, and for the median of
-    repeated values, which often equals one of them.
-    """
-    error = get_rounding_error(others)
-    is_coarse = error > VALUE_TOLERANCE * float(np.abs(others).max())
-    if is_coarse and get_rounding_error(np.array([value])) >= error:
-        return False
-    centers = [others.mean()]
-    if len(np.unique(others)) > MIN_DISTINCT_SHARE * len(others):
-        # of an odd number of samples, the median is a value that one of them had
-        centers += [np.median(others), np.median(np.append(others, value))]
-    tolerance = VALUE_TOLERANCE * max(abs(value), np.ptp(others))
-    return bool(np.any(np.abs(np.array(centers) - value) <= tolerance))
-
-
-def check_missing_by_class(table: TableDescription) -> Iterator[Finding]:
-    """Report features whose values are missing in one class only.
-
-    The hypergeometric probability has a Bonferroni correction for
-    features and classes. Serious if at least half of the class is missing.
-    """
-    # missing values of each column in each class
-    codes, missing = table.target.codes, np.isnan(table.columns)
-    sizes = np.bincount(codes)
-    counts = (np.arange(len(sizes))[:, None] == codes).astype(float) @ missing
-    # columns whose missing values are all in one class
-    code, n_missing = counts.argmax(axis=0), counts.sum(axis=0)
-    chance = hypergeom.sf(n_missing - 1, len(codes), sizes[code], n_missing)
-    kept = (n_missing > 0) & (counts.max(axis=0) == n_missing)
-    kept &= chance * counts.size <= MAX_CHANCE
-    features = np.flatnonzero(kept)
-    if len(features):
-        # the feature with the largest share
-        shares = (n_missing / sizes[code])[features]
-        several = len(set(code[features])) > 1
-        only = np.asarray(table.target.classes)[code[features[0]]]
-        where = "in one class only" if several else f"only in class {only}"
-        yield Finding(
-            "missing-by-class",
-            "Missing in one class only",
-            f"{list_features(features.tolist(), table.names)} has missing values {where} "
-            f"({100 * shares.max():.0f} % of its samples)",
-            "A model can read the class from the missing values. Find out why they are missing; "
-            "remove the feature if that is decided after the class is known.",
-            grave=bool(shares.max() >= 0.5),
-        )
-
-
-def check_decimals_by_class(table: TableDescription) -> Iterator[Finding]:
+def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that were rounded to fewer decimals in one class.
 
     Values are compared only between the same two powers of ten, because with a fixed number of
-    significant digits large values have fewer decimals. The probability is as in
-    `check_missing_by_class`.
+    significant digits large values have fewer decimals. The hypergeometric probability has a
+    Bonferroni correction for features and classes.
     """
     if features := list_rounded_by_class(table):
-        yield Finding(
+        yield CheckResult(
             "rounded-by-class",
             "Rounded by class",
-            f"{list_features(features, table.names)} has fewer decimals in one class than in the "
-            "others, as if the classes came from different sources",
+            "serious",
+            f"{table.name(features)} has fewer decimals in one class than in the others, as if the "
+            "classes came from different sources",
             "A model may learn the source instead of the class. Check how the classes were "
             "collected; rounding all values alike does not remove other differences.",
-            grave=True,
         )
 
 
 def list_rounded_by_class(table: TableDescription) -> list[int]:
     """Return the features whose values have fewer decimals in one class than by chance."""
-    columns, codes, n_columns = table.columns, table.target.codes, table.columns.shape[1]
+    codes, rounded = table.target.codes, list[int]()
     if table.target.classes is None:
         return []
     # numbers, of which some are rounded and some are not
-    kept = table.is_number & (table.values.n_values >= MIN_DISTINCT)
-    kept &= np.any(columns != np.floor(columns), axis=0)
-    kept &= np.sum(columns == np.round(columns, MAX_DECIMALS - 1), axis=0) >= MIN_DISTINCT
-    rounded = []
-    for position in np.flatnonzero(kept).tolist():
+    for position in np.flatnonzero(table.is_number & (table.n_values >= MIN_DISTINCT)).tolist():
+        column = table.columns[:, position]
+        some = column == np.round(column, MAX_DECIMALS - 1)
+        if np.all(column == np.floor(column)) or some.sum() < MIN_DISTINCT:
+            continue
         # decimals of the values between the two powers of ten that contain most of them
-        with np.errstate(divide="ignore"):  # zeros
-            power = np.floor(np.log10(np.abs(columns[:, position])))
+        power = np.floor(np.log10(np.abs(column)))
         powers, counts = np.unique(power[np.isfinite(power)], return_counts=True)
         usual = power == powers[counts.argmax()]
-        values, classes = columns[usual, position], codes[usual]
+        values, classes = column[usual], codes[usual]
         decimals = _count_decimals(values)
         for code in np.unique(classes):
             own = classes == code
@@ -308,7 +166,7 @@ def list_rounded_by_class(table: TableDescription) -> list[int]:
                 continue
             # all values of the class have fewer decimals than some of the others
             chance = hypergeom.sf(size - 1, len(values), np.sum(decimals <= most), size)
-            if chance * n_columns * len(np.unique(classes)) <= MAX_CHANCE:
+            if chance * len(table.names) * len(np.unique(classes)) <= MAX_CHANCE:
                 rounded.append(position)
                 break
     return rounded
