@@ -681,9 +681,10 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
 
 
 def refuse_shuffled_index(X: Any, columns: Mapping[str, Any]) -> None:
-    """Raise if a column has the index labels of `X`, as in pandas, in another order.
+    """Raise if a column has another index than `X`, as in pandas, or its labels in another order.
 
-    Other indexes are ignored, as in scikit-learn, because only one of the two may have been reset.
+    An index 0, 1, ... with other labels is ignored, as in scikit-learn, because it may have been
+    reset.
     """
     index = index_of(X)
     if index is None:
@@ -692,7 +693,8 @@ def refuse_shuffled_index(X: Any, columns: Mapping[str, Any]) -> None:
         other = index_of(values)
         if other is None or len(other) != len(index) or index.equals(other):
             continue
-        if index.is_unique and set(index) == set(other):
+        reset = list(range(len(index))) in (index.tolist(), other.tolist())
+        if not reset or (index.is_unique and set(index) == set(other)):
             raise ValueError(explain_other_index("X", index, name, other))
 
 

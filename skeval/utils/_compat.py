@@ -365,6 +365,9 @@ def explain_other_index(first: str, index: Any, name: str, other: Any) -> str:
     """Return the message about two indexes, and how to pair the rows."""
     same = index.is_unique and other.is_unique and set(index) == set(other)
     match = f"{name}.loc[{first}.index] matches the labels, and " if same else ""
+    if not same and index.isin(other).any():
+        match = f"with common = {first}.index.intersection({name}.index), {first}.loc[common] and "
+        match += f"{name}.loc[common] are the same samples, and "
     return (
         f"{name} must have the index of {first}, in the same order, got another one; {match}"
         f"{name}.to_numpy() keeps the order, if row i of both is the same sample."

@@ -157,6 +157,24 @@ def test_the_order_of_an_index_is_not_ignored_beside_an_estimator():
             model_selection.cross_val_error(GaussianNB(), **arguments)
 
 
+@pytest.mark.parametrize("first", [0, 5])
+def test_rows_left_out_of_one_table_only_are_refused_beside_an_estimator(first):
+    """Samples and labels cleaned separately have the same length, and other labels of the index."""
+    X, y = pd.DataFrame(SCORE[:, None]), pd.Series(Y)
+    X.index = y.index = np.arange(first, first + N)
+    X, other = X.drop(index=first + 3), y.drop(index=first + N - 2)
+    for call in (skeval.evaluate, skeval.error_interval, skeval.permutation_test):
+        with pytest.raises(ValueError, match=r"y must have the index of X.*X\.loc\[common\]"):
+            call(GaussianNB(), X, other)
+    common = X.index.intersection(other.index)
+    same = model_selection.cross_val_error(
+        GaussianNB(), X.loc[common], other.loc[common], random_state=0
+    )
+    reset = other.loc[common].reset_index(drop=True)  # only one was reset
+    again = model_selection.cross_val_error(GaussianNB(), X.loc[common], reset, random_state=0)
+    assert again.value == same.value
+
+
 CLUSTERED = [
     name
     for name in cluster.__all__

@@ -399,6 +399,7 @@ def silhouette_score(
         refuse_shuffled_index(X, {"labels": labels})
         rows = RandomState(small_seed(random_state)).permutation(num_samples(X))[:sample_size]
         X, labels = safe_indexing(X, rows), safe_indexing(labels, rows)
+        labels = getattr(labels, "array", labels)  # without an index, which may have been reset
         if metric == "precomputed":
             X = safe_indexing(X, rows, axis=1)
     options: dict[str, Any] = {"metric": metric, "noise": noise, "n_jobs": n_jobs}

@@ -313,12 +313,15 @@ def _lie_apart(table: TableDescription, position: int, code: int) -> bool:
 def is_coded(table: TableDescription, features: Sequence[int]) -> bool:
     """Whether features that determine the target have few values, as categories have.
 
-    A single number may be a rounded measurement.
+    A single number that rises or falls with the target may be a rounded measurement.
     """
     n_combinations = len(np.unique(table.columns[:, features], axis=0))
     if table.n_values[features].max() >= MIN_VALUES or n_combinations > MAX_COMBINATIONS:
         return False
-    return len(features) > 1 or not table.is_number[features[0]]
+    if len(features) > 1 or not table.is_number[features[0]]:
+        return True
+    in_order = table.target.codes[np.argsort(table.columns[:, features[0]], kind="stable")]
+    return bool(np.count_nonzero(np.diff(in_order)) >= table.target.n_classes > 0)
 
 
 def _log_choose(n: Any, k: Any) -> Any:

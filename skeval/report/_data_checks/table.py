@@ -24,7 +24,7 @@ TIME = re.compile(
 """Full names of columns of numbers that are times if they rise along the rows."""
 MAX_CELLS, MIN_SAMPLED_ROWS = 5 * 10**6, 100
 """Columns of a larger table are checked on a random sample of its rows."""
-BLOCK_CELLS = 2**18
+BLOCK_CELLS = 2**16
 """Number of cells whose distinct values are counted at a time, which bounds the memory."""
 MAX_LISTED = 3
 MIN_VALUES = 8

@@ -46,9 +46,10 @@ def check_constants(table: TableDescription) -> Iterator[CheckResult]:
 def check_target_encodings(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that contain the mean target of a category of this table."""
     target, encoded = table.target, set[int]()
-    outcomes = [target.y.astype(float)]
-    if target.classes is not None:
-        outcomes = [(target.codes == code).astype(float) for code in range(len(target.classes))]
+    outcomes = [
+        target.y.astype(float) if target.classes is None else (target.codes == code).astype(float)
+        for code in range(max(1, target.n_classes))
+    ]
     for start, values in table.find_values():
         n_values, n_known = values.n_values, values.sum_by_column(values.size)
         few = (n_values >= 3) & (n_values <= n_known / 2)

@@ -62,7 +62,7 @@ def test_labels_that_differ_within_an_identifier_are_told_without_a_headline():
     (found,) = write_data_warnings(X, target, None, None, {"patient": name})
     assert found.code == "identifier"
     assert not found.headline
-    assert "The samples are not independent" in found
+    assert "the samples are not independent" in found
 
 
 def grave_codes(X, y, **options):
@@ -134,6 +134,40 @@ def test_repeated_names_of_objects_are_probable_groups(name, as_text):
     assert warnings_of(X.assign(**{name: values}), y, values, names=["a", "b", name]) == []
     other = "city" if as_text else "customers"
     assert warnings_of(X.assign(**{other: values}), y, names=["a", "b", other]) == []
+
+
+@pytest.mark.parametrize("order", ["blocks", "rounds"])
+@pytest.mark.parametrize("as_text", [True, False])
+def test_objects_measured_equally_often_are_probable_groups_whatever_their_name(order, as_text):
+    """Rounds, doses and measurements of the same design are no objects."""
+    rng = np.random.default_rng(0)
+    pen, week = (
+        part.reshape(-1) for part in np.meshgrid(np.arange(40), np.arange(6), indexing="ij")
+    )
+    if order == "rounds":
+        pen, week = pen[np.argsort(week, kind="stable")], np.sort(week)
+    level = rng.normal(size=40)[pen]
+    names = np.array([f"pen {k}" for k in rng.permutation(40)])[pen]
+    X = pd.DataFrame({"round": week, "weight": level + 2 * week, "height": level})
+    X = X.assign(pen=names if as_text else pen)
+    y = rng.integers(0, 2, 240)
+    (found,) = [one for one in warnings_of(X, y, names=list(X)) if one.code == "identifier"]
+    assert "'pen'" in found
+    assert not found.headline
+    shuffled = X.assign(pen=rng.permutation(X["pen"]))
+    assert "identifier" not in [one.code for one in warnings_of(shuffled, y, names=list(X))]
+
+
+@pytest.mark.parametrize("kind", ["date", "text of a date", "price", "age"])
+def test_dates_and_measured_numbers_outside_the_features_are_no_groups(kind):
+    rng = np.random.default_rng(0)
+    day = rng.integers(0, 40, 200)
+    y = (day + 10 * rng.normal(size=200) > 20).astype(int)
+    date = np.datetime64("2024-01-01") + day
+    column = {"date": date, "text of a date": date.astype(str), "price": day + 0.5, "age": day}
+    target = Target(y, np.array([0, 1]), y)
+    X = rng.normal(size=(200, 2))
+    assert write_data_warnings(X, target, None, None, {"column": column[kind]}) == []
 
 
 @pytest.mark.parametrize("as_text", [True, False])
