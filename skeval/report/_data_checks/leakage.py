@@ -36,7 +36,7 @@ MAX_INTERVALS, MIN_AREA, MAX_SAME_ORDER = 5, 0.97, 0.95
 """Maximum number of intervals of values of a number, each with one class; area under the curve of
 another column in which the classes are far apart, and the rank correlation within the classes above
 which both are one measurement."""
-MIN_CORRELATION, MIN_DISTINCT = 0.25, 10
+MIN_CORRELATION, MIN_DISTINCT = 0.75, 10
 """Minimum rank correlation of a copy with a numeric target, and number of values of a feature that
 orders the targets."""
 MAX_SUFFICIENT, N_HELD_OUT, MIN_CORRECT, MIN_EXPLAINED = 3, 5, 0.98, 0.999
@@ -69,9 +69,10 @@ TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
 
 def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that are a function of a numeric target, or have one value per class."""
-    copies, n_other = (
-        (_list_functions(table)[0], 0) if table.target.classes is None else _list_codings(table)
-    )
+    if table.target.classes is None:
+        copies, n_other = [p for p, *related in _list_related(table) if _is_function(*related)], 0
+    else:
+        copies, n_other = _list_codings(table)
     if copies:
         evidence = f"{table.name(copies)} is a copy of the target"
         advice = "Remove it and evaluate again: the model can read the target from it."
@@ -82,32 +83,35 @@ def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
         yield CheckResult("target-copy", "Copy of the target", "serious", evidence, advice)
 
 
-def _list_functions(table: TableDescription) -> tuple[list[int], list[int]]:
-    """Return the features that are simple functions of a numeric target, and monotone ones."""
-    y, copies, monotone = table.target.y.astype(float), list[int](), list[int]()
-    n_columns = table.columns.shape[1]
+def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Yield the features that are related to a numeric target: position, known values, targets."""
+    y, n_columns = table.target.y.astype(float), table.columns.shape[1]
+    outcome = rankdata(y) - (len(y) + 1) / 2
     for start, values in table.find_values():
-        # correlation of ranks, where missing values are in the middle
+        # correlation of ranks; missing values are in the middle
         known = np.isfinite(table.columns[:, start : start + len(values.n_values)]).T
         ranks = np.where(known, values.of_cell, np.nan)
         ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=1, keepdims=True))
-        outcome = rankdata(y) - (len(y) + 1) / 2
-        scale = np.sqrt(np.sum(ranks**2, axis=1) * (outcome @ outcome))
-        correlation = np.abs(ranks @ outcome) / scale
-        # features that are related to the target, in more rows than by chance
-        for place in np.flatnonzero(correlation > MIN_CORRELATION).tolist():
-            column, own = table.columns[known[place], start + place], y[known[place]]
+        scale = np.sqrt(np.sum(ranks**2, axis=1) * (known @ outcome**2))
+        for place in np.flatnonzero(np.abs(ranks @ outcome) > MIN_CORRELATION * scale).tolist():
+            own = y[known[place]]
+            # enough rows, and more than chance orders
             codes = np.unique(own, return_inverse=True)[1].reshape(-1)
             chance = n_columns * np.exp(np.log(2) - _log_count_orders(codes))
-            if known[place].mean() < MIN_KNOWN or chance > MAX_CHANCE:
-                continue
-            if any(_is_linear(column, own, transform) for transform in TRANSFORMS):
-                copies.append(start + place)
-            elif values.n_values[place] >= MIN_DISTINCT:
-                orders = (x[np.lexsort((x, own))] for x in (column, -column))
-                if any(np.all(np.diff(ordered) >= 0) for ordered in orders):
-                    monotone.append(start + place)
-    return copies, monotone
+            if known[place].mean() >= MIN_KNOWN and chance <= MAX_CHANCE:
+                yield start + place, table.columns[known[place], start + place], own
+
+
+def _is_function(column: np.ndarray, y: np.ndarray) -> bool:
+    """Whether a target is a simple function of a feature."""
+    return any(_is_linear(column, y, transform) for transform in TRANSFORMS)
+
+
+def _is_monotone(column: np.ndarray, y: np.ndarray) -> bool:
+    """Whether the values of a feature are in the order of the targets, or in the opposite one."""
+    orders = (x[np.lexsort((x, y))] for x in (column, -column))
+    ordered = any(np.all(np.diff(values) >= 0) for values in orders)
+    return ordered and len(np.unique(column)) >= MIN_DISTINCT
 
 
 def _is_linear(
@@ -192,7 +196,10 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
     """
     advice = "Check that it is known before the target, and not derived from it."
     if table.target.classes is None:
-        if monotone := _list_functions(table)[1]:
+        related = [
+            (p, column, y) for p, column, y in _list_related(table) if _is_monotone(column, y)
+        ]
+        if monotone := [p for p, column, y in related if not _is_function(column, y)]:
             evidence, how = f"{table.name(monotone)} alone", "gives the order of the targets"
             lead = f"Check {str(table.names[monotone[0]])!r} first: alone it {how}"
             yield CheckResult(
