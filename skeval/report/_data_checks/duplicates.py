@@ -405,7 +405,9 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
     rounded = set(list_rounded_by_class(table))  # its values repeat, but name nothing
     columns += [
         (str(table.names[p]), table.columns[:, p], str(table.kinds[p]), False)
-        for p in np.flatnonzero((table.n_values >= MIN_VALUES) & (table.n_values < table.n_known))
+        for p in np.flatnonzero(
+            (table.n_values >= MIN_VALUES) & (table.n_values < table.n_known)
+        ).tolist()
         if p not in rounded
     ]
     classes, partitions = table.target.classes is not None, set[bytes]()
