@@ -87,12 +87,14 @@ def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np
     """Yield the features that are related to a numeric target: position, known values, targets."""
     y, n_columns = table.target.y.astype(float), table.columns.shape[1]
     outcome = rankdata(y) - (len(y) + 1) / 2
+    # the largest correlation that ties of the target allow
+    largest = np.sqrt(12 * (outcome @ outcome) / (len(y) * (len(y) ** 2 - 1.0)))
     for start, values in table.find_values():
         # correlation of ranks; missing values are in the middle
         known = np.isfinite(table.columns[:, start : start + len(values.n_values)]).T
         ranks = np.where(known, values.of_cell, np.nan)
         ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=1, keepdims=True))
-        scale = np.sqrt(np.sum(ranks**2, axis=1) * (known @ outcome**2))
+        scale = largest * np.sqrt(np.sum(ranks**2, axis=1) * (known @ outcome**2))
         for place in np.flatnonzero(np.abs(ranks @ outcome) > MIN_CORRELATION * scale).tolist():
             own = y[known[place]]
             # enough rows, and more than chance orders
