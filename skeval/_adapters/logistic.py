@@ -20,7 +20,7 @@ from skeval._adapters.column_steps import (
     make_column_steps,
     uses_only,
 )
-from skeval._adapters.fits import UNKNOWN, Agreement, Solver, supports
+from skeval._adapters.runner import UNKNOWN, Agreement, Solver, supports
 from skeval._adapters.svc import Boxes, make_boxes
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock

@@ -30,7 +30,7 @@ from skeval._adapters.column_steps import (
     has_plain_columns,
     make_column_steps,
 )
-from skeval._adapters.fits import SLOWER, UNKNOWN, Agreement, Solver, supports
+from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
 from skeval._resampling.sampling_units import Target

@@ -8,7 +8,7 @@ error; a step without weights uses all samples alike. Both are reported.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, TypedDict
@@ -22,7 +22,7 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
-from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel, VarianceThreshold
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -36,8 +36,6 @@ from sklearn.utils.validation import has_fit_parameter
 
 from skeval._inference.errors import TestLosses
 from skeval._resampling.fit_outputs import RESPONSES, FitOutput, Loss, LossLike, resolve_loss
-from skeval._resampling.own_errors import find_biased, uses_labels, warn_of_step
-from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import (
     SamplingUnits,
     Target,
@@ -88,12 +86,6 @@ class Inputs:
         Nominal coverage of the intervals of results.
     counted : SamplingUnits or None
         Sampling units of the losses, if these are not the groups or the samples.
-    finished : list of (PlanBlock, FitOutput) or None
-        Outputs of the fits, if several results share them; `fit_plan` fills an empty list.
-    shared : dict
-        The adapter of the estimator on X, the same for all plans and options.
-    trial_models : dict
-        Models of trial fits by training set, which need not be fitted again.
     """
 
     estimator: Any
@@ -109,9 +101,6 @@ class Inputs:
     method: str = ""
     confidence_level: float = 0.95
     counted: SamplingUnits | None = None
-    finished: list[tuple[PlanBlock, FitOutput]] | None = None
-    shared: dict[str, Any] = field(default_factory=dict, repr=False)
-    trial_models: dict[bytes, Any] = field(default_factory=dict, repr=False)
 
     @property
     def groups(self) -> np.ndarray | None:
@@ -179,8 +168,7 @@ class Inputs:
 
     def with_estimator(self, estimator: Any, X: Any = None) -> Inputs:
         """Return the inputs with another estimator, perhaps on other features."""
-        X = self.X if X is None else X
-        return replace(self, estimator=estimator, X=X, shared={}, trial_models={})
+        return replace(self, estimator=estimator, X=self.X if X is None else X)
 
     def with_options(self, **settings: Any) -> Inputs:
         """Return the inputs with other losses, weights or run options."""
@@ -220,7 +208,12 @@ def validate_inputs(
     # data
     X, target, _ = validate_data(estimator, X, y, groups, several=several)
     for step, part in find_biased(estimator):
-        warn_of_step(step, part)
+        _checks.warn_user(
+            f"{part._own_error} of {type(part).__name__} ignores the step {step} before it, which "
+            "has seen the labels of all samples, so this attribute may be far too low. Put the "
+            "step inside: PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC())) or "
+            "CV2FeatureSelectionPipeline(selector)."
+        )
         break
     n = len(target)
     # options of the run
@@ -243,6 +236,43 @@ def validate_inputs(
         method,
         confidence_level,
     )
+
+
+def uses_labels(step: Any) -> bool:
+    """Return whether a step, or any part of it, selects features or requires labels."""
+    parts = [step, *(step.get_params().values() if hasattr(step, "get_params") else ())]
+    return any(
+        (hasattr(part, "get_support") and not isinstance(part, VarianceThreshold))
+        or (hasattr(part, "__sklearn_tags__") and get_tags(part).target_tags.required)
+        for part in parts
+        if hasattr(part, "fit") and not isinstance(part, type)
+    )
+
+
+def find_biased(estimator: Any, before: str | None = None) -> Iterator[tuple[str, Any]]:
+    """Yield steps that use the labels, and parts behind them whose own error ignores this step.
+
+    `before` is the name of such a step in front of `estimator`.
+    """
+    # a later step whose error would ignore this selection
+    has_error = getattr(estimator, "_own_error", None) is not None
+    if before is not None and has_error:
+        yield before, estimator
+    # later steps of a pipeline are behind the first that uses the labels
+    elif isinstance(estimator, Pipeline):
+        for name, step in estimator.steps:
+            yield from find_biased(step, before)
+            if before is None and uses_labels(step):
+                before = repr(name)
+    elif not has_error and hasattr(estimator, "get_params"):
+        if hasattr(estimator, "get_support"):  # the estimator in a selector fits its selection
+            before = type(estimator).__name__
+        # parameters and fitted parts, also in lists of estimators or of (name, estimator)
+        for value in vars(estimator).values():
+            items = value if isinstance(value, list) else [value]
+            for part in (part for one in items for part in (one if type(one) is tuple else [one])):
+                if hasattr(part, "fit") and not isinstance(part, type):
+                    yield from find_biased(part, before)
 
 
 OF_SELECTOR, OF_CLASSIFIER = MethodMapping(), MethodMapping()

@@ -17,7 +17,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
-from skeval._adapters.fits import fit_plan, score_plan
+from skeval._adapters.runner import Runner, score_plan
 from skeval._inference.estimate import Curve
 from skeval._inference.paired import mcnemar, tail_probability
 from skeval._inference.ranks import signed_rank_pvalues
@@ -334,7 +334,7 @@ def score_splits(tasks: list[Inputs], folds: Splits, scorer: Any) -> tuple[np.nd
         raise ValueError(f"cv must make at least two splits, got {len(folds)}.")
     plan = fold_plan(len(tasks[0].target), folds)
     scores = np.column_stack(
-        [np.concatenate(list(score_plan(inputs, plan, scorer))) for inputs in tasks]
+        [np.concatenate(list(score_plan(Runner(inputs), plan, scorer))) for inputs in tasks]
     )
     if tasks[0].error_score != "raise":
         scores = scores[np.isfinite(scores).all(axis=1)]
@@ -352,7 +352,7 @@ def score_in_time(tasks: list[Inputs], folds: Splits, label: str) -> np.ndarray:
     plan, scores = fold_plan(len(tasks[0].target), folds), []
     for inputs in tasks:
         loss = resolve_loss(mean.loss, inputs.target, inputs.estimator, f"scoring={label!r}")
-        fits = fit_plan(inputs.with_options(losses=(loss,)), plan)
+        fits = Runner(inputs.with_options(losses=(loss,))).fits(plan)
         losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
         tested = ~np.isnan(losses).all(axis=0)
         scores.append(mean.best - np.nanmean(losses[:, tested], axis=0))
@@ -386,7 +386,7 @@ def replay_out_of_fold(
             "method='corrected_t' supports any splits."
         )
     request = FitRequest(methods, note=_read_classes)
-    fits = fit_plan(inputs, fold_plan(len(target), folds), request)
+    fits = Runner(inputs).fits(fold_plan(len(target), folds), request)
     output = join_outputs([output for _, output in fits])
     # sorted classes of each model; none for numbers
     classes = [np.unique([] if seen is None else seen) for seen in output.notes or [None]]
@@ -550,7 +550,7 @@ def run_over_datasets(
                 at = f"{label!r} on the data set {name!r}"
                 if inputs.weight is not None:
                     check_takes_weights(estimator)
-                blocks = score_plan(inputs.with_estimator(estimator), plan, scorer)
+                blocks = score_plan(Runner(inputs.with_estimator(estimator)), plan, scorer)
                 results[name][label] = {
                     "test_score": np.array([score for block in blocks for score in block]),
                     "indices": {"train": train, "test": test},

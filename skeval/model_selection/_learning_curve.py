@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from skeval._adapters.fits import fit_each, score_each
+from skeval._adapters.runner import Runner, score_each
 from skeval._inference.errors import mean_loss
 from skeval._inference.estimate import Band, Curve, ErrorExtra, Estimate
 from skeval._inference.intervals import Limits, bounds_of, normal_interval, percentile_limits
@@ -397,7 +397,7 @@ class Measured(NamedTuple):
 def measure_losses(thinned: Thinned) -> Measured:
     """Return the mean loss at each size, with the covariance of the means."""
     # fits of each size; one of them must succeed
-    outputs = list(fit_each(thinned.inputs, thinned.plan))
+    outputs = list(Runner(thinned.inputs).each(thinned.plan))
     by_size = [outputs[at :: thinned.n_sizes] for at in range(thinned.n_sizes)]
     for size, of_size in zip(thinned.sizes, by_size, strict=True):
         if of_size.count(None) == len(of_size):
@@ -460,7 +460,7 @@ def spread_of(influence: Floats) -> Floats:
 def measure_scores(thinned: Thinned, scoring: Any) -> Measured:
     """Return the mean score at each size, with the covariance of Nadeau and Bengio (2003)."""
     inputs = thinned.inputs
-    fold_scores = score_each(inputs, thinned.plan, scoring)
+    fold_scores = score_each(Runner(inputs), thinned.plan, scoring)
     scores = np.array(fold_scores, dtype=float).reshape(-1, thinned.n_sizes)
     # folds with a score at every size
     kept = scores[np.isfinite(scores).all(axis=1)]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
-from skeval._adapters.fits import fit_plan
+from skeval._adapters.runner import Runner
 from skeval._inference.designs import PooledRate, SiteCounts
 from skeval._inference.errors import TestLosses, mean_loss, variance_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate
@@ -347,7 +347,7 @@ def new_site_error(
         raise ValueError(f"groups must have at least two samples of each site, {alone!r} has one.")
     # error at each site, of the model trained on all others
     sites, n_failed, loss_name = {}, 0, inputs.loss.name
-    for _, outputs in fit_plan(inputs, plan_leave_one_out(inputs)):
+    for _, outputs in Runner(inputs).fits(plan_leave_one_out(inputs)):
         for output in outputs:
             if output.failed[0]:
                 n_failed += 1

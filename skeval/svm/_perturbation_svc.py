@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skeval._adapters.fits import UNKNOWN, Solver, supports
+from skeval._adapters.runner import UNKNOWN, Solver, supports
 from skeval._resampling.inputs import (
     OF_CLASSIFIER,
     drop_unweighted,
@@ -24,7 +24,6 @@ from skeval._resampling.inputs import (
     warn_unweighted,
     weight_parameters,
 )
-from skeval._resampling.own_errors import warn_biased_part
 from skeval._resampling.plans import limit_folds
 from skeval._resampling.progress import fit_task
 from skeval._resampling.sampling_units import Target
@@ -66,9 +65,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         ``make_pipeline(SelectKBest(k=20), PerturbationResamplingSVC())`` the selection has seen the
         labels of all samples, so `cv_error_` and the interval are far too low: an error of 0 on
         pure noise with 50 samples and 2,000 features. Put the steps inside:
-        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``. A
-        warning is given if a result is read while such a pipeline exists, and if such a pipeline is
-        passed to a function or scorer of skeval.
+        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``.
+        Functions and scorers of skeval warn of such a pipeline.
 
     Parameters
     ----------
@@ -132,7 +130,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     classes_ : ndarray of shape (n_classes,)
         The labels.
     cv_error_ : float
-        Cross-validated error.
+        Cross-validated error. It repeats `estimator`, but no step in front of this estimator.
     resubstitution_error_ : float
         Error on the training samples.
     statistics_ : ndarray of shape (n_resamples,)
@@ -354,8 +352,6 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         check_is_fitted(self)
         if self._not_estimable:
             raise AttributeError(self._not_estimable)
-        if self._own_error is not None:
-            warn_biased_part(self)
         # resample when the error is first read
         if self._record is not None:
             procedure, X, y, options = self._record
@@ -382,7 +378,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     @property
     def cv_error_(self) -> float:
-        """Cross-validated error."""
+        """Cross-validated error; repeats `estimator`, but no step in front of this estimator."""
         return self._get_perturbation().value
 
     @property
