@@ -14,6 +14,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, singledispatch
 from importlib import import_module
+from itertools import chain
 from pkgutil import iter_modules
 from typing import Any, NamedTuple, Protocol
 
@@ -30,8 +31,8 @@ from skeval._resampling.fit_outputs import FitOutput, join_outputs
 from skeval._resampling.fit_request import (
     EachScorer,
     FitRequest,
-    ReplayedEstimator,
     SmallTestSetError,
+    StandIn,
     check_scorers,
     check_test_sets,
     methods_of_scorers,
@@ -275,7 +276,7 @@ def pool_plan(
                 pooled.append(np.nan)
                 continue
             responses = joined.responses | {"predict": target.decode(joined.predicted)}
-            model = ReplayedEstimator(responses, inputs.tags, target.classes)
+            model = StandIn(responses, inputs.tags, target.classes)
             rows, labels = np.arange(len(codes)), target.decode(codes)
             scores = scorers.score_parts(model, rows, labels, target)
             pooled.append(scores if several else scores[""])
@@ -452,6 +453,9 @@ SLOWER = "a loop is as fast as a solver for these data and this number of fits"
 MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 20, 2000
 """Maximum number of trial fits, fits of the plan per trial fit, and samples of all trial fits."""
 
+MAX_SPARE = 5
+"""Number of further trial fits if the solver does none of the first ones."""
+
 MIN_FITS, MAX_TESTED = 5, 1000
 """Fewest fits of a plan that are worth a trial fit, and number of samples that it is tested on."""
 
@@ -500,11 +504,7 @@ class Solver(Protocol):
         )
         # the last fit is one of them: the first fit of a permutation test has the true labels
         chosen = np.linspace(plan.n_fits - 1, 0, max(1, n_trials)).astype(int)[::-1]
-        # test on a limited number of samples
-        tested = np.zeros((1, plan.n_samples), dtype=bool)
-        tested[:, :: -(-plan.n_samples // MAX_TESTED)] = True
-        fits = np.transpose(np.divmod(chosen, plan.fits_per_draw))
-        return [replace(plan.draw(draw).take(np.array([fit])), test=tested) for draw, fit in fits]
+        return [draw_trial(plan, fit) for fit in chosen.tolist()]
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return the agreement of a single fit with its model; None if it is not solved.
@@ -517,6 +517,14 @@ class Solver(Protocol):
 
         The estimator does the fits that are marked as failed.
         """
+
+
+def draw_trial(plan: ResamplingPlan, number: int) -> PlanBlock:
+    """Return a single fit of a plan, tested on a limited number of samples."""
+    tested = np.zeros((1, plan.n_samples), dtype=bool)
+    tested[:, :: -(-plan.n_samples // MAX_TESTED)] = True
+    draw, fit = divmod(number, plan.fits_per_draw)
+    return replace(plan.draw(draw).take(np.array([fit])), test=tested)
 
 
 @singledispatch
@@ -611,7 +619,11 @@ def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solve
         trials = solver.draw_trials(plan)
         if isinstance(trials, str):
             return trials
-        for block in trials:
+        # a solver that leaves these fits to the estimator may do others
+        spare = (draw_trial(plan, n * plan.n_fits // MAX_SPARE) for n in range(MAX_SPARE))
+        for place, block in enumerate(chain(trials, spare)):
+            if place >= len(trials) and agreements:
+                break
             fit = block[0]
             # a solver that shares work between blocks is exact, whatever the estimator warns of
             with ignored_warnings() if solver.in_process else nullcontext():

@@ -115,7 +115,7 @@ class Jobs:
         try:
             for first in source:
                 waiting = deque([first])
-                calls = Source(self.function, list_jobs(first, waiting, source))
+                calls = Calls(self.function, list_jobs(first, waiting, source))
                 results = self._send(calls) if first.left else iter(())
                 # results arrive in the order of the jobs
                 try:
@@ -145,7 +145,7 @@ class Jobs:
         if shared_tally is None:
             tally.warn()
 
-    def _send(self, calls: Source) -> Iterator[Any]:
+    def _send(self, calls: Calls) -> Iterator[Any]:
         """Return the results of calls as they arrive."""
         if hasattr(get_active_backend()[0], "client"):  # of Dask
             calls.function = SharedFunction(self.function)
@@ -267,7 +267,7 @@ def tallied_warnings() -> Iterator[None]:
     tally.warn()
 
 
-class Source:
+class Calls:
     """Iterator over the calls for joblib; an error ends it and is stored.
 
     Some backends consume it in other threads, where the error would be lost.
@@ -277,7 +277,7 @@ class Source:
         self.error: Exception | None = None
         self.function, self._jobs = function, iter(jobs)
 
-    def __iter__(self) -> Source:
+    def __iter__(self) -> Calls:
         return self
 
     def __next__(self) -> Any:

@@ -49,7 +49,7 @@ from skeval._inference.intervals import (
 from skeval._resampling.fit_outputs import FitOutput, LossLike, join_outputs
 from skeval._resampling.fit_request import (
     FitRequest,
-    ReplayedEstimator,
+    StandIn,
     check_one_number,
     check_scorers,
     know_classes,
@@ -740,7 +740,7 @@ class ScoreTally:
         else:
             responses: dict[str, Any] = output.responses
             responses["predict"] = target.decode(responses["predict"])
-            model = ReplayedEstimator(responses, inputs.tags, target.classes)
+            model = StandIn(responses, inputs.tags, target.classes)
         # one number, nan if it is not finite
         score = self.scorer(model, X, y, **arguments)
         check_one_number(self.label, score)

@@ -22,7 +22,7 @@ from skeval._inference.estimate import Curve
 from skeval._inference.paired import mcnemar, tail_probability
 from skeval._inference.ranks import signed_rank_pvalues
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs, resolve_loss
-from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, know_classes
+from skeval._resampling.fit_request import FitRequest, StandIn, know_classes
 from skeval._resampling.inputs import Inputs, Params, check_takes_weights, validate_inputs
 from skeval._resampling.plans import draw_repeats, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.sampling_units import drawing_units, values_or_nan
@@ -367,7 +367,7 @@ def draw_scores(
     units = drawing_units(len(target), None, tasks[0].groups)
     scorer = know_classes(scorer, target.classes)
 
-    def score(replayed: ReplayedEstimator, rows: np.ndarray) -> float:
+    def score(replayed: StandIn, rows: np.ndarray) -> float:
         return float(scorer(replayed, rows, target.y[rows]))
 
     scores = [partial(score, replay_out_of_fold(task, folds, RESPONSES)) for task in tasks]
@@ -375,9 +375,7 @@ def draw_scores(
     return values, values_or_nan(scores, units, n_resamples, root, tasks[0].n_jobs)
 
 
-def replay_out_of_fold(
-    inputs: Inputs, folds: Splits, methods: tuple[str, ...]
-) -> ReplayedEstimator:
+def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) -> StandIn:
     """Fit on the training parts, and return a model that replays responses to the test parts."""
     target, tested = inputs.target, np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(target))):
@@ -399,7 +397,7 @@ def replay_out_of_fold(
     answers = {name: values[order] for name, values in output.responses.items()}
     if "predict" in answers:
         answers["predict"] = target.decode(answers["predict"])
-    return ReplayedEstimator(answers, get_tags(inputs.estimator), target.classes)
+    return StandIn(answers, get_tags(inputs.estimator), target.classes)
 
 
 def _read_classes(model: Any, X: Any, y: Any) -> Any:

@@ -404,17 +404,18 @@ class ProcedureScorer(RoutedScorer):
         known = has_groups or all(group is None for group in grouped)
         if known and same_responses(respond(model, X), twin):
             return
-        # random fits differ by their seed
-        if not same_responses(respond(clone(model).fit(X, y, **arguments), X), twin):
-            seeds = [
-                f"{name} to an integer"
-                for name, value in model.get_params().items()
-                if name.rpartition("__")[2] == "random_state" and not isinstance(value, Integral)
-            ]
+        # random fits differ by their seed; a clone continues from the state of a generator
+        seeds = {
+            f"{name} to an integer": value
+            for name, value in model.get_params().items()
+            if name.rpartition("__")[2] == "random_state" and not isinstance(value, Integral)
+        }
+        again = respond(clone(model).fit(X, y, **arguments), X)
+        if any(seed is not None for seed in seeds.values()) or not same_responses(again, twin):
             _checks.warn_user(
                 f"two fits of {type(model).__name__} to the same samples differ, so "
                 f"scoring={self.name} cannot check that cv is WholeSample(); the score is of the "
-                f"{n} samples that were passed. Set {(seeds or ['the seed of its fits'])[0]}."
+                f"{n} samples that were passed. Set {next(iter(seeds), 'the seed of its fits')}."
             )
             return
         raise UntrainedModelError(

@@ -311,3 +311,17 @@ def test_fits_that_a_solver_leaves_are_done_by_the_estimator(monkeypatch):
     model = SVC(kernel="linear", tol=1e-6)
     found = bootstrap_error(model, X, y, n_resamples=20, random_state=0)
     np.testing.assert_array_equal(found.replicates, expected.replicates)
+
+
+@pytest.mark.usefixtures("always_solve")
+def test_trial_fits_that_a_solver_leaves_do_not_refuse_the_call(monkeypatch):
+    X, y = two_classes(60)
+    runner = Runner(validate_inputs(SVC(kernel="linear", tol=1e-6), X, y))
+    compare, left = SVCSolver.compare, iter([True, True])
+    monkeypatch.setattr(
+        SVCSolver, "compare", lambda *args: None if next(left, False) else compare(*args)
+    )
+    plan = draw_plan(np.random.default_rng(3), len(y))
+    solved = sum(output.n_solved for _, output in runner.fits(plan))
+    assert next(left, None) is None
+    assert solved > 0

@@ -288,7 +288,7 @@ def test_a_selection_on_all_samples_is_refused(name):
     # older versions cannot send a function of a test file to workers
     for scorer in (plain,) if "workers" in name else (plain, copying):
         selector = SELECTORS[name](cv=WholeSample(), scoring=scorer)
-        with pytest.raises(BaseException, match="^X must have the same columns"):
+        with pytest.raises(BaseException, match=r"^X must have the same columns"):
             selector.fit(X, y)
 
 
@@ -430,7 +430,9 @@ def test_arguments_of_the_fit_alone_are_an_error_and_reach_a_scorer_that_has_the
     behind = {"pipeline": "svc__", "perturbation behind a selection": "perturbationresamplingsvc__"}
     run = {"cv": WholeSample(), "params": {behind.get(model, "") + name: values}}
     alone = make_bootstrap_scorer("oob", n_resamples=5, random_state=0)
-    with pytest.raises(ValueError, match="If it was, pass sample_weight, groups and params of its"):
+    with pytest.raises(
+        BaseException, match="If it was, pass sample_weight, groups and params of its"
+    ):
         cross_validate(MODELS[model], X, y, scoring=alone, error_score="raise", **run)
     both = make_bootstrap_scorer("oob", n_resamples=5, random_state=0, **{name: values})
     scores = cross_validate(MODELS[model], X, y, scoring=both, error_score="raise", **run)
