@@ -19,8 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval._adapters.runner import Runner
-from skeval._resampling.fit_outputs import resolve_loss
-from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.inputs import resolve_loss, validate_inputs
 from skeval.model_selection._interval_methods import average_repeats, plan_repeats
 from skeval.utils._checks import root_seed
 

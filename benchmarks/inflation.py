@@ -40,8 +40,7 @@ from skeval._inference.errors import (
     shared_variance,
 )
 from skeval._inference.intervals import binomial_limits
-from skeval._resampling.fit_outputs import resolve_loss
-from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.inputs import resolve_loss, validate_inputs
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.model_selection._interval_methods import completed, plan_repeats

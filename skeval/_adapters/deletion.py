@@ -34,7 +34,7 @@ from skeval._adapters.column_steps import (
     uses_only,
 )
 from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
-from skeval._resampling.fit_outputs import COLUMNS, FitOutput
+from skeval._resampling.inputs import COLUMNS, FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.sampling_units import Target
 from skeval._solvers import least_squares

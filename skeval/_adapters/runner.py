@@ -27,7 +27,6 @@ from sklearn.utils import get_tags
 
 import skeval._adapters
 from skeval._resampling.fit_errors import explain_error
-from skeval._resampling.fit_outputs import FitOutput, join_outputs
 from skeval._resampling.fit_request import (
     EachScorer,
     FitRequest,
@@ -37,7 +36,14 @@ from skeval._resampling.fit_request import (
     check_test_sets,
     methods_of_scorers,
 )
-from skeval._resampling.inputs import Inputs, Params, fit_arguments, weight_parameters
+from skeval._resampling.inputs import (
+    FitOutput,
+    Inputs,
+    Params,
+    fit_arguments,
+    join_outputs,
+    weight_parameters,
+)
 from skeval._resampling.jobs import open_jobs
 from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
 from skeval._resampling.progress import tell

@@ -11,8 +11,7 @@ from scipy.sparse import issparse
 
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import ResamplingPlan
-from skeval.utils._checks import find_missing
-from skeval.utils._compat import count_dimensions
+from skeval.utils._checks import count_dimensions, find_missing
 
 
 def explain_error(error: Exception, inputs: Inputs, plan: ResamplingPlan) -> Exception:

@@ -23,8 +23,7 @@ from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from skeval._resampling.fit_outputs import RESPONSES, FitOutput, tie_values
-from skeval._resampling.inputs import Inputs
+from skeval._resampling.inputs import RESPONSES, FitOutput, Inputs, tie_values
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._scorers import find_batch, read_scoring, refuse_metric_of_numbers

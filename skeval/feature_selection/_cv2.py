@@ -36,11 +36,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skeval._adapters.runner import UNKNOWN, Runner, Solver, supports
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import ROUNDING, corrected_error, normal_interval, row_means
-from skeval._resampling.fit_outputs import FitOutput, mean_of_tested, resolve_loss
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
     OF_CLASSIFIER,
     OF_SELECTOR,
+    FitOutput,
     Inputs,
     Params,
     check_takes_weights,
@@ -48,8 +48,10 @@ from skeval._resampling.inputs import (
     fit_arguments,
     is_routed,
     last_step,
+    mean_of_tested,
     params_of_part,
     read_weight,
+    resolve_loss,
     route_call,
     route_fit,
     validate_inputs,

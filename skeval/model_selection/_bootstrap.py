@@ -46,7 +46,6 @@ from skeval._inference.intervals import (
     size_from_weights,
     stretch,
 )
-from skeval._resampling.fit_outputs import FitOutput, LossLike, join_outputs
 from skeval._resampling.fit_request import (
     FitRequest,
     StandIn,
@@ -55,7 +54,14 @@ from skeval._resampling.fit_request import (
     know_classes,
     methods_of_scorers,
 )
-from skeval._resampling.inputs import Inputs, Params, validate_inputs
+from skeval._resampling.inputs import (
+    FitOutput,
+    Inputs,
+    LossLike,
+    Params,
+    join_outputs,
+    validate_inputs,
+)
 from skeval._resampling.plans import (
     PlanBlock,
     ResamplingPlan,

@@ -21,9 +21,16 @@ from skeval._adapters.runner import Runner, score_plan
 from skeval._inference.estimate import Curve
 from skeval._inference.paired import mcnemar, tail_probability
 from skeval._inference.ranks import signed_rank_pvalues
-from skeval._resampling.fit_outputs import RESPONSES, join_outputs, resolve_loss
 from skeval._resampling.fit_request import FitRequest, StandIn, know_classes
-from skeval._resampling.inputs import Inputs, Params, check_takes_weights, validate_inputs
+from skeval._resampling.inputs import (
+    RESPONSES,
+    Inputs,
+    Params,
+    check_takes_weights,
+    join_outputs,
+    resolve_loss,
+    validate_inputs,
+)
 from skeval._resampling.plans import draw_repeats, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.sampling_units import drawing_units, values_or_nan
 from skeval.metrics._scorers import range_of
@@ -44,6 +51,7 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._estimates import find_mean_loss
 from skeval.model_selection._pair_tests import METHODS, correct
 from skeval.utils import _checks
+from skeval.utils._arrays import validate_params
 from skeval.utils._checks import (
     Alternative,
     ComparisonTest,
@@ -53,7 +61,7 @@ from skeval.utils._checks import (
     repetition_rng,
     root_seed,
 )
-from skeval.utils._compat import Interval, validate_params
+from skeval.utils._compat import Interval
 from skeval.utils._text import name_scoring
 
 Named = Mapping[str, Any] | Sequence[Any]

@@ -27,8 +27,8 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._metric_interval import find_metric, make_statistic, name_metric
 from skeval.model_selection._pair_tests import compare_study, correct
 from skeval.utils import _checks
+from skeval.utils._arrays import check_pairs, read_arrays
 from skeval.utils._checks import Alternative, ReaderSampling
-from skeval.utils._compat import check_pairs, read_arrays
 
 Floats = NDArray[np.float64]
 COLUMNS = ("system", "reader", "case", "score", "truth")

@@ -27,8 +27,8 @@ from skeval.model_selection._comparison import (
 )
 from skeval.model_selection._pair_tests import METHODS, correct, corrected_t
 from skeval.utils import _checks
+from skeval.utils._arrays import check_pairs, validate_params
 from skeval.utils._checks import Alternative, ComparisonTest, Missing, Over, RandomStateLike
-from skeval.utils._compat import check_pairs, validate_params
 
 TESTS = {"splits": ("corrected_t",), "datasets": ("wilcoxon", "nemenyi"), "items": ("max_t",)}
 """Tests by what the scores are of."""

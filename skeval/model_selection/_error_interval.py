@@ -21,7 +21,6 @@ from sklearn.base import is_classifier
 from skeval._adapters.runner import Runner, score_each
 from skeval._inference.estimate import ErrorExtra, Estimate, Results
 from skeval._inference.intervals import give_no_limits, mirrored
-from skeval._resampling.fit_outputs import Loss, LossLike, losses_by_output, resolve_loss
 from skeval._resampling.fit_request import (
     FitRequest,
     check_one_number,
@@ -29,7 +28,16 @@ from skeval._resampling.fit_request import (
     check_test_sets,
     find_response_method,
 )
-from skeval._resampling.inputs import FitOptions, Inputs, Params, validate_inputs
+from skeval._resampling.inputs import (
+    FitOptions,
+    Inputs,
+    Loss,
+    LossLike,
+    Params,
+    losses_by_output,
+    resolve_loss,
+    validate_inputs,
+)
 from skeval.metrics._scorers import read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, REPORTED
 from skeval.model_selection._estimates import NamedScore, losses_of, name_scores, to_score

@@ -30,12 +30,16 @@ from skeval._inference.errors import (
 from skeval._inference.estimate import Estimate, PerturbationExtra
 from skeval._inference.intervals import DRAWN, mirrored
 from skeval._inference.paired import time_units
-from skeval._resampling.fit_outputs import FitOutput, Loss, LossLike, mean_of_tested, resolve_loss
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
+    FitOutput,
     Inputs,
+    Loss,
+    LossLike,
     Params,
     check_takes_weights,
+    mean_of_tested,
+    resolve_loss,
     validate_inputs,
     weight_parameters,
 )

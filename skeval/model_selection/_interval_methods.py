@@ -28,8 +28,7 @@ from skeval._inference.errors import TestLosses
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import NON_NEGATIVE, corrected_error
 from skeval._inference.paired import time_units
-from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.inputs import Inputs, check_takes_weights, read_weight
+from skeval._resampling.inputs import FitOutput, Inputs, check_takes_weights, read_weight
 from skeval._resampling.plans import (
     KeptFolds,
     ResamplingPlan,

@@ -30,8 +30,7 @@ from skeval._adapters.runner import Runner, score_each
 from skeval._inference.errors import mean_loss
 from skeval._inference.estimate import Band, Curve, ErrorExtra, Estimate
 from skeval._inference.intervals import Limits, bounds_of, normal_interval, percentile_limits
-from skeval._resampling.fit_outputs import LossLike
-from skeval._resampling.inputs import Params, validate_inputs
+from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, draws_anew
 from skeval._resampling.sampling_units import SamplingUnits, units_of
 from skeval.metrics._scorers import range_of

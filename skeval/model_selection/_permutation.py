@@ -505,7 +505,7 @@ def evaluate_scores(
     """Return the test of each metric, or of the only one; the observed scores come first."""
     tests = {}
     for key, values in scores.items():
-        name = key or name_scoring("score" if scoring is None else scoring)
+        name = key or ("score" if scoring is None else name_scoring(scoring))
         statistic, null = float(values[0]), values[1:]
         if np.isnan(statistic):
             raise ValueError(f"the {name} of the observed labels must be defined, got nan.")

@@ -31,9 +31,9 @@ from skeval._inference.intervals import (
     normal_quantile,
     wilson_interval,
 )
-from skeval._resampling.fit_outputs import LossLike
-from skeval._resampling.inputs import Params, validate_inputs
+from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
+from skeval.utils._arrays import check_pairs
 from skeval.utils._checks import (
     ErrorScore,
     ScaleName,
@@ -41,7 +41,6 @@ from skeval.utils._checks import (
     check_data,
     check_option,
 )
-from skeval.utils._compat import check_pairs
 from skeval.utils._text import mean_loss_name, write_ends
 
 Floats = NDArray[np.float64]

@@ -19,9 +19,8 @@ from sklearn.pipeline import Pipeline
 
 from skeval._adapters.runner import Runner
 from skeval._inference.estimate import Estimate, Results
-from skeval._resampling.fit_outputs import LossLike
 from skeval._resampling.fit_request import EachScorer, FitRequest, check_scorers
-from skeval._resampling.inputs import Inputs, Params, validate_inputs
+from skeval._resampling.inputs import Inputs, LossLike, Params, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import UnitKind

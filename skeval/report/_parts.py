@@ -29,9 +29,8 @@ from skeval._adapters.runner import NoFitLeftError, Runner
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.paired import find_season
 from skeval._resampling import plans
-from skeval._resampling.fit_outputs import FitOutput, Loss
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs, params_of_part
+from skeval._resampling.inputs import FitOutput, Inputs, Loss, params_of_part
 from skeval._resampling.progress import begin_step, show_estimate
 from skeval._resampling.sampling_units import Target, TooFewMembersError, UnitKind
 from skeval.feature_selection import selection_stability

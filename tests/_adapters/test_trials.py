@@ -19,9 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval._adapters.runner import BlockSolver, Runner, Solver
 from skeval._adapters.svc import SVCSolver
-from skeval._resampling.fit_outputs import RESPONSES, FitOutput, join_outputs
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.inputs import RESPONSES, FitOutput, Inputs, join_outputs, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
 from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import (

@@ -32,7 +32,7 @@ import skeval
 from skeval._adapters import runner
 from skeval._adapters.runner import Runner
 from skeval._resampling import inputs as inputs_module
-from skeval._resampling.fit_outputs import tie_rows, tie_values
+from skeval._resampling.inputs import tie_rows, tie_values
 from skeval._resampling.plans import PlanBlock
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import bootstrap_error, cross_val_error, make_bootstrap_scorer

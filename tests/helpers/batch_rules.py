@@ -9,7 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from skeval._adapters.runner import UNKNOWN, Agreement, Solver, supports
-from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.inputs import FitOutput
 
 
 class BatchCentroid(NearestCentroid):
