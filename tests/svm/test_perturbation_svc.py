@@ -174,7 +174,7 @@ def test_nothing_is_resampled_until_it_is_read(data, monkeypatch):
 
 @pytest.mark.parametrize("behind", [False, True])
 def test_a_display_computes_nothing(data, monkeypatch, behind):
-    monkeypatch.setattr(_perturbation_svc, "perturbation_interval", None)
+    monkeypatch.setattr(_perturbation_svc, "perturbation_interval", lambda *_, **__: 1 / 0)
     model = PerturbationResamplingSVC()
     if behind:
         model = CV2FeatureSelectionPipeline(SelectKBest(k=2), model, cv=3).fit(*data).classifier_
