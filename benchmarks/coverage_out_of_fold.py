@@ -34,7 +34,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._adapters.fits import fit_each
+from skeval._adapters.runner import Runner
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.predictions import Predictions
@@ -83,7 +83,7 @@ def measure(estimator, X, y, seed, kind):
         return score_interval(estimator, X, y, scoring=scores, method=kind, random_state=seed)
     task = validate_inputs(estimator, X, y, method="repeated_cv")
     plan = plan_repeats(task, root_seed(seed), n_folds=10, n_repeats=10).plan
-    answers = list(fit_each(task, plan, FitRequest()))
+    answers = list(Runner(task).each(plan, FitRequest()))
     return measure_metrics(predict_repeats(task, plan, answers), 0.95)
 
 

@@ -18,9 +18,8 @@ from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._adapters.fits import fit_each
-from skeval._resampling.fit_outputs import resolve_loss
-from skeval._resampling.inputs import validate_inputs
+from skeval._adapters.runner import Runner
+from skeval._resampling.inputs import resolve_loss, validate_inputs
 from skeval.model_selection._interval_methods import average_repeats, plan_repeats
 from skeval.utils._checks import root_seed
 
@@ -47,7 +46,7 @@ def estimate(learner, X, y, losses, seed):
     """Return what `error_interval` does for each loss, from one set of fits."""
     inputs = validate_inputs(learner, X, y, method="repeated_cv", several=True)
     folds = plan_repeats(inputs, root_seed(seed))
-    outputs = list(fit_each(inputs, folds.plan))
+    outputs = list(Runner(inputs).each(folds.plan))
     of_loss = {
         loss: inputs.with_options(losses=(resolve_loss(loss, inputs.target),)) for loss in losses
     }

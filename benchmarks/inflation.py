@@ -29,7 +29,7 @@ from scipy import stats
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from skeval._adapters.fits import fit_each
+from skeval._adapters.runner import Runner
 from skeval._inference.errors import (
     INFLATION,
     MAX_RATIO,
@@ -40,8 +40,7 @@ from skeval._inference.errors import (
     shared_variance,
 )
 from skeval._inference.intervals import binomial_limits
-from skeval._resampling.fit_outputs import resolve_loss
-from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.inputs import resolve_loss, validate_inputs
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.model_selection._interval_methods import completed, plan_repeats
@@ -169,7 +168,7 @@ def cross_validate(estimator, X, y, names, seed, n_folds, n_repeats=10):
     plan = plan_repeats(task, SeedSequence(seed), n_folds=n_folds, n_repeats=n_repeats).plan
     losses = np.empty((len(names), n_repeats, len(y)), dtype=np.float32)
     fold = np.empty((n_repeats, len(y)), dtype=np.uint8)
-    for fit, answer in enumerate(completed(list(fit_each(task, plan)))):
+    for fit, answer in enumerate(completed(list(Runner(task).each(plan)))):
         repeat, number = divmod(fit, n_folds)
         for place, loss in enumerate(task.losses):
             of_loss = task.with_options(losses=(loss,))

@@ -33,8 +33,8 @@ from skeval._adapters.column_steps import (
     scales_to_unit,
     uses_only,
 )
-from skeval._adapters.fits import SLOWER, UNKNOWN, Agreement, Solver, supports
-from skeval._resampling.fit_outputs import COLUMNS, FitOutput
+from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
+from skeval._resampling.inputs import COLUMNS, FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.sampling_units import Target
 from skeval._solvers import least_squares

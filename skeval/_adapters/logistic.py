@@ -20,14 +20,14 @@ from skeval._adapters.column_steps import (
     make_column_steps,
     uses_only,
 )
-from skeval._adapters.fits import UNKNOWN, Agreement, Solver, supports
+from skeval._adapters.runner import UNKNOWN, Agreement, Solver, supports
 from skeval._adapters.svc import Boxes, make_boxes
-from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.inputs import FitOutput
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import Target
 from skeval._solvers.logistic import LogisticSolution, solve_logistic
 from skeval._solvers.splits import Products
-from skeval.utils._compat import count_dimensions
+from skeval.utils._checks import count_dimensions
 
 MAX_COEFFICIENTS, MAX_PRODUCTS = 40, 2**20
 """Maximum number of coefficients of a fit, unless it has fewer products of pairs of columns."""

@@ -30,15 +30,16 @@ from skeval._adapters.column_steps import (
     has_plain_columns,
     make_column_steps,
 )
-from skeval._adapters.fits import SLOWER, UNKNOWN, Agreement, Solver, supports
-from skeval._resampling.fit_outputs import FitOutput
+from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
+from skeval._resampling.inputs import FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
 from skeval._resampling.sampling_units import Target
 from skeval._solvers.kernel_svm import Kernels, KernelSVMBatch, squared_distances
 from skeval._solvers.linear_svm import LinearSVMBatch, solve_feature_svms, solve_gram_svms
 from skeval._solvers.newton import uses_features
 from skeval._solvers.optimum import strictly_free
-from skeval.utils._compat import count_dimensions, num_samples
+from skeval.utils._checks import count_dimensions
+from skeval.utils._compat import num_samples
 
 TOLERANCES = 10.0
 """Decision values of libsvm beyond this multiple of `tol` have the sign of the optimum."""

@@ -4,7 +4,7 @@ A request lists predictions, scores of classes, a scorer and a note. A scorer th
 predictions of the tested samples works on the fits of a solver, too.
 
 A model may order its classes in another way, or may not have seen one of them, and a test set may
-lack a class. Scorers of scikit-learn therefore get an `AlignedModel` and the known classes.
+lack a class. Scorers of scikit-learn therefore get a `StandIn` and the known classes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -22,8 +23,7 @@ from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from skeval._resampling.fit_outputs import FitOutput, tie_values
-from skeval._resampling.inputs import Inputs
+from skeval._resampling.inputs import RESPONSES, FitOutput, Inputs, tie_values
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._scorers import find_batch, read_scoring, refuse_metric_of_numbers
@@ -88,7 +88,7 @@ class FitRequest:
             return False
         # scorers of scikit-learn use samples only through prediction methods, which are tried
         try:
-            Trial(inputs).run(self.scorer)
+            ScoreTrial(inputs).run(self.scorer)
         except AttributeError:
             return False
         except ValueError:  # the scorer will also raise for the real labels
@@ -210,7 +210,7 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
 
 def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
     """Raise if a scorer of scikit-learn cannot score the classes, or the numbers, of a target."""
-    trial = Trial(inputs)
+    trial = ScoreTrial(inputs)
     for name, scorer in scorers.items():
         refuse_metric_of_numbers(inputs.estimator, name, scorer)
         if inputs.target.outputs or not is_plain_scorer(scorer):
@@ -263,7 +263,7 @@ def score_predictions(
         responses["predict"] = target.decode(responses["predict"])
         if part.decision is not None:
             responses["decision_function"] = part.tie_decision()
-        replayed = ReplayedEstimator(responses, tags, target.classes)
+        replayed = StandIn(responses, tags, target.classes)
         scorer = scorers.get("")
         if several:
             scorer = replace(request.scorer, scorers={name: scorers[name] for name in missing})
@@ -317,61 +317,67 @@ def flatten_column(predicted: Any, outputs: Any = ()) -> Any:
     return predicted
 
 
-class Responding:
-    """Base class of stand-ins for a model, with the prediction methods that they have."""
+class StandIn:
+    """A fitted model for scorers, with one function of the samples for each prediction method.
 
-    def _has(self, method: str) -> bool:
-        raise NotImplementedError
+    Its samples are row numbers of known responses, or those of a model; classes are in the order of
+    the target. Each response to the same samples is computed once.
+    """
+
+    def __init__(
+        self, responses: Mapping[str, Any], tags: Any, classes: Any, model: Any = None
+    ) -> None:
+        self._responses, self._tags, self._model = responses, tags, model
+        self._known: dict[str, tuple[Any, Any]] = {}
+        if classes is not None:
+            self.classes_ = classes
+
+    @classmethod
+    def of_model(cls, model: Any, target: Target) -> StandIn:
+        """Return a model with the columns of its responses in the order of the target's classes."""
+        methods = [method for method in RESPONSES if hasattr(model, method)]
+        responses = {method: partial(respond_in_order, model, target, method) for method in methods}
+        return cls(responses, None, target.classes, model)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self).get("_model"), name)
+
+    def __sklearn_tags__(self) -> Any:
+        return self._tags if self._model is None else self._model.__sklearn_tags__()
 
     def _respond(self, method: str, X: Any) -> Any:
-        raise NotImplementedError
+        responses = self._responses[method]
+        if not callable(responses):
+            return responses[X]
+        samples, response = self._known.get(method, (None, None))
+        if samples is not X:
+            response = responses(X)
+            self._known[method] = X, response
+        return response
 
-    @available_if(lambda self: self._has("predict"))
+    @available_if(lambda self: "predict" in self._responses)
     def predict(self, X: Any) -> Any:
         return self._respond("predict", X)
 
-    @available_if(lambda self: self._has("predict_proba"))
+    @available_if(lambda self: "predict_proba" in self._responses)
     def predict_proba(self, X: Any) -> Any:
         return self._respond("predict_proba", X)
 
-    @available_if(lambda self: self._has("decision_function"))
+    @available_if(lambda self: "decision_function" in self._responses)
     def decision_function(self, X: Any) -> Any:
         return self._respond("decision_function", X)
 
 
-class AlignedModel(Responding):
-    """A fitted model whose scores of classes are in the order of the classes of the target.
-
-    Each response to the same samples is computed once.
-    """
-
-    def __init__(self, model: Any, target: Target) -> None:
-        self._model, self._target = model, target
-        self._known: dict[str, tuple[Any, Any]] = {}
-        if target.classes is not None:
-            self.classes_ = target.classes
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(vars(self)["_model"], name)
-
-    def __sklearn_tags__(self) -> Any:
-        return self._model.__sklearn_tags__()
-
-    def _has(self, method: str) -> bool:
-        return hasattr(self._model, method)
-
-    def _respond(self, method: str, X: Any) -> Any:
-        samples, response = self._known.get(method, (None, None))
-        if samples is not X:
-            response = getattr(self._model, method)(X)
-            if method == "predict":
-                response = flatten_column(response, self._target.outputs)
-            elif self._target.classes is not None:
-                seen = getattr(self._model, "classes_", None)
-                aligned = align_columns(method, np.asarray(response), seen, self._target.classes)
-                response = response if aligned is None else aligned
-            self._known[method] = X, response
+def respond_in_order(model: Any, target: Target, method: str, X: Any) -> Any:
+    """Return a response of a model, with its columns in the order of the target's classes."""
+    response = getattr(model, method)(X)
+    if method == "predict":
+        return flatten_column(response, target.outputs)
+    if target.classes is None:
         return response
+    seen = getattr(model, "classes_", None)
+    aligned = align_columns(method, np.asarray(response), seen, target.classes)
+    return response if aligned is None else aligned
 
 
 def list_responses(scorer: Any) -> list[str]:
@@ -399,7 +405,7 @@ def score_model(scorer: Any, model: Any, X: Any, y: Any, target: Target) -> Any:
     if isinstance(scorer, EachScorer):
         return scorer.score_parts(model, X, y, target)
     if is_plain_scorer(scorer):
-        model = AlignedModel(model, target)
+        model = StandIn.of_model(model, target)
     return know_classes(scorer, target.classes)(model, X, y)
 
 
@@ -415,7 +421,7 @@ class EachScorer:
 
     def score_parts(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
         """Return the score by each scorer."""
-        scores, aligned = {}, AlignedModel(model, target)
+        scores, aligned = {}, StandIn.of_model(model, target)
         # the caller counts undefined scores
         with nullcontext() if self.raises else ignored_warnings(UndefinedMetricWarning):
             for name, scorer in self.scorers.items():
@@ -452,29 +458,6 @@ def check_response(name: str, scorer: Any, model: Any, error: Exception) -> None
     ) from error
 
 
-class ReplayedEstimator(Responding):
-    """A fitted estimator that looks up stored predictions: its samples are their row numbers.
-
-    It works with any scorer that uses its samples only through prediction methods:
-    ``scorer(replayed, rows, y[rows])``.
-    """
-
-    def __init__(self, responses: dict[str, np.ndarray], tags: Any, classes: Any) -> None:
-        self.responses = responses
-        self._tags = tags
-        if classes is not None:
-            self.classes_ = classes
-
-    def _has(self, method: str) -> bool:
-        return method in self.responses
-
-    def _respond(self, method: str, X: Any) -> Any:
-        return self.responses[method][X]
-
-    def __sklearn_tags__(self) -> Any:
-        return self._tags
-
-
 def make_response(method: str, codes: np.ndarray, target: Target) -> np.ndarray:
     """Return possible outputs of a classifier's prediction method for some classes."""
     if method == "predict":
@@ -501,7 +484,7 @@ class SmallTestSetError(ValueError):
     """Error for a score of several samples, or classes, that a test set lacks."""
 
 
-class Trial:
+class ScoreTrial:
     """Possible predictions for a few samples of each class, or some numbers, some of them wrong.
 
     Scores of subsets show which test sets a scorer requires.
@@ -527,7 +510,7 @@ class Trial:
                 method: make_response(method, guesses, target) for method in inputs.responses
             }
         self.true, self.n = true, len(true)
-        self.model = ReplayedEstimator(responses, inputs.tags, target.classes)
+        self.model = StandIn(responses, inputs.tags, target.classes)
 
     def run(self, scorer: Any, rows: np.ndarray | None = None) -> Any:
         """Return the score of some samples, by default of all."""
@@ -584,7 +567,7 @@ def check_test_sets(
     if not poor:
         return
     # try the scores on subsets like these test sets
-    trial = Trial(inputs)
+    trial = ScoreTrial(inputs)
     for name, scorer in scorers.items():
         if trial.is_mean(scorer):
             continue

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._resampling.fit_outputs import FitOutput, join_outputs
-from skeval._resampling.inputs import Inputs
+from skeval._resampling.inputs import FitOutput, Inputs, join_outputs
 from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.sampling_units import SamplingUnits, Target
 from skeval.metrics._curves import CurveSample

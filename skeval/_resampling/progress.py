@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from shutil import get_terminal_size
@@ -115,25 +115,25 @@ class Progress:
             self.works = False
 
 
-_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
-_bar: ContextVar[Any] = ContextVar("bar", default=None)
+displayed: ContextVar[Progress | None] = ContextVar("progress", default=None)
+bar_shown: ContextVar[Any] = ContextVar("bar", default=None)
 """Bar of tqdm."""
 
 
 @contextmanager
 def show_progress(progress: Progress) -> Iterator[None]:
     """Show the progress of all fits in this context, for any `verbose`."""
-    token = _progress.set(progress)
+    token = displayed.set(progress)
     try:
         yield
     finally:
         progress.close()
-        _progress.reset(token)
+        displayed.reset(token)
 
 
 def begin_step(name: str, verbose: int) -> None:
     """Name the step of a longer computation when it begins."""
-    progress = _progress.get()
+    progress = displayed.get()
     if progress is not None:
         progress.step, progress.estimate = name, ""
     elif verbose:
@@ -142,37 +142,12 @@ def begin_step(name: str, verbose: int) -> None:
 
 def show_estimate(write: Callable[[], str]) -> None:
     """Show a preliminary result; `write` is called only if there is a display."""
-    progress, bar = _progress.get(), _bar.get()
+    progress, bar = displayed.get(), bar_shown.get()
     with suppress(Exception):  # a display that fails must not end the fits
         if progress is not None:
             progress.show(write())
         elif bar is not None:
             bar.set_postfix_str(write())
-
-
-@contextmanager
-def follow_jobs(total: int, verbose: int) -> Iterator[tuple[list[Advance], int]]:
-    """Yield functions that receive the number of finished fits, and joblib's verbosity.
-
-    They are those of the line of a command, or else of a tqdm bar, and of the callbacks of the
-    current fit. A fit within a job is not divided further.
-    """
-    listeners: list[Advance] = []
-    progress, open_task = _progress.get(), _open_task.get()
-    with ExitStack() as stack:
-        if progress is not None:
-            progress.begin(total)
-            listeners.append(progress.update)
-        elif verbose and (bar := _make_bar(total)) is not None:
-            stack.callback(ignore_errors(bar.close))
-            stack.callback(_bar.reset, _bar.set(bar))
-            listeners.append(ignore_errors(bar.update))
-        lines = max(0, verbose - 1) if listeners else verbose
-        if open_task is not None:
-            _open_task.set(None)
-            stack.callback(_open_task.set, open_task)
-            listeners.append(stack.enter_context(open_task(total)))
-        yield listeners, lines
 
 
 def ignore_errors(function: Callable[..., object]) -> Callable[..., None]:
@@ -185,22 +160,31 @@ def ignore_errors(function: Callable[..., object]) -> Callable[..., None]:
     return call
 
 
-def _make_bar(total: int) -> Any:
-    """Return a tqdm bar, None if tqdm is not installed."""
+@contextmanager
+def show_bar(total: int) -> Iterator[Advance]:
+    """Show a bar of tqdm, or a line if it is not installed; yield what receives finished fits."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return None
+        tell(f"skeval: {total} fits")
+        yield lambda _: None
+        return
     try:
-        return tqdm(total=total)
+        bar = tqdm(total=total)
     except Exception:  # there is nothing to write to
-        return tqdm(total=total, disable=True)
+        bar = tqdm(total=total, disable=True)
+    token = bar_shown.set(bar)
+    try:
+        yield ignore_errors(bar.update)
+    finally:
+        bar_shown.reset(token)
+        ignore_errors(bar.close)()
 
 
 TICKS = 100
 """Maximum number of subtasks of a task of many jobs."""
 
-_open_task: ContextVar[Callable[[int], AbstractContextManager[Advance]] | None] = ContextVar(
+task_opener: ContextVar[Callable[[int], AbstractContextManager[Advance]] | None] = ContextVar(
     "open_task", default=None
 )
 
@@ -215,12 +199,12 @@ def fit_task(estimator: Any, n_tasks: int, X: Any, y: Any) -> Iterator[None]:
         yield
         return
     context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-    outer = _open_task.get()
-    _open_task.set(partial(open_ticks, estimator, context))
+    outer = task_opener.get()
+    task_opener.set(partial(open_ticks, estimator, context))
     try:
         yield
     finally:
-        _open_task.set(outer)
+        task_opener.set(outer)
     context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
 
 

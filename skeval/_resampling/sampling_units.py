@@ -26,10 +26,11 @@ from skeval.utils._checks import (
     check_groups,
     ignored_warnings,
     number_groups,
+    refuse_mask,
     repetition_rng,
     warn_undefined,
 )
-from skeval.utils._compat import num_samples, refuse_mask, safe_indexing
+from skeval.utils._compat import num_samples, safe_indexing
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,6 +43,7 @@ from skeval.cluster._stability import (
 )
 from skeval.metrics.cluster import compactness_score, silhouette_score, within_cluster_distances
 from skeval.utils import _checks, _text
+from skeval.utils._arrays import validate_params
 from skeval.utils._checks import (
     GapMetric,
     Reference,
@@ -54,7 +55,7 @@ from skeval.utils._checks import (
     repetition_rng,
     root_seed,
 )
-from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
+from skeval.utils._compat import Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame
 
 GAP, SEQUENTIAL, SILHOUETTE = "gap", "sequential", "silhouette"

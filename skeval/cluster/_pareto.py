@@ -13,6 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Result
 from skeval.metrics.cluster._internal import BY_NAME, internal_indices
+from skeval.utils._arrays import validate_params
 from skeval.utils._checks import (
     Noise,
     check_data,
@@ -22,7 +23,6 @@ from skeval.utils._checks import (
     is_table,
     naming,
 )
-from skeval.utils._compat import validate_params
 from skeval.utils._text import DataFrame, align_rows, make_frame
 
 Index = tuple[Callable[[Any, Any], float], bool]

@@ -24,6 +24,7 @@ from skeval._resampling.jobs import open_jobs
 from skeval.cluster._references import NOISE, Draws
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._samples import check_magnitude
+from skeval.utils._arrays import validate_params
 from skeval.utils._checks import (
     Perturbation,
     check_data,
@@ -33,7 +34,7 @@ from skeval.utils._checks import (
     repetition_rng,
     root_seed,
 )
-from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
+from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame, align_text, make_frame, name_scoring, write_with_spread
 
 PREDICTION_STRENGTH = "prediction_strength"

@@ -33,14 +33,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skeval._adapters.fits import UNKNOWN, Solver, fit_plan, supports
+from skeval._adapters.runner import UNKNOWN, Runner, Solver, supports
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import ROUNDING, corrected_error, normal_interval, row_means
-from skeval._resampling.fit_outputs import FitOutput, mean_of_tested, resolve_loss
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
     OF_CLASSIFIER,
     OF_SELECTOR,
+    FitOutput,
     Inputs,
     Params,
     check_takes_weights,
@@ -48,14 +48,15 @@ from skeval._resampling.inputs import (
     fit_arguments,
     is_routed,
     last_step,
+    mean_of_tested,
     params_of_part,
     read_weight,
+    resolve_loss,
     route_call,
     route_fit,
     validate_inputs,
     warn_unweighted,
 )
-from skeval._resampling.own_errors import warn_biased_part
 from skeval._resampling.plans import (
     ResamplingPlan,
     check_repeats,
@@ -130,7 +131,8 @@ class CV2FeatureSelectionPipeline(
     Attributes
     ----------
     cv2_error_ : float
-        Error rate over all held-out predictions of the rounds, 0 is best; not with ``cv=None``.
+        Error rate over all held-out predictions of the rounds, which repeat `selector` and
+        `classifier` but no step in front of this estimator; not with ``cv=None``.
     fold_supports_ : bool ndarray of shape (n_rounds, n_features)
         Features selected in each round; not with ``cv=None``, nor with extraction, which makes new
         features and keeps no columns of `X`.
@@ -244,7 +246,7 @@ class CV2FeatureSelectionPipeline(
         """
         self._check_parameters()
         # forget an earlier fit
-        for name in {"_cv2_error", *OF_SELECTION, *OF_ROUNDS}:
+        for name in {*OF_SELECTION, *OF_ROUNDS}:
             self.__dict__.pop(name, None)
         y = _checks.plain_text(y)
         _checks.check_complete("y", y)
@@ -336,7 +338,7 @@ class CV2FeatureSelectionPipeline(
             memory=self.memory,
         )
         # predictions and selection of each fit
-        fits = fit_plan(inputs, fold_plan(len(target), folds), FitRequest(note=read_round))
+        fits = Runner(inputs).fits(fold_plan(len(target), folds), FitRequest(note=read_round))
         return [output for _, outputs in fits for output in outputs]
 
     def _store_rounds(
@@ -346,7 +348,7 @@ class CV2FeatureSelectionPipeline(
         tested = np.concatenate([output.rows for output in rounds])
         wrong = np.concatenate([output.predicted for output in rounds]) != target.codes[tested]
         tested_weights = None if weights is None else weights[tested]
-        self._cv2_error: float = mean_of_tested(wrong, tested_weights)
+        self.cv2_error_: float = mean_of_tested(wrong, tested_weights)
         # selected columns, if the selector keeps columns
         selections = [one for output in rounds for one in output.notes or () if one is not None]
         if len(selections) == len(rounds):
@@ -412,14 +414,6 @@ class CV2FeatureSelectionPipeline(
     def _own_error(self) -> str | None:
         """Attribute with the error of the procedure, which ignores steps before it."""
         return None if self.cv is None else "cv2_error_"
-
-    @property
-    def cv2_error_(self) -> float:
-        """Error rate over all held-out predictions of the rounds."""
-        if "_cv2_error" not in vars(self):
-            raise AttributeError  # __getattr__ says why
-        warn_biased_part(self)
-        return self._cv2_error
 
     def __getattr__(self, name: str) -> Any:
         """Raise with the reason why an attribute of the selection or the rounds is missing."""
@@ -920,7 +914,7 @@ class StabilityExtra:
 def fold_errors(inputs: Inputs, plan: ResamplingPlan) -> np.ndarray:
     """Return the 0-1 error of each fold of a plan."""
     loss = resolve_loss("zero_one", inputs.target)
-    blocks = fit_plan(inputs, plan)
+    blocks = Runner(inputs).fits(plan)
     errors = [row_means(loss.of_output(inputs.target, block, output)) for block, output in blocks]
     return np.concatenate(errors)
 

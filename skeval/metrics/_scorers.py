@@ -28,6 +28,7 @@ from skeval.metrics._table import (
     range_of_metric,
 )
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
+from skeval.utils._arrays import validate_params
 from skeval.utils._checks import Space, naming
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._compat import (
@@ -36,7 +37,6 @@ from skeval.utils._compat import (
     is_plain_scorer,
     metric_of_scorer,
     responses_of_scorer,
-    validate_params,
 )
 
 Scorer = Callable[..., float]

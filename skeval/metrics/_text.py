@@ -17,8 +17,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skeval.utils._arrays import validate_params
 from skeval.utils._checks import check_count, check_data, warn_undefined
-from skeval.utils._compat import Interval, StrOptions, validate_params
+from skeval.utils._compat import Interval, StrOptions
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

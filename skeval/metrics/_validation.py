@@ -28,6 +28,7 @@ from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.intervals import Codes, Limits, Spread, size_from_weights
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
+from skeval.utils._arrays import CONSTRAINTS, validate_params
 from skeval.utils._checks import (
     RandomStateLike,
     check_probabilities,
@@ -36,7 +37,6 @@ from skeval.utils._checks import (
     warn_undefined,
     warn_user,
 )
-from skeval.utils._compat import CONSTRAINTS, validate_params
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-8

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 
-from skeval._adapters.fits import fit_plan
+from skeval._adapters.runner import Runner
 from skeval._inference.errors import (
     METHODS,
     MIN_INFLATION,
@@ -46,16 +46,22 @@ from skeval._inference.intervals import (
     size_from_weights,
     stretch,
 )
-from skeval._resampling.fit_outputs import FitOutput, LossLike, join_outputs
 from skeval._resampling.fit_request import (
     FitRequest,
-    ReplayedEstimator,
+    StandIn,
     check_one_number,
     check_scorers,
     know_classes,
     methods_of_scorers,
 )
-from skeval._resampling.inputs import Inputs, Params, validate_inputs
+from skeval._resampling.inputs import (
+    FitOutput,
+    Inputs,
+    LossLike,
+    Params,
+    join_outputs,
+    validate_inputs,
+)
 from skeval._resampling.plans import (
     PlanBlock,
     ResamplingPlan,
@@ -244,7 +250,7 @@ def bootstrap_error(
     )
     _checks.check_option("average", average, ("samples", "bootstraps"))
     estimates = estimate_bootstraps(
-        inputs,
+        Runner(inputs),
         _checks.root_seed(random_state),
         n_resamples=n_resamples,
         average=average,
@@ -433,7 +439,8 @@ def bootstrap_score(
     request = FitRequest(tuple(sorted(methods)), note=note)
 
     # one set of fits for all losses and scores; each model predicts all samples
-    whole = fit_to_all(inputs.with_options(error_score="raise"), request)
+    runner = Runner(inputs)
+    whole = fit_to_all(runner, request)
     of_losses = {
         name: LossTally(inputs.with_options(losses=(loss,)), units)
         for name, loss in zip(means, losses, strict=True)
@@ -446,7 +453,7 @@ def bootstrap_score(
     everything = np.ones((1, plan.n_samples), dtype=bool)
     predicting = replace(plan, draw=lambda draw: replace(plan.draw(draw), test=everything))
     tallies: list[LossTally | ScoreTally] = [*of_losses.values(), *of_scores.values()]
-    counts = run_resamples(inputs, predicting, tallies, request)
+    counts = run_resamples(runner, predicting, tallies, request)
 
     # estimates of the means of losses, and of all other scores
     results: dict[str, Estimate] = {}
@@ -491,14 +498,14 @@ def plan_bootstrap(
 
 
 def run_resamples(
-    inputs: Inputs,
+    runner: Runner,
     plan: ResamplingPlan,
     tallies: Sequence[LossTally | ScoreTally],
     request: FitRequest | None = None,
 ) -> dict[str, int]:
     """Fit each resample once for all losses and scores, and return the numbers of fits."""
     n_redrawn = n_failed = 0
-    for block, output in fit_plan(inputs, plan, request):
+    for block, output in runner.fits(plan, request):
         n_redrawn += block.n_redrawn
         n_failed += int(output.failed.sum())
         for tally in tallies:
@@ -508,7 +515,7 @@ def run_resamples(
 
 
 def estimate_bootstraps(
-    inputs: Inputs,
+    runner: Runner,
     root: SeedSequence,
     *,
     n_resamples: int = 200,
@@ -516,22 +523,22 @@ def estimate_bootstraps(
     **options: Any,
 ) -> dict[str, Estimate]:
     """Return the out-of-bag, .632 and .632+ estimates of one set of fits."""
-    units, plan = plan_bootstrap(inputs, root, n_resamples, **options)
-    tally = LossTally(inputs, units)
-    counts = run_resamples(inputs, plan, [tally])
-    # no estimate is defined without the fit to all samples
-    whole = fit_to_all(inputs.with_options(error_score="raise"))
+    units, plan = plan_bootstrap(runner.inputs, root, n_resamples, **options)
+    tally = LossTally(runner.inputs, units)
+    counts = run_resamples(runner, plan, [tally])
+    whole = fit_to_all(runner)
     return {
         method: tally.estimate(method, plan, whole, counts, average=average) for method in METHODS
     }
 
 
-def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> Estimate:
+def bootstrap(runner: Runner, root: SeedSequence, *, n_resamples: int = 200) -> Estimate:
     """Combine the out-of-bag and the training error, as `bootstrap_error`: B + 1 fits."""
     _checks.check_count("n_resamples", n_resamples, 2)
+    inputs = runner.inputs
     groups = inputs.units.unit if inputs.units.clustered else None
     # resample the counted units as groups
-    numbered = inputs.with_options(target=replace(inputs.target, groups=groups))
+    numbered = runner.with_options(target=replace(inputs.target, groups=groups))
     return estimate_bootstraps(numbered, root, n_resamples=n_resamples)[inputs.method]
 
 
@@ -741,7 +748,7 @@ class ScoreTally:
         else:
             responses: dict[str, Any] = output.responses
             responses["predict"] = target.decode(responses["predict"])
-            model = ReplayedEstimator(responses, inputs.tags, target.classes)
+            model = StandIn(responses, inputs.tags, target.classes)
         # one number, nan if it is not finite
         score = self.scorer(model, X, y, **arguments)
         check_one_number(self.label, score)

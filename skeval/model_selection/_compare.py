@@ -15,11 +15,18 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
-from skeval._adapters.fits import fit_plan, score_plan
+from skeval._adapters.runner import Runner, score_plan
 from skeval._inference.intervals import Codes
-from skeval._resampling.fit_outputs import RESPONSES, join_outputs, resolve_loss
-from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, know_classes
-from skeval._resampling.inputs import Inputs, Params, check_takes_weights, validate_inputs
+from skeval._resampling.fit_request import FitRequest, StandIn, know_classes
+from skeval._resampling.inputs import (
+    RESPONSES,
+    Inputs,
+    Params,
+    check_takes_weights,
+    join_outputs,
+    resolve_loss,
+    validate_inputs,
+)
 from skeval._resampling.plans import draw_repeats, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.sampling_units import drawing_units, values_or_nan
 from skeval.metrics._scorers import range_of
@@ -36,8 +43,9 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._estimates import find_mean_loss
 from skeval.model_selection._pair_tests import TESTS, correct, list_tests
 from skeval.utils import _checks
+from skeval.utils._arrays import validate_params
 from skeval.utils._checks import Alternative, ComparisonTest, ErrorScore, RandomStateLike
-from skeval.utils._compat import Interval, validate_params
+from skeval.utils._compat import Interval
 from skeval.utils._text import name_scoring
 
 Named = Mapping[str, Any] | Sequence[Any]
@@ -319,7 +327,7 @@ class ComparedEstimators(NamedTuple):
             raise ValueError(f"cv must make at least two splits, got {len(folds)}.")
         plan = fold_plan(len(tasks[0].target), folds)
         scores = np.column_stack(
-            [np.concatenate(list(score_plan(inputs, plan, scorer))) for inputs in tasks]
+            [np.concatenate(list(score_plan(Runner(inputs), plan, scorer))) for inputs in tasks]
         )
         if tasks[0].error_score != "raise":
             scores = scores[np.isfinite(scores).all(axis=1)]
@@ -339,7 +347,7 @@ class ComparedEstimators(NamedTuple):
         plan, columns = fold_plan(len(target), self.folds), []
         for inputs in self.tasks:
             loss = resolve_loss(mean.loss, target, inputs.estimator, f"scoring={self.label!r}")
-            fits = fit_plan(inputs.with_options(losses=(loss,)), plan)
+            fits = Runner(inputs.with_options(losses=(loss,))).fits(plan)
             losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
             tested = ~np.isnan(losses).all(axis=0)
             columns.append(mean.best - np.nanmean(losses[:, tested], axis=0))
@@ -359,7 +367,7 @@ class ComparedEstimators(NamedTuple):
         units = drawing_units(len(target), None, inputs.groups)
         scorer = know_classes(resolve_scorer(self.score), target.classes)
 
-        def score(replayed: ReplayedEstimator, rows: np.ndarray) -> float:
+        def score(replayed: StandIn, rows: np.ndarray) -> float:
             return float(scorer(replayed, rows, target.y[rows]))
 
         scores = [
@@ -379,9 +387,7 @@ EVIDENCE: dict[str, Callable[[ComparedEstimators], tuple[np.ndarray, tuple[Any, 
 """What the tests are given of estimators."""
 
 
-def replay_out_of_fold(
-    inputs: Inputs, folds: Splits, methods: tuple[str, ...]
-) -> ReplayedEstimator:
+def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) -> StandIn:
     """Fit on the training parts, and return a model that replays responses to the test parts."""
     target, tested = inputs.target, np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(target))):
@@ -390,7 +396,7 @@ def replay_out_of_fold(
             "method='corrected_t' supports any splits."
         )
     request = FitRequest(methods, note=_read_classes)
-    fits = fit_plan(inputs, fold_plan(len(target), folds), request)
+    fits = Runner(inputs).fits(fold_plan(len(target), folds), request)
     output = join_outputs([output for _, output in fits])
     # sorted classes of each model; none for numbers
     classes = [np.unique([] if seen is None else seen) for seen in output.notes or [None]]
@@ -403,7 +409,7 @@ def replay_out_of_fold(
     answers = {name: values[order] for name, values in output.responses.items()}
     if "predict" in answers:
         answers["predict"] = target.decode(answers["predict"])
-    return ReplayedEstimator(answers, get_tags(inputs.estimator), target.classes)
+    return StandIn(answers, get_tags(inputs.estimator), target.classes)
 
 
 def _read_classes(model: Any, X: Any, y: Any) -> Any:

@@ -56,8 +56,9 @@ from skeval.model_selection._pair_tests import (
 )
 from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
+from skeval.utils._arrays import validate_params
 from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike
-from skeval.utils._compat import Interval, validate_params
+from skeval.utils._compat import Interval
 from skeval.utils._text import name_scoring
 
 

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 
-from skeval._adapters.fits import fit_each, score_each
+from skeval._adapters.runner import Runner, score_each
 from skeval._inference.estimate import ErrorExtra, Estimate, Results
 from skeval._inference.intervals import give_no_limits, mirrored
-from skeval._resampling.fit_outputs import Loss, LossLike, losses_by_output, resolve_loss
 from skeval._resampling.fit_request import (
     FitRequest,
     check_one_number,
@@ -29,7 +28,16 @@ from skeval._resampling.fit_request import (
     check_test_sets,
     find_response_method,
 )
-from skeval._resampling.inputs import FitOptions, Inputs, Params, validate_inputs
+from skeval._resampling.inputs import (
+    FitOptions,
+    Inputs,
+    Loss,
+    LossLike,
+    Params,
+    losses_by_output,
+    resolve_loss,
+    validate_inputs,
+)
 from skeval.metrics._scorers import read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, REPORTED
 from skeval.model_selection._estimates import NamedScore, losses_of, name_scores, to_score
@@ -242,13 +250,12 @@ def error_interval(
     )
     root, row = _checks.root_seed(random_state), ERROR_METHODS[method]
     if not inputs.target.outputs:
-        return row.estimate(inputs, root, **parameters)
+        return row.estimate(Runner(inputs), root, **parameters)
     # the error over all outputs, and of each output on the same folds or resamples
-    if row.shares_fits:
-        inputs = inputs.with_options(finished=[])
-    estimate = row.estimate(inputs, deepcopy(root), **parameters)
+    runner = Runner(inputs, finished=[] if row.shares_fits else None)
+    estimate = row.estimate(runner, deepcopy(root), **parameters)
     by_output = {
-        name: row.estimate(inputs.with_options(losses=(own,)), deepcopy(root), **parameters)
+        name: row.estimate(runner.with_options(losses=(own,)), deepcopy(root), **parameters)
         for name, own in losses_by_output(inputs.loss, inputs.target).items()
     }
     return replace(estimate, extra=replace(estimate.extra, by_output=Results(by_output)))
@@ -465,7 +472,7 @@ def score_subsamples(
     parameters = {"n_repeats": 50, "test_size": 0.1} | parameters
     plan, ratio = plan_subsamples(inputs, root, **parameters)
     scorers = {name: score.scoring for name, score in scores.items()}
-    values = score_each(inputs, plan, scorers, skip_undefined=True)
+    values = score_each(Runner(inputs), plan, scorers, skip_undefined=True)
     return {
         name: average_scores(inputs, name, score, values, ratio, parameters)
         for name, score in scores.items()
@@ -517,7 +524,7 @@ def score_repeats(
         request = FitRequest.for_scores(inputs.estimator, scorers)
         check_scorers(inputs, request.scorers(inputs.target))
         check_test_sets(inputs, plan, request.scorers(inputs.target), skip_undefined=True)
-    outputs = list(fit_each(inputs, plan, request))
+    outputs = list(Runner(inputs).each(plan, request))
 
     # means of losses, with the sign changed
     results = {}

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import SeedSequence
 
-from skeval._adapters.fits import fit_plan
+from skeval._adapters.runner import Runner
 from skeval._inference import intervals
 from skeval._inference.errors import (
     SINGLE_INFLATION,
@@ -30,12 +30,16 @@ from skeval._inference.errors import (
 from skeval._inference.estimate import Estimate, PerturbationExtra
 from skeval._inference.intervals import DRAWN, mirrored
 from skeval._inference.paired import time_units
-from skeval._resampling.fit_outputs import FitOutput, Loss, LossLike, mean_of_tested, resolve_loss
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
+    FitOutput,
     Inputs,
+    Loss,
+    LossLike,
     Params,
     check_takes_weights,
+    mean_of_tested,
+    resolve_loss,
     validate_inputs,
     weight_parameters,
 )
@@ -291,19 +295,22 @@ def resubstitution_error(
     inputs = validate_inputs(
         estimator, X, y, loss=loss, method="resubstitution", several=True, **per_sample, **run
     )
-    return resubstitution(inputs)
+    return resubstitution(Runner(inputs))
 
 
-def resubstitution(inputs: Inputs, _: SeedSequence | None = None) -> Estimate:
+def resubstitution(runner: Runner, _: SeedSequence | None = None) -> Estimate:
     """Test on the training samples; its interval does not cover the true error: 1 fit."""
-    inputs = inputs.with_options(n_jobs=None, verbose=0)
-    return average_folds(inputs, whole_plan(len(inputs.target)), by_sample=True)
+    runner = runner.with_options(n_jobs=None, verbose=0)
+    return average_folds(runner, whole_plan(len(runner.inputs.target)), by_sample=True)
 
 
-def fit_to_all(inputs: Inputs, request: FitRequest | None = None) -> FitOutput:
-    """Fit once to all samples, and return the predictions for the same samples."""
-    inputs = inputs.with_options(n_jobs=None, verbose=0)
-    ((_, output),) = fit_plan(inputs, whole_plan(len(inputs.target)), request)
+def fit_to_all(runner: Runner, request: FitRequest | None = None) -> FitOutput:
+    """Fit once to all samples, and return the predictions for the same samples.
+
+    No estimate is defined without this fit, so its errors are raised.
+    """
+    runner = runner.with_options(n_jobs=None, verbose=0, error_score="raise")
+    ((_, output),) = runner.fits(whole_plan(len(runner.inputs.target)), request)
     return output
 
 
@@ -442,23 +449,23 @@ def cross_val_error(
     inputs = validate_inputs(
         estimator, X, y, loss=loss, method="cross_validation", several=True, **per_sample, **run
     )
-    return cross_validation(inputs, _checks.root_seed(random_state), cv=cv)
+    return cross_validation(Runner(inputs), _checks.root_seed(random_state), cv=cv)
 
 
-def cross_validation(inputs: Inputs, root: SeedSequence, *, cv: Any = None) -> Estimate:
+def cross_validation(runner: Runner, root: SeedSequence, *, cv: Any = None) -> Estimate:
     """Cross-validate once, with twice the variance: K fits."""
     # the folds of scikit-learn's splitters, as in `permutation_test` with the same seed; a report
     # shows the first repeat of `repeated_cv` instead, whose fits it has anyway
-    n = len(inputs.target)
+    inputs, n = runner.inputs, len(runner.inputs.target)
     # folds in time order have blocks of time as units
     folds = KeptFolds(n, resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
     ordered = not inputs.units.clustered and keeps_order(cv, folds)
-    return average_folds(inputs, fold_plan(n, folds), ordered)
+    return average_folds(runner, fold_plan(n, folds), ordered)
 
 
-def leave_one_out(inputs: Inputs, _: SeedSequence | None = None) -> Estimate:
+def leave_one_out(runner: Runner, _: SeedSequence | None = None) -> Estimate:
     """Leave each sample, or each group, out in turn, with twice the variance: n fits."""
-    return average_folds(inputs, plan_leave_one_out(inputs))
+    return average_folds(runner, plan_leave_one_out(runner.inputs))
 
 
 def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
@@ -477,7 +484,7 @@ def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
 
 
 def average_folds(
-    inputs: Inputs, plan: ResamplingPlan, ordered: bool = False, by_sample: bool = False
+    runner: Runner, plan: ResamplingPlan, ordered: bool = False, by_sample: bool = False
 ) -> Estimate:
     """Return the error over folds; the losses of each unit are summed first.
 
@@ -485,11 +492,12 @@ def average_folds(
     to the fitted models themselves. The replicates are the errors of the folds, or the losses of
     a single test set if `by_sample` is true.
     """
+    inputs = runner.inputs
     weights, n = inputs.relative_weight, len(inputs.target)
     # sums of losses for each sample, and the error of each fold
     sums, tests = np.zeros(n), np.zeros(n)
     errors, n_failed = [], 0
-    for block, output in fit_plan(inputs, plan):
+    for block, output in runner.fits(plan):
         losses = inputs.loss.of_output(inputs.target, block, output)
         sums += np.nansum(losses, axis=0)
         tests += np.sum(~np.isnan(losses), axis=0)
@@ -720,7 +728,7 @@ def perturbation_interval(
     # folds and perturbations have seeds of their own
     folds = resolve_folds(cv, inputs.X, inputs.target, inputs.groups, rng)
     return perturb_error(
-        inputs,
+        Runner(inputs),
         folds,
         draw_root,
         n_resamples=n_resamples,
@@ -731,7 +739,7 @@ def perturbation_interval(
 
 
 def perturb_error(
-    inputs: Inputs,
+    runner: Runner,
     folds: Folds,
     root: SeedSequence,
     *,
@@ -741,7 +749,7 @@ def perturb_error(
     form: str = "",
 ) -> Estimate:
     """Return the error over folds with the spread of perturbed cross-validations or fits."""
-    n = len(inputs.target)
+    inputs, n = runner.inputs, len(runner.inputs.target)
     # weights of the samples, and the plans of plain fits
     check_perturbed(inputs)
     _checks.check_option("statistic", statistic, STATISTICS)
@@ -753,7 +761,7 @@ def perturb_error(
     def losses(base: ResamplingPlan, n_draws: int, draw: Draw) -> Iterator[np.ndarray]:
         """Yield the mean loss of each sample in each repetition, nan where it is not tested."""
         plan = make_weighted_plan(base, n_draws, draw, sample_weight)
-        for block, output in fit_plan(inputs, plan):
+        for block, output in runner.fits(plan):
             of_fits = inputs.loss.of_output(inputs.target, block, output)
             of_fits = of_fits.reshape(-1, plan.fits_per_draw, n)
             with np.errstate(invalid="ignore"):

@@ -23,8 +23,7 @@ from skeval._resampling.inputs import Params, validate_inputs
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection._error_interval import score_interval
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorScore, RandomStateLike
-from skeval.utils._compat import count_dimensions
+from skeval.utils._checks import ErrorScore, RandomStateLike, count_dimensions
 
 
 def feature_importance(

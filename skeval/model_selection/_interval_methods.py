@@ -22,14 +22,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.random import SeedSequence
 
-from skeval._adapters.fits import fit_each
+from skeval._adapters.runner import Runner
 from skeval._inference import errors
 from skeval._inference.errors import TestLosses
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import NON_NEGATIVE, corrected_error
 from skeval._inference.paired import time_units
-from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.inputs import Inputs, check_takes_weights, read_weight
+from skeval._resampling.inputs import FitOutput, Inputs, check_takes_weights, read_weight
 from skeval._resampling.plans import (
     KeptFolds,
     ResamplingPlan,
@@ -122,11 +121,12 @@ def completed(outputs: Iterable[FitOutput | None]) -> list[FitOutput]:
     return [output for output in outputs if output is not None]
 
 
-def holdout(inputs: Inputs, root: SeedSequence, *, test_size: Any = 1 / 3) -> Estimate:
+def holdout(runner: Runner, root: SeedSequence, *, test_size: Any = 1 / 3) -> Estimate:
     """Test once on held-out samples: 1 fit."""
     # one split; the tested losses are independent
+    inputs = runner.inputs
     n_test = units_to_test(inputs, test_size, least=2)
-    (output,) = completed(fit_each(inputs, subsamples(inputs.units, n_test, 1, root)))
+    (output,) = completed(runner.each(subsamples(inputs.units, n_test, 1, root)))
     tested = inputs.tested(output)
     spread = errors.spread_of_mean(tested)
     return estimate_error(
@@ -146,16 +146,17 @@ def holdout(inputs: Inputs, root: SeedSequence, *, test_size: Any = 1 / 3) -> Es
 
 
 def cv_wald(
-    inputs: Inputs, root: SeedSequence, *, n_folds: int | None = None, variance: str = "all_pairs"
+    runner: Runner, root: SeedSequence, *, n_folds: int | None = None, variance: str = "all_pairs"
 ) -> Estimate:
     """Cross-validate once, and treat the losses as independent: K fits.
 
     The two variances are those of Bayle et al. (2020).
     """
     # losses of all folds together
+    inputs = runner.inputs
     within = check_option("variance", variance, VARIANCES) == "within_folds"
     n_folds = count_folds(inputs, n_folds, 10, per_fold=1 + within)
-    outputs = list(fit_each(inputs, repeated_folds(inputs.units, n_folds, 1, root)))
+    outputs = list(runner.each(repeated_folds(inputs.units, n_folds, 1, root)))
     folds = [inputs.tested(output) for output in completed(outputs)]
     pooled = errors.concatenate_tested(folds)
     spread = errors.spread_of_mean(pooled)
@@ -181,13 +182,13 @@ def cv_wald(
     )
 
 
-def mean_losses(inputs: Inputs, plan: ResamplingPlan) -> tuple[np.ndarray, float]:
+def mean_losses(runner: Runner, plan: ResamplingPlan) -> tuple[np.ndarray, float]:
     """Return the mean loss of each fit, nan if it failed, and the variance of single losses."""
     # means of losses and of their squares, by fit
     moments = np.full((2, plan.n_fits), np.nan)
-    for fit, output in enumerate(fit_each(inputs, plan)):
+    for fit, output in enumerate(runner.each(plan)):
         if output is not None:
-            losses, weight, _ = inputs.tested(output)
+            losses, weight, _ = runner.inputs.tested(output)
             powers = np.stack([losses, losses**2])
             moments[:, fit] = np.average(powers, axis=1, weights=weight)
     # E L^2 - (E L)^2, over all fits
@@ -196,12 +197,13 @@ def mean_losses(inputs: Inputs, plan: ResamplingPlan) -> tuple[np.ndarray, float
 
 
 def corrected_t(
-    inputs: Inputs, root: SeedSequence, *, n_repeats: int = 50, test_size: Any = 0.1
+    runner: Runner, root: SeedSequence, *, n_repeats: int = 50, test_size: Any = 0.1
 ) -> Estimate:
     """Subsample, with the variance corrected for the overlap of training sets: J fits."""
+    inputs = runner.inputs
     plan, ratio = plan_subsamples(inputs, root, n_repeats, test_size)
     parameters = {"n_repeats": n_repeats, "test_size": test_size}
-    means, variance = mean_losses(inputs, plan)
+    means, variance = mean_losses(runner, plan)
     n_failed = int(np.isnan(means).sum())
     return average_subsamples(inputs, means, ratio, parameters, variance, n_failed)
 
@@ -246,14 +248,15 @@ def average_subsamples(
 
 
 def nested_cv(
-    inputs: Inputs, root: SeedSequence, *, n_folds: int | None = None, n_repeats: int = 10
+    runner: Runner, root: SeedSequence, *, n_folds: int | None = None, n_repeats: int = 10
 ) -> Estimate:
     """Cross-validate within folds to measure the deviation from the risk: R K (K+1) / 2 fits."""
+    inputs = runner.inputs
     n_folds = count_folds(inputs, n_folds, 5, least=3, per_fold=2)
     n_repeats = check_count("n_repeats", n_repeats)
     # fits without one fold, and without two
     plan = repeated_folds(inputs.units, n_folds, n_repeats, root, nested=True)
-    outputs = list(fit_each(inputs, plan))
+    outputs = list(runner.each(plan))
     folds = nested_losses(inputs, deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
     value, standard_error = errors.nested_interval(folds, n_folds, len(inputs.target))
     n_groups = inputs.units.n_groups
@@ -308,9 +311,10 @@ def nested_losses(
 
 
 def perturbation(
-    inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200, n_folds: int | None = None
+    runner: Runner, root: SeedSequence, *, n_resamples: int = 200, n_folds: int | None = None
 ) -> Estimate:
     """Cross-validate again under random weights of samples or groups: (B + 1) K + 1 fits."""
+    inputs = runner.inputs
     n_folds = count_folds(inputs, n_folds, 10)
     n_resamples = check_count("n_resamples", n_resamples, 2)
     if inputs.error_score != "raise":
@@ -323,7 +327,7 @@ def perturbation(
     blocks = [plan.draw(fold) for fold in range(n_folds)]
     _, draws_root = child_seed(root, 2).spawn(2)
     estimate = perturb_error(
-        inputs,
+        runner,
         [(b[0].training_rows, np.flatnonzero(b.test[0])) for b in blocks],
         draws_root,
         n_resamples=n_resamples,
@@ -359,7 +363,7 @@ class RepeatedFolds(NamedTuple):
 
 
 def repeated_cv(
-    inputs: Inputs,
+    runner: Runner,
     root: SeedSequence,
     *,
     cv: Any = None,
@@ -367,8 +371,9 @@ def repeated_cv(
     n_repeats: int | None = None,
 ) -> Estimate:
     """Average repeated cross-validations, with an inflated variance of one of them: R K fits."""
-    folds = plan_repeats(inputs, root, cv=cv, n_folds=n_folds, n_repeats=n_repeats)
-    return average_repeats(folds, list(fit_each(folds.inputs, folds.plan)))
+    folds = plan_repeats(runner.inputs, root, cv=cv, n_folds=n_folds, n_repeats=n_repeats)
+    runner = runner.with_options(method=folds.inputs.method)
+    return average_repeats(folds, list(runner.each(folds.plan)))
 
 
 def plan_repeats(

@@ -21,11 +21,10 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from scipy.stats import rankdata, t
 
-from skeval._adapters.fits import score_each
+from skeval._adapters.runner import Runner, score_each
 from skeval._inference.estimate import Band, Curve, Estimate
 from skeval._inference.intervals import Limits, normal_quantile
-from skeval._resampling.fit_outputs import LossLike
-from skeval._resampling.inputs import Inputs, Params, validate_inputs
+from skeval._resampling.inputs import Inputs, LossLike, Params, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, draws_anew
 from skeval._resampling.sampling_units import units_of
 from skeval.model_selection._error_interval import average_scores, warn_left_out
@@ -234,11 +233,11 @@ def learning_curve_band(
     folds = plan_repeats(inputs, _checks.child_seed(root, 0), cv=cv, n_repeats=n_repeats)
     thinned, sizes, ratio = thin_folds(folds, _checks.child_seed(root, 1), train_sizes)
     if scoring is None:
-        label, sign, values = "error", 1, mean_losses(inputs, thinned)[0]
+        label, sign, values = "error", 1, mean_losses(Runner(inputs), thinned)[0]
         average = partial(average_subsamples, inputs)
     else:
         ((label, score),) = name_scores(scoring).items()
-        sign, values = -1, score_each(inputs, thinned, scoring)
+        sign, values = -1, score_each(Runner(inputs), thinned, scoring)
         average = partial(average_scores, inputs, label, score)
     # folds with a number at every size, and the corrected interval of each size
     by_fold = np.array(values, dtype=float).reshape(-1, len(sizes))

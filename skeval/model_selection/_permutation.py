@@ -13,7 +13,7 @@ from numpy.random import SeedSequence
 from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._adapters.fits import Scores, score_plan
+from skeval._adapters.runner import Runner, Scores, score_plan
 from skeval._inference.estimate import Results, Test
 from skeval._inference.intervals import Limits, exact_interval
 from skeval._inference.paired import (
@@ -24,8 +24,8 @@ from skeval._inference.paired import (
     stop_when_decided,
     time_blocks,
 )
-from skeval._resampling.inputs import FitOptions, Inputs, Params, validate_inputs
-from skeval._resampling.plans import ResamplingPlan, make_permutation_plan
+from skeval._resampling.inputs import FitOptions, Params, validate_inputs
+from skeval._resampling.plans import make_permutation_plan
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, ExchangeName, RandomStateLike
 from skeval.utils._text import name_scoring
@@ -264,7 +264,7 @@ def permutation_test(
         if chosen.name == "rotations":  # each is used at most once
             n_permutations = min(n_permutations, len(inputs.target) - 1)
     return compare_with_permutations(
-        inputs,
+        Runner(inputs),
         cv,
         scoring,
         chosen,
@@ -276,7 +276,7 @@ def permutation_test(
 
 
 def compare_with_permutations(
-    inputs: Inputs,
+    runner: Runner,
     cv: Any,
     scoring: Any,
     exchange: Exchange,
@@ -286,7 +286,11 @@ def compare_with_permutations(
     max_exceedances: int | None = None,
     alpha: float | None = None,
 ) -> Test | Results:
-    """Return the test of each metric, or of the only one, from fits to exchanged labels."""
+    """Return the test of each metric, or of the only one, from fits to exchanged labels.
+
+    A sequential test ends with the block in which the tests of all metrics have stopped.
+    """
+    inputs = runner.inputs
     # fits of all permutations, and the rule that stops them
     in_time = exchange.name in ("given", "blocks", "rotations")
     plan = make_permutation_plan(
@@ -297,9 +301,18 @@ def compare_with_permutations(
         rule = stop_after(n_permutations, max_exceedances)
     elif alpha is not None:
         rule = stop_when_decided(n_permutations, alpha)
-    # observed scores and null distributions
-    scores = score_permutations(inputs, plan, scoring, rule)
-    return evaluate_scores(scores, scoring, exchange, rule, inputs.confidence_level)
+    # scores of the observed labels, then of the permutations
+    first_block = None if rule is None else 1 + rule.earliest
+    scores: list[Scores] = []
+    for part in score_plan(runner, plan, scoring, first_block=first_block, several=True, pool=True):
+        scores += part
+        if rule is not None and all(
+            rule.stop(exceedances(values[0], values[1:]))
+            for values in split_by_metric(scores).values()
+        ):
+            break
+    of_metric = split_by_metric(scores)
+    return evaluate_scores(of_metric, scoring, exchange, rule, inputs.confidence_level)
 
 
 class Exchange(NamedTuple):
@@ -469,27 +482,11 @@ MAX_KINDS = 20
 """Labels of more kinds are treated as numbers."""
 
 
-def score_permutations(
-    inputs: Inputs, plan: ResamplingPlan, scoring: Any, rule: StoppingRule | None
-) -> dict[str, np.ndarray]:
-    """Return the scores by metric, of the observed labels first; a single metric has the name ''.
-
-    A sequential test ends with the block in which the tests of all metrics have stopped.
-    """
-    first_block = None if rule is None else 1 + rule.earliest
-    scores: list[Scores] = []
-    for part in score_plan(inputs, plan, scoring, first_block=first_block, several=True, pool=True):
-        scores += part
-        if rule is not None and all(
-            rule.stop(exceedances(values[0], values[1:]))
-            for values in split_by_metric(scores).values()
-        ):
-            break
-    return split_by_metric(scores)
-
-
 def split_by_metric(scores: list[Scores]) -> dict[str, np.ndarray]:
-    """Return the scores of each metric; a repetition whose fits all failed has nan."""
+    """Return the scores of each metric; a single metric has the name ''.
+
+    A repetition whose fits all failed has nan.
+    """
     if not isinstance(scores[0], dict):
         return {"": np.array(scores)}
     return {
@@ -508,7 +505,7 @@ def evaluate_scores(
     """Return the test of each metric, or of the only one; the observed scores come first."""
     tests = {}
     for key, values in scores.items():
-        name = key or name_scoring("score" if scoring is None else scoring)
+        name = key or ("score" if scoring is None else name_scoring(scoring))
         statistic, null = float(values[0]), values[1:]
         if np.isnan(statistic):
             raise ValueError(f"the {name} of the observed labels must be defined, got nan.")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 from scipy.special import expit
 
-from skeval._adapters.fits import fit_plan
+from skeval._adapters.runner import Runner
 from skeval._inference.designs import PooledRate, SiteCounts
 from skeval._inference.errors import TestLosses, mean_loss, variance_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate
@@ -33,8 +33,7 @@ from skeval._inference.intervals import (
     normal_quantile,
     wilson_interval,
 )
-from skeval._resampling.fit_outputs import LossLike
-from skeval._resampling.inputs import Params, validate_inputs
+from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
 from skeval.utils._checks import ErrorScore, ScaleName, check_confidence_level, check_option
 from skeval.utils._text import mean_loss_name, write_ends
@@ -243,7 +242,7 @@ def new_site_error(
         raise ValueError(f"groups must have at least two samples of each site, {alone!r} has one.")
     # error at each site, of the model trained on all others
     sites, n_failed, loss_name = {}, 0, inputs.loss.name
-    for _, outputs in fit_plan(inputs, plan_leave_one_out(inputs)):
+    for _, outputs in Runner(inputs).fits(plan_leave_one_out(inputs)):
         for output in outputs:
             if output.failed[0]:
                 n_failed += 1

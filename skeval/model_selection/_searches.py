@@ -7,22 +7,20 @@ by nested cross-validation or from the results of a search, and the one-standard
 from __future__ import annotations
 
 import inspect
-import warnings
-import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple, NoReturn, get_args
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
-from skeval._adapters.fits import fit_plan
+from skeval._adapters.runner import Runner
 from skeval._inference.errors import METHODS
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import corrected_error, normal_interval
@@ -331,30 +329,12 @@ class WholeSample:
         yield everything, everything.copy()
 
 
-class UntrainedModelError(ValueError):
-    """Error of a scorer whose model was not trained on all samples and columns that it scores."""
+class UntrainedModelError(BaseException):
+    """Error of a scorer whose model was not trained on all samples and columns that it scores.
 
-
-def refuse_model(model: Any, reason: str) -> NoReturn:
-    """Raise, and make scikit-learn's warning about this error an error while the model exists.
-
-    scikit-learn replaces the errors of a scorer by ``error_score``, nan by default, warns with the
-    text of the error, and a search whose scores are all nan chooses its first candidate. Its loops
-    delete a model after they have scored it.
+    scikit-learn replaces every `Exception` of a scorer by ``error_score``, nan by default, and a
+    search whose scores are all nan chooses its first candidate. This error ends the search.
     """
-    filters, before = warnings.filters, list(warnings.filters)
-    # the comment in the pattern makes a rule of its own for each model
-    pattern = rf"(?s)(?#{id(model)}).*{UntrainedModelError.__name__}"
-    warnings.filterwarnings("error", pattern)
-    for rule in set(filters) - set(before):
-        weakref.finalize(model, remove_filter, filters, rule)
-    raise UntrainedModelError(reason)
-
-
-def remove_filter(filters: Any, rule: Any) -> None:
-    """Remove a rule from a list of warning filters, unless it has left the list already."""
-    if rule in filters:
-        filters.remove(rule)
 
 
 @dataclass(eq=False, repr=False)
@@ -365,8 +345,8 @@ class ProcedureScorer(RoutedScorer):
     function: Callable[..., Any]
     options: dict[str, Any]
     attribute: str
-    last_scored: tuple[int, tuple[int, ...]] | None = field(default=None, init=False)
-    """Hash of the last labels, and the shape of the samples that they were scored with."""
+    last_scored: tuple[np.ndarray, tuple[int, ...]] | None = field(default=None, init=False)
+    """The last labels, and the number of columns that they were scored with."""
     resamples: ClassVar[bool] = True
 
     def __repr__(self) -> str:
@@ -384,57 +364,65 @@ class ProcedureScorer(RoutedScorer):
         # a model of other samples, or of selected columns, is refused
         options = self.options | metadata
         self._check_trained_on(estimator, X, y, options)
-        self._check_columns(estimator, X, y)
+        self._check_columns(X, y)
         result = self.function(clone(estimator), X, y, **options)
         return -float(attrgetter(self.attribute)(result))
 
-    def _check_columns(self, model: Any, X: Any, y: Any) -> None:
+    def _check_columns(self, X: Any, y: Any) -> None:
         """Raise if the same labels were scored with another number of columns before.
 
         `RFECV` passes fewer and fewer columns, sequential selectors more and more.
         """
-        # the same labels with another number of columns
-        shape = X.shape[1:] if hasattr(X, "shape") else np.shape(X[0])
-        now, before = (hash(repr(np.asarray(y).tolist())), shape), self.last_scored
-        if before is not None and before[0] == now[0] and before[1] != shape:
-            refuse_model(
-                model,
+        labels, shape = np.array(y), X.shape[1:] if hasattr(X, "shape") else np.shape(X[0])
+        before = self.last_scored
+        if before is not None and shape != before[1] and np.array_equal(before[0], labels):
+            raise UntrainedModelError(
                 f"X must have the same columns in every call of scoring={self.name}, which scored "
                 f"these labels with {before[1][0]} columns, got {shape[0]}: if columns were "
                 "selected with the labels, as in RFECV, the score is far too high. Put the "
                 "selector in a pipeline and search over its number of features; for sets of "
-                "columns that were chosen without the labels, make one scorer each.",
+                "columns that were chosen without the labels, make one scorer each."
             )
-        self.last_scored = now
+        self.last_scored = labels, shape
 
     def _check_trained_on(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> None:
-        """Raise unless the model responds to X as a clone that is fitted to X and y does."""
+        """Raise unless the model responds to X as a clone that is fitted to X and y does.
+
+        A model whose fits differ among themselves cannot be compared, which is a warning: the score
+        is from clones alone, so it leaks nothing.
+        """
         n = num_samples(X)
         weight, params, groups = (options.get(k) for k in ("sample_weight", "params", "groups"))
         if weight is not None:
             weight = _checks.check_weights("sample_weight", weight, n)
         # a clone fitted to these samples must respond alike
         arguments = fit_arguments(model, X, params, weight, groups, np.arange(n))
-        twin = clone(model).fit(X, y, **arguments)
+        twin = respond(clone(model).fit(X, y, **arguments), X)
         # groups of our estimators change their own error only
         grouped = [getattr(part, "_fit_groups", None) for _, part in list_receivers(model)]
         has_groups = groups is not None or "groups" in {k.rpartition("__")[2] for k in params or ()}
         known = has_groups or all(group is None for group in grouped)
-        if known and same_responses(respond(model, X), respond(twin, X)):
+        if known and same_responses(respond(model, X), twin):
             return
-        # random fits differ by their seed
-        seeds = [
-            name
+        # random fits differ by their seed; a clone continues from the state of a generator
+        seeds = {
+            f"{name} to an integer": value
             for name, value in model.get_params().items()
             if name.rpartition("__")[2] == "random_state" and not isinstance(value, Integral)
-        ]
-        refuse_model(
-            model,
+        }
+        again = respond(clone(model).fit(X, y, **arguments), X)
+        if any(seed is not None for seed in seeds.values()) or not same_responses(again, twin):
+            _checks.warn_user(
+                f"two fits of {type(model).__name__} to the same samples differ, so "
+                f"scoring={self.name} cannot check that cv is WholeSample(); the score is of the "
+                f"{n} samples that were passed. Set {next(iter(seeds), 'the seed of its fits')}."
+            )
+            return
+        raise UntrainedModelError(
             f"cv must be WholeSample() for scoring={self.name}: the model was not trained on the "
             f"{n} samples that are scored, since a clone fitted to them differs. If it was, pass "
-            "sample_weight, groups and params of its fit to the scorer, too"
-            + (f"; if its fits are random, set {seeds[0]} to an integer" if seeds else "")
-            + ". A halving search needs an integer random_state.",
+            "sample_weight, groups and params of its fit to the scorer, too. A halving search "
+            "needs an integer random_state."
         )
 
 
@@ -478,9 +466,10 @@ def make_bootstrap_scorer(
 
     The scorer fits clones of the estimator to resamples of the samples that it scores, so it
     requires ``cv=WholeSample()``. It first fits one clone to all these samples and raises an error,
-    whatever ``error_score`` is, if the model that it scores responds to them differently. This
-    happens with other folds, if the scorer lacks the groups, weights or other arguments of the fit,
-    and if a random estimator has no integer `random_state`.
+    which ends a search whatever ``error_score`` is, if the model that it scores responds to them
+    differently. This happens with other folds, and if the scorer lacks the groups, weights or other
+    arguments of the fit. A random estimator without an integer `random_state` cannot be compared,
+    which is a warning.
 
     Parameters
     ----------
@@ -819,7 +808,7 @@ def tuning_optimism(
     searches: list[Searched] = []
     sizes: list[np.ndarray] = []
     request = FitRequest((), note=read_search)
-    for block, output in fit_plan(inputs, plan, request):
+    for block, output in Runner(inputs).fits(plan, request):
         searches += [note or NO_SEARCH for note in output.notes or [None] * len(output)]
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
     ratio = float(np.mean(np.concatenate(sizes)))

@@ -17,10 +17,10 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
+from skeval._adapters.runner import Runner
 from skeval._inference.estimate import Estimate, Results
-from skeval._resampling.fit_outputs import LossLike
 from skeval._resampling.fit_request import EachScorer, FitRequest, check_scorers
-from skeval._resampling.inputs import Inputs, Params, validate_inputs
+from skeval._resampling.inputs import Inputs, LossLike, Params, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import UnitKind
@@ -294,7 +294,7 @@ def evaluate(
         inputs = inputs.with_estimator(rule)
         inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
         evaluations[name] = Evaluation(
-            inputs, request, seed, sizes, parts, names, subgroups, columns, tuple(notes)
+            Runner(inputs), request, seed, sizes, parts, names, subgroups, columns, tuple(notes)
         )
     # the main estimates on the same folds, then all other parts of each estimator
     reports: dict[str, Report] = {}
@@ -433,7 +433,7 @@ def _warn(
         cautions += _check_order(evaluation)
         cautions += _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
         cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
-        cautions += _warnings.check_fitted_before(inputs, evaluation.seed, clock.allows)
+        cautions += _warnings.check_fitted_before(evaluation.runner, evaluation.seed, clock.allows)
     cautions += finished.cautions
     main = evaluation.estimate
     return cautions + list(_warnings.check_estimates(finished.estimates, main, units.kind))

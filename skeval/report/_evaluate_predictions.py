@@ -25,8 +25,8 @@ from skeval.report._page import Caution, Section
 from skeval.report._report import Layout, Report, recorded
 from skeval.report._warnings import warn_of_predictions
 from skeval.utils import _checks
+from skeval.utils._arrays import read_arrays
 from skeval.utils._checks import PredictionKind, RandomStateLike
-from skeval.utils._compat import read_arrays
 from skeval.utils._text import name_label, write_ends, write_number
 
 

@@ -20,8 +20,7 @@ from sklearn import metrics as sk
 
 from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._inference.intervals import log_odds_interval
-from skeval._resampling.fit_outputs import Loss, losses_by_output, resolve_loss
-from skeval._resampling.inputs import Inputs
+from skeval._resampling.inputs import Inputs, Loss, losses_by_output, resolve_loss
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import find_log_losses

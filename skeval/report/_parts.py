@@ -25,14 +25,12 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedS
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
-from skeval._adapters.fits import fit_each, fit_plan
+from skeval._adapters.runner import NoFitLeftError, Runner
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.paired import find_season
 from skeval._resampling import plans
-from skeval._resampling.fit_loop import NoFitLeftError
-from skeval._resampling.fit_outputs import FitOutput, Loss
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs, params_of_part
+from skeval._resampling.inputs import FitOutput, Inputs, Loss, params_of_part
 from skeval._resampling.progress import begin_step, show_estimate
 from skeval._resampling.sampling_units import Target, TooFewMembersError, UnitKind
 from skeval.feature_selection import selection_stability
@@ -120,7 +118,7 @@ class Evaluation:
     Each step returns a copy with the fields of the next one.
     """
 
-    inputs: Inputs
+    runner: Runner
     request: FitRequest
     seed: int
     sizes: dict[str, int]
@@ -149,6 +147,11 @@ class Evaluation:
     """Whether the interval of the metric, or of the error, excludes chance."""
 
     @property
+    def inputs(self) -> Inputs:
+        """Estimator, data and options."""
+        return self.runner.inputs
+
+    @property
     def target(self) -> Target:
         """Labels or numeric targets."""
         return self.inputs.target
@@ -163,9 +166,9 @@ class Evaluation:
         return compare_subgroups(self.by, len(self.target), measure, level)
 
     @property
-    def strict(self) -> Inputs:
-        """Inputs for results that require every fit."""
-        return self.inputs.with_options(error_score="raise")
+    def strict(self) -> Runner:
+        """Runner of results that require every fit."""
+        return self.runner.with_options(error_score="raise")
 
     def with_folds(self, cv: Any, splitter: Any, notes: Sequence[Caution]) -> Evaluation:
         """Return the evaluation with its folds: all repeats, and those of the first one."""
@@ -293,12 +296,12 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
     depends less on the load of the machine.
     """
     n, inputs = len(inputs.target), inputs.with_options(n_jobs=None, verbose=0, memory=None)
-    order = np.random.default_rng(seed).permutation(n)
+    order, runner = np.random.default_rng(seed).permutation(n), Runner(inputs)
 
     def fit(size: int) -> tuple[float, float]:
         train, test = np.sort(order[:size]), np.sort(order[size : 2 * size])
         start, used = monotonic(), process_time()
-        list(fit_plan(inputs, plans.fold_plan(n, [(train, test)])))
+        list(runner.fits(plans.fold_plan(n, [(train, test)])))
         return monotonic() - start, max(process_time() - used, 1e-6)
 
     try:
@@ -335,7 +338,8 @@ def estimate_mains(evaluations: Mapping[str, Evaluation], clock: Clock) -> dict[
                 if not outputs:
                     step = f"error interval of {name}" if name else "error interval"
                     begin_step(step, evaluation.inputs.verbose)
-                for output in fit_each(evaluation.design.inputs, part, evaluation.request):
+                runner = evaluation.runner.with_options(method=evaluation.design.inputs.method)
+                for output in runner.each(part, evaluation.request):
                     outputs.append(output)
                     if len(outputs) % whole.n_folds == 0:
                         show_estimate(partial(_write_estimate, evaluation.design, outputs))
@@ -411,8 +415,8 @@ def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
 
 def _estimate(method: str, evaluation: Evaluation) -> list[Estimate]:
     """Return the error by a method of `error_interval`."""
-    inputs = evaluation.inputs.with_options(method=method)
-    return [_interval_methods.ERROR_METHODS[method].estimate(inputs, root_seed(evaluation.seed))]
+    runner = evaluation.runner.with_options(method=method)
+    return [_interval_methods.ERROR_METHODS[method].estimate(runner, root_seed(evaluation.seed))]
 
 
 def _cross_validate(evaluation: Evaluation) -> list[Estimate]:
@@ -423,27 +427,28 @@ def _cross_validate(evaluation: Evaluation) -> list[Estimate]:
         if output is None:
             output = FitOutput(block.test, np.ones(1, dtype=bool))
         finished.append((block, output))
-    inputs = evaluation.design.inputs.with_options(method="cross_validation", finished=finished)
-    return [_estimates.cross_validation(inputs, root_seed(evaluation.seed), cv=evaluation.folds)]
+    inputs = evaluation.design.inputs.with_options(method="cross_validation")
+    runner = Runner(inputs, finished)
+    return [_estimates.cross_validation(runner, root_seed(evaluation.seed), cv=evaluation.folds)]
 
 
 def _bootstrap(evaluation: Evaluation) -> list[Estimate]:
     """Return the out-of-bag, .632 and .632+ errors of one set of resamples."""
-    inputs, root = evaluation.inputs.with_options(method="bootstrap"), root_seed(evaluation.seed)
+    runner, root = evaluation.runner.with_options(method="bootstrap"), root_seed(evaluation.seed)
     n_resamples = evaluation.sizes["bootstrap"]
-    return list(estimate_bootstraps(inputs, root, n_resamples=n_resamples).values())
+    return list(estimate_bootstraps(runner, root, n_resamples=n_resamples).values())
 
 
 def _perturb(evaluation: Evaluation) -> list[tuple[Estimate, ...]]:
     """Return the intervals around the cross-validated error, by both statistics."""
     _, root = root_seed(evaluation.seed).spawn(2)
-    inputs = evaluation.strict.with_options(method="perturbation")
+    runner = evaluation.strict.with_options(method="perturbation")
     n_resamples = evaluation.sizes["perturbation"]
     # the report has its own sentence for this
     with ignored_warnings(UserWarning, "the resubstitution error"):
         intervals = tuple(
             _estimates.perturb_error(
-                inputs, evaluation.folds, root, n_resamples=n_resamples, statistic=name
+                runner, evaluation.folds, root, n_resamples=n_resamples, statistic=name
             )
             for name in PERTURBED
         )
@@ -455,7 +460,7 @@ def _permute(evaluation: Evaluation) -> list[Test]:
 
     With ``include="auto"`` it stops as soon as it is clear whether P exceeds `ALPHA`.
     """
-    inputs, target, root = evaluation.strict, evaluation.target, root_seed(evaluation.seed)
+    inputs, target, root = evaluation.inputs, evaluation.target, root_seed(evaluation.seed)
     loss, metric = inputs.loss, evaluation.metric
     scoring: Any = metric or SCORINGS.get(loss.name)
     if target.outputs or loss.response == "predict_proba" or scoring is None:
@@ -467,7 +472,13 @@ def _permute(evaluation: Evaluation) -> list[Test]:
     n_permutations = evaluation.sizes["permutation"]
     with ignored_warnings(UserWarning, "The least populated class"):  # the report has a note
         result: Any = compare_with_permutations(  # one metric, one result
-            inputs, evaluation.splitter, scoring, exchange, n_permutations, root, alpha=alpha
+            evaluation.strict,
+            evaluation.splitter,
+            scoring,
+            exchange,
+            n_permutations,
+            root,
+            alpha=alpha,
         )
     named = SCORINGS.get(loss.name, f"minus the {mean_loss_name(loss.name)}")
     return [replace(result, name=metric or named)]
@@ -491,14 +502,14 @@ def _select(evaluation: Evaluation) -> list[Any]:
     # the report shows that the interval is nan
     with ignored_warnings(UndefinedMetricWarning, "The interval is undefined"):
         repeat_of = np.zeros(len(folds), dtype=int)
-        bias = compare_selections(evaluation.strict, parts, plan, repeat_of, level)
+        bias = compare_selections(evaluation.strict.inputs, parts, plan, repeat_of, level)
     # the selected features of each fold
     head, _ = parts
     note = partial(read_selected, feature_names=evaluation.feature_names)
-    selecting = evaluation.strict.with_estimator(head).with_options(
+    selecting = evaluation.strict.inputs.with_estimator(head).with_options(
         params=params_of_part(head, evaluation.inputs.params)
     )
-    fits = fit_plan(selecting, plan, FitRequest((), note=note))
+    fits = Runner(selecting).fits(plan, FitRequest((), note=note))
     aligned = align_selections([note for _, output in fits for note in output.notes or ()])
     if aligned is None:
         return [bias, None, None]

@@ -15,11 +15,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from skeval._adapters.fits import fit_plan
+from skeval._adapters.runner import Runner
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import MIN_GROUPS, normal_quantile
 from skeval._resampling.fit_request import decides_by_pairs, find_response_method
-from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import UnitKind
@@ -346,7 +345,7 @@ REMEDY = (
 )
 
 
-def check_fitted_before(inputs: Inputs, seed: int, allows: Callable[[int], bool]) -> list[Caution]:
+def check_fitted_before(runner: Runner, seed: int, allows: Callable[[int], bool]) -> list[Caution]:
     """Return a warning if the model, or a part of it, is not trained within the folds.
 
     Each fit is started only if the clock `allows` it. Frozen parts are found by their type. A model
@@ -354,6 +353,7 @@ def check_fitted_before(inputs: Inputs, seed: int, allows: Callable[[int], bool]
     predictions do not show this.
     """
     # frozen parts, named by their type
+    inputs = runner.inputs
     parts = {"": inputs.estimator, **inputs.estimator.get_params(deep=True)}
     frozen = [
         (f"FrozenEstimator({type(part.estimator).__name__})", part.estimator)
@@ -372,7 +372,7 @@ def check_fitted_before(inputs: Inputs, seed: int, allows: Callable[[int], bool]
         names, verb = ", ".join(supervised), "are" if len(supervised) > 1 else "is"
         reason = f"{names} {verb} frozen and not trained within the folds"
         headline = "part of the model was fitted before the folds"
-    elif _ignores_labels(inputs, seed, allows):
+    elif _ignores_labels(runner, seed, allows):
         reason = "the predictions do not change if the model is refitted on shuffled labels"
         headline = "the model does not learn from the training labels"
     else:
@@ -392,8 +392,9 @@ def _uses_labels(part: Any) -> bool:
     return tags.estimator_type in ("classifier", "regressor") or tags.target_tags.required
 
 
-def _ignores_labels(inputs: Inputs, seed: int, allows: Callable[[int], bool]) -> bool:
+def _ignores_labels(runner: Runner, seed: int, allows: Callable[[int], bool]) -> bool:
     """Whether a model predicts the same, but not a constant, after its labels are shuffled."""
+    inputs = runner.inputs
     if isinstance(inputs.estimator, DummyClassifier | DummyRegressor):
         return False  # by design, it depends only on the frequencies of the labels
     # a sample of the rows
@@ -401,7 +402,7 @@ def _ignores_labels(inputs: Inputs, seed: int, allows: Callable[[int], bool]) ->
     rows = np.sort(rng.permutation(n)[:MAX_REFIT])
     used = np.zeros((1, n), dtype=bool)
     used[:, rows] = True
-    quiet = inputs.with_options(verbose=0, memory=None)
+    runner = runner.with_options(verbose=0, memory=None)
 
     def refit(labels: np.ndarray) -> np.ndarray:
         """Return the predictions of a model fitted to the labels of these samples, in order."""
@@ -410,7 +411,7 @@ def _ignores_labels(inputs: Inputs, seed: int, allows: Callable[[int], bool]) ->
         order = np.arange(n)
         order[rows] = labels
         block = PlanBlock(used.astype(np.intp), used, order[None])
-        (_, output), *_ = fit_plan(quiet, ResamplingPlan(n, 1, lambda _: block, 1))
+        (_, output), *_ = runner.fits(ResamplingPlan(n, 1, lambda _: block, 1))
         if output.failed.any():
             raise ValueError("a fit failed")
         return np.asarray(output.predicted)

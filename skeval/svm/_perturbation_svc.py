@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import partial
+from time import process_time
 from typing import Any, ClassVar, get_args
 
 import numpy as np
 from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import check_cv
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skeval._adapters.fits import UNKNOWN, Solver, supports
+from skeval._adapters.runner import UNKNOWN, Solver, supports
 from skeval._resampling.inputs import (
     OF_CLASSIFIER,
     drop_unweighted,
@@ -24,9 +27,8 @@ from skeval._resampling.inputs import (
     warn_unweighted,
     weight_parameters,
 )
-from skeval._resampling.own_errors import warn_biased_part
 from skeval._resampling.plans import limit_folds
-from skeval._resampling.progress import fit_task
+from skeval._resampling.progress import fit_task, tell, write_seconds
 from skeval._resampling.sampling_units import Target
 from skeval.model_selection import ConfidenceInterval, Estimate, perturbation_interval
 from skeval.utils import _checks
@@ -40,6 +42,12 @@ OF_RESAMPLING = frozenset(
     {"perturbation_", "cv_error_", "resubstitution_error_", "statistics_", "confidence_interval_"}
 )
 """Attributes that run the resampling when they are first read."""
+
+
+MAX_RATIO = 100.0
+"""Ratio of the largest to the smallest spread of a column from which a fit takes much longer."""
+SOLVED = 0.1
+"""Time of a fit by a solver, relative to that of `SVC`."""
 
 
 def attribute_of_svc(name: str, doc: str) -> Any:
@@ -58,17 +66,18 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     `fit` fits `sklearn.svm.SVC`. When `cv_error_`, `confidence_interval_` or another result of the
     resampling is first read, the procedure is cross-validated, and its fits are repeated with
     random sample weights; the errors of these fits give a confidence interval around the
-    cross-validated error, defined in `skeval.model_selection.perturbation_interval`. A
-    cross-validation or grid search that does not read an interval is as fast as with `SVC`.
+    cross-validated error, defined in `skeval.model_selection.perturbation_interval`. This first
+    reading takes the time of `n_resamples` cross-validations, less with a solver; a warning says so
+    if it is more than a minute. A cross-validation or grid search that does not read an interval is
+    as fast as with `SVC`.
 
     .. warning::
         The resampling does not repeat the steps in front of this estimator. In
         ``make_pipeline(SelectKBest(k=20), PerturbationResamplingSVC())`` the selection has seen the
         labels of all samples, so `cv_error_` and the interval are far too low: an error of 0 on
         pure noise with 50 samples and 2,000 features. Put the steps inside:
-        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``. A
-        warning is given if a result is read while such a pipeline exists, and if such a pipeline is
-        passed to a function or scorer of skeval.
+        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``.
+        Functions and scorers of skeval warn of such a pipeline.
 
     Parameters
     ----------
@@ -132,7 +141,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     classes_ : ndarray of shape (n_classes,)
         The labels.
     cv_error_ : float
-        Cross-validated error.
+        Cross-validated error. It repeats `estimator`, but no step in front of this estimator.
     resubstitution_error_ : float
         Error on the training samples.
     statistics_ : ndarray of shape (n_resamples,)
@@ -273,25 +282,28 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             metadata = {"sample_weight": sample_weight, "groups": groups} | params
             metadata = {name: value for name, value in metadata.items() if value is not None}
             arguments = route_fit(self, metadata, estimator=procedure)["estimator"]
-        # fit the procedure
+        # the user may change X before the error is read, so one copy serves the fit and the error
+        X, y = (deepcopy(X), np.array(y)) if self.n_resamples else (X, y)
+        start = process_time()
         with fit_task(self, 0, X, y):
             self.estimator_: Any = clone(procedure).fit(X, y, **arguments)
+        self._seconds = process_time() - start
         self.svc_: Any = last_step(self.estimator_)
         self.classes_: np.ndarray = self.svc_.classes_
         # indices of samples are those before the samples of weight 0 were left out
         self.support_: np.ndarray = rows[self.svc_.support_]
         self._perturbation: Estimate | None = None
-        self._record: tuple[Any, Any, np.ndarray, dict[str, Any]] | None = None
+        self._resample: partial[Estimate] | None = None
         self._not_estimable, self._fit_groups = "", groups
-        # record what the resampling needs
         if self.n_resamples:
-            # the user may change X, and these parameters, before the error is read
+            # the parameters may change, too
             own = self.get_params(deep=False).keys() - SVC_PARAMETERS - {"estimator"}
             options = {name: getattr(self, name) for name in own}
             options |= {"sample_weight": sample_weight, "groups": deepcopy(groups), "cv": cv}
             options |= {"params": deepcopy(params) or None}
             options["random_state"] = _checks.root_seed(self.random_state)
-            self._record = clone(procedure), deepcopy(X), np.array(y), options
+            options["cv"] = limit_folds(cv, np.unique(y, return_inverse=True)[1])
+            self._resample = partial(perturbation_interval, clone(procedure), X, y, **options)
             self._is_routed = get_config()["enable_metadata_routing"]
         return self
 
@@ -354,16 +366,36 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         check_is_fitted(self)
         if self._not_estimable:
             raise AttributeError(self._not_estimable)
-        if self._own_error is not None:
-            warn_biased_part(self)
         # resample when the error is first read
-        if self._record is not None:
-            procedure, X, y, options = self._record
-            cv = limit_folds(options["cv"], np.unique(y, return_inverse=True)[1])
+        if self._resample is not None:
+            self._announce_fits(*self._resample.args[1:], **self._resample.keywords)
             with config_context(enable_metadata_routing=self._is_routed):
-                self._perturbation = perturbation_interval(procedure, X, y, **options | {"cv": cv})
-            self._record = None
+                self._perturbation = self._resample()
+            self._resample = None
         return self._perturbation
+
+    def _announce_fits(self, X: Any, y: np.ndarray, **options: Any) -> None:
+        """Say how many fits follow; warn if they take more than a minute."""
+        n_folds = check_cv(options["cv"]).get_n_splits(X, y, options["groups"])
+        by_fold = options["statistic"] == "cross_validation"
+        n_fits = n_folds + 1 + options["n_resamples"] * (n_folds if by_fold else 1)
+        # columns of very different scales slow the fits, and no solver agrees with them
+        unscaled = False
+        if self.estimator is None and isinstance(X, np.ndarray) and self.kernel != "precomputed":
+            spread = X.std(axis=0)
+            unscaled = bool(spread.max() > MAX_RATIO * np.min(spread[spread > 0], initial=np.inf))
+        seconds = self._seconds * n_fits * (1.0 if unscaled else SOLVED)
+        text = f"the error needs {n_fits} fits, about {write_seconds(seconds)}"
+        if options["verbose"]:
+            tell(f"skeval: {text}")
+        if seconds > 60:
+            remedy = "n_resamples=200, or statistic='resubstitution', takes fewer"
+            if unscaled:
+                remedy = (
+                    "the columns of X differ in scale, which slows the fits: put the scaling "
+                    "inside, estimator=make_pipeline(StandardScaler(), SVC(kernel='linear'))"
+                )
+            _checks.warn_user(f"{text}; {remedy}.")
 
     @property
     def _own_error(self) -> str | None:
@@ -372,7 +404,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     def _withhold_estimates(self, reason: str) -> None:
         """Make every error estimate raise an error that states this reason."""
-        self._not_estimable, self._record = reason, None
+        self._not_estimable, self._resample = reason, None
 
     def _get_perturbation(self) -> Estimate:
         result = self.perturbation_
@@ -382,7 +414,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     @property
     def cv_error_(self) -> float:
-        """Cross-validated error."""
+        """Cross-validated error; repeats `estimator`, but no step in front of this estimator."""
         return self._get_perturbation().value
 
     @property

@@ -28,15 +28,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_random_state, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
-from skeval.utils._compat import (
-    count_dimensions,
-    explain_other_index,
-    index_of,
-    is_foreign_array,
-    num_samples,
-    refuse_big_integers,
-    refuse_mask,
-)
+from skeval.utils._compat import num_samples
 
 ErrorScore = float | Literal["raise"]
 Allocation = Literal["proportional", "optimal"]
@@ -1001,3 +993,57 @@ def repetition_rng(root: SeedSequence, repetition: int) -> Generator:
     first 100 of 200 repetitions equal those of a run with 100.
     """
     return np.random.default_rng(child_seed(root, repetition))
+
+
+def is_foreign_array(value: Any) -> bool:
+    """Return whether a value is an array of a library of the Array API other than NumPy."""
+    if isinstance(value, np.ndarray | np.generic):
+        return False
+    return hasattr(value, "__array_namespace__") or type(value).__module__ == "torch"
+
+
+def index_of(values: Any) -> Any:
+    """Return the index of a Series or data frame, None for anything else."""
+    index = getattr(values, "index", None)
+    return index if hasattr(index, "equals") else None
+
+
+def refuse_big_integers(name: str, values: Any) -> None:
+    """Raise if labels are integers that no dtype of NumPy represents exactly."""
+    big = (one for one in values if type(one) is int and not -(2**63) <= one < 2**63)
+    first = next(big, None)
+    if first is not None:
+        raise ValueError(
+            f"{name} must contain integers of 64 bits, got {first}; as names of classes they may "
+            f"be strings: list(map(str, {name}))."
+        )
+
+
+def count_dimensions(X: Any) -> int:
+    """Return the number of dimensions of data; 1 for samples that differ in length."""
+    try:
+        return np.ndim(X)
+    except ValueError:
+        return 1
+
+
+def refuse_mask(name: str, values: Any) -> None:
+    """Raise if NumPy masks some of the values, since most functions would use what is below."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} must have no masked values, got {np.ma.count_masked(values)} among "
+            f"{values.size}; leave these samples out, or fill in missing values: {name}.filled()."
+        )
+
+
+def explain_other_index(first: str, index: Any, name: str, other: Any) -> str:
+    """Return the message about two indexes, and how to pair the rows."""
+    same = index.is_unique and other.is_unique and set(index) == set(other)
+    match = f"{name}.loc[{first}.index] matches the labels, and " if same else ""
+    if not same and index.isin(other).any():
+        match = f"with common = {first}.index.intersection({name}.index), {first}.loc[common] and "
+        match += f"{name}.loc[common] are the same samples, and "
+    return (
+        f"{name} must have the index of {first}, in the same order, got another one; {match}"
+        f"{name}.to_numpy() keeps the order, if row i of both is the same sample."
+    )

@@ -31,8 +31,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._adapters import fits
-from skeval._resampling.fit_loop import FitWorker
+from skeval._adapters.runner import FitWorker, Runner
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import (
     bootstrap_error,
@@ -56,7 +55,7 @@ def loop(monkeypatch):
 
     def call(function, *arguments, **options):
         with monkeypatch.context() as patch:
-            patch.setattr(fits, "choose_solver", lambda *_, **__: None)
+            patch.setattr(Runner, "choose_solver", lambda *_: None)
             return function(*arguments, **options)
 
     return call

@@ -11,8 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
-from skeval._adapters.fits import find_solver, try_solver
-from skeval._resampling.fit_loop import make_worker
+from skeval._adapters.runner import Runner, find_solver, try_solver
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, weight_parameters
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
@@ -99,7 +98,7 @@ def count_differences(seed):
         return counts
     _, target, _ = validate_data(model, X, y)
     plan = ResamplingPlan(len(y), 1, lambda _: block, len(block))
-    worker = make_worker(Inputs(model, X, target), plan, FitRequest())
+    worker = Runner(Inputs(model, X, target)).make_worker(plan, FitRequest())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         solver = find_solver(model, X, target)

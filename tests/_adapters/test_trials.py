@@ -17,13 +17,10 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._adapters import fits
-from skeval._adapters.fits import BlockSolver, Solver, fit_plan
+from skeval._adapters.runner import BlockSolver, Runner, Solver
 from skeval._adapters.svc import SVCSolver
-from skeval._resampling.fit_loop import make_worker
-from skeval._resampling.fit_outputs import RESPONSES, FitOutput, join_outputs
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.inputs import RESPONSES, FitOutput, Inputs, join_outputs, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
 from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import (
@@ -90,10 +87,10 @@ def compare_with_loop(model, X, y, monkeypatch):
     outputs = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for choose in (fits.choose_solver, lambda *_: None):
-            monkeypatch.setattr(fits, "choose_solver", choose)
+        for choose in (Runner.choose_solver, lambda *_: None):
+            monkeypatch.setattr(Runner, "choose_solver", choose)
             inputs = Inputs(model, X, target, error_score=np.nan)
-            outputs.append([output for _, output in fit_plan(inputs, plan, request)])
+            outputs.append([output for _, output in Runner(inputs).fits(plan, request)])
     n_solved = sum(output.n_solved for output in outputs[0])
     ours, loop = map(join_outputs, outputs)
     assert ours.failed.tolist() == loop.failed.tolist()
@@ -154,7 +151,7 @@ def test_the_steps_of_the_estimator_are_its_own(options, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ours = error_interval(model, X, y, loss="log_loss", random_state=0)
-        monkeypatch.setattr(fits, "choose_solver", lambda *_, **__: None)
+        monkeypatch.setattr(Runner, "choose_solver", lambda *_: None)
         loop = error_interval(model, X, y, loss="log_loss", random_state=0)
     assert ours.value == pytest.approx(loop.value, rel=1e-12)
 
@@ -180,21 +177,23 @@ def test_trial_fits_are_fits_of_the_loop(monkeypatch):
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        outputs = [out for _, out in fit_plan(Inputs(LogisticRegression(), X, target), plan)]
+        runner = Runner(Inputs(LogisticRegression(), X, target))
+        outputs = [output for _, output in runner.fits(plan)]
     assert sum(output.n_solved for output in outputs) == 0
     assert len(fitted) == plan.n_fits
 
 
 def test_a_process_without_the_solver_says_so():
     inputs = validate_inputs(DecisionTreeClassifier(), *draw_with_time(np.random.default_rng(0)))
-    worker = make_worker(inputs, whole_plan(300), FitRequest())
+    worker = Runner(inputs).make_worker(whole_plan(300), FitRequest())
     with pytest.raises(RuntimeError, match="not available in this worker process"):
         _ = BlockSolver(worker).solver
 
 
 def test_a_block_that_a_solver_leaves_is_done_by_the_estimator():
     inputs = validate_inputs(LogisticRegression(), *draw_with_time(np.random.default_rng(0)))
-    worker = make_worker(inputs, whole_plan(300), FitRequest.for_scores(GaussianNB(), "accuracy"))
+    request = FitRequest.for_scores(GaussianNB(), "accuracy")
+    worker = Runner(inputs).make_worker(whole_plan(300), request)
     solver = BlockSolver(worker)
     solver.solver = Refusing()
     (block,) = whole_plan(300).blocks()
@@ -291,7 +290,7 @@ class Refusing(Solver):
 def test_a_solver_that_completes_no_fit(call, monkeypatch):
     values = []
     for solver in ("the loop", Refusing()):
-        monkeypatch.setattr(fits, "solver_of", lambda _, solver=solver: solver)
+        monkeypatch.setattr(Runner, "find_solver", lambda _, solver=solver: solver)
         values.append(call(SVC(), *two_classes(60)))
     assert values[0] == values[1]
 
@@ -311,3 +310,17 @@ def test_fits_that_a_solver_leaves_are_done_by_the_estimator(monkeypatch):
     model = SVC(kernel="linear", tol=1e-6)
     found = bootstrap_error(model, X, y, n_resamples=20, random_state=0)
     np.testing.assert_array_equal(found.replicates, expected.replicates)
+
+
+@pytest.mark.usefixtures("always_solve")
+def test_trial_fits_that_a_solver_leaves_do_not_refuse_the_call(monkeypatch):
+    X, y = two_classes(60)
+    runner = Runner(validate_inputs(SVC(kernel="linear", tol=1e-6), X, y))
+    compare, left = SVCSolver.compare, iter([True, True])
+    monkeypatch.setattr(
+        SVCSolver, "compare", lambda *args: None if next(left, False) else compare(*args)
+    )
+    plan = draw_plan(np.random.default_rng(3), len(y))
+    solved = sum(output.n_solved for _, output in runner.fits(plan))
+    assert next(left, None) is None
+    assert solved > 0

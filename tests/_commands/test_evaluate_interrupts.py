@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import skeval
 from skeval.__main__ import main
-from skeval._adapters.fits import BlockSolver
+from skeval._adapters.runner import BlockSolver
 
 N_FITS = 20 + 1 + 2
 """Four folds five times, the training error, two fits of the check whether the model learns from
@@ -72,7 +72,7 @@ def test_what_is_done_is_reported_wherever_it_is_stopped(data):
 
 
 def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
-    monkeypatch.setattr("skeval._resampling.fit_loop.MAX_ELEMENTS", 600)
+    monkeypatch.setattr("skeval._adapters.runner.MAX_ELEMENTS", 600)
     n_blocks, solve = 0, BlockSolver.solve
 
     def stop_in_the_second(solver, block):

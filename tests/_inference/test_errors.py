@@ -28,7 +28,7 @@ from skeval._inference.errors import (
     standard_error,
     tail_index,
 )
-from skeval._resampling.fit_outputs import Loss
+from skeval._resampling.inputs import Loss
 from skeval._resampling.sampling_units import DrawingUnits
 from skeval.metrics._regression import LOSSES
 from skeval.model_selection import bootstrap_error

@@ -17,7 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -30,9 +29,10 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._adapters import fits
+from skeval._adapters import runner
+from skeval._adapters.runner import Runner
 from skeval._resampling import inputs as inputs_module
-from skeval._resampling.fit_outputs import tie_rows, tie_values
+from skeval._resampling.inputs import tie_rows, tie_values
 from skeval._resampling.plans import PlanBlock
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import bootstrap_error, cross_val_error, make_bootstrap_scorer
@@ -129,7 +129,7 @@ def test_the_area_is_that_of_the_loop(monkeypatch):
     X, y = np.random.default_rng(3).normal(size=(60, 2)), np.arange(60) % 2
     estimator = SVC(kernel="linear", C=1e-7, tol=1e-12)
     solved, codes = area(estimator, X, y)
-    monkeypatch.setattr(fits, "choose_solver", lambda *_, **__: None)
+    monkeypatch.setattr(Runner, "choose_solver", lambda *_: None)
     looped, _ = area(estimator, X, y)
     assert solved.value == pytest.approx(looped.value, abs=1e-3)
     assert "constant-scores" not in codes
@@ -188,30 +188,6 @@ def test_other_pipelines_do_not_warn(kind):
     assert run(UNBIASED[kind]) == []
 
 
-def find_own_errors(estimator):
-    """Yield the fitted parts that have an error of their own, those of a search included."""
-    if getattr(estimator, "_own_error", None):
-        yield estimator
-    parts = [step for _, step in getattr(estimator, "steps", ())]
-    names = [name for name in ("best_estimator_", "estimator_") if hasattr(estimator, name)]
-    parts += [getattr(estimator, name) for name in names] + getattr(estimator, "estimators_", [])
-    for part in parts:
-        yield from find_own_errors(part)
-
-
-@pytest.mark.parametrize("kind", [*BIASED, *UNBIASED])
-def test_reading_an_error_warns_where_the_estimator_is_fitted_alone(kind):
-    rng = np.random.default_rng(0)
-    model = clone((BIASED | UNBIASED)[kind]).fit(rng.normal(size=(24, 4)), np.arange(24) % 2)
-    for part in find_own_errors(model):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            getattr(part, part._own_error)
-        warned = any("ignores the step" in str(one.message) for one in caught)
-        behind = kind != "CV2 behind CV2" or part is model[-1]
-        assert warned == (kind in BIASED and behind), kind
-
-
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
@@ -253,11 +229,11 @@ def test_functions_that_fit_take_the_same_arguments():
 )
 def test_an_evaluation_validates_inputs_once_and_finds_one_solver(model, monkeypatch):
     read, asked = [], []
-    validate_data, find_solver = inputs_module.validate_data, fits.find_solver
+    validate_data, find_solver = inputs_module.validate_data, runner.find_solver
     monkeypatch.setattr(
         inputs_module, "validate_data", lambda *a, **k: read.append(a) or validate_data(*a, **k)
     )
-    monkeypatch.setattr(fits, "find_solver", lambda *a: asked.append(a) or find_solver(*a))
+    monkeypatch.setattr(runner, "find_solver", lambda *a: asked.append(a) or find_solver(*a))
     options = {"cv": 3, "n_bootstraps": 3, "n_permutations": 3, "n_perturbations": 5}
     skeval.evaluate(model, X, Y, include="all", random_state=0, **options)
     assert len(read) == 1

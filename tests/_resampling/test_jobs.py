@@ -26,8 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._adapters import fits
-from skeval._resampling import fit_loop
+from skeval._adapters import runner
 from skeval._resampling.jobs import PACKAGE, Tally, open_jobs
 from skeval.model_selection import (
     bootstrap_error,
@@ -152,15 +151,15 @@ BLOCKS = {
 @pytest.fixture
 def small_blocks(always_solve, monkeypatch):
     """Let all but the smallest runs have several blocks."""
-    monkeypatch.setattr(fit_loop, "FITS_OF_BLOCK", 10)
-    monkeypatch.setattr(fit_loop, "SOLVED_ELEMENTS", 0)
+    monkeypatch.setattr(runner, "FITS_OF_BLOCK", 10)
+    monkeypatch.setattr(runner, "SOLVED_ELEMENTS", 0)
 
 
 @pytest.mark.parametrize("name", BLOCKS)
 def test_solvers_give_the_same_numbers_on_every_backend(name, small_blocks, monkeypatch, tmp_path):
-    sizes, solve = [], fits.BlockSolver.solve
+    sizes, solve = [], runner.BlockSolver.solve
     monkeypatch.setattr(
-        fits.BlockSolver,
+        runner.BlockSolver,
         "solve",
         lambda solver, block: sizes.append(len(block)) or solve(solver, block),
     )
@@ -176,13 +175,13 @@ def test_solvers_give_the_same_numbers_on_every_backend(name, small_blocks, monk
 
 def test_data_travel_once_to_a_cluster(cluster, small_blocks, monkeypatch):
     """To one worker, and from there to the other, however many jobs there are."""
-    sent, state = [], fit_loop.FitWorker.__reduce_ex__
+    sent, state = [], runner.FitWorker.__reduce_ex__
 
     def reduce(fitter, protocol):
         sent.append(1)
         return state(fitter, protocol)
 
-    monkeypatch.setattr(fit_loop.FitWorker, "__reduce_ex__", reduce)
+    monkeypatch.setattr(runner.FitWorker, "__reduce_ex__", reduce)
     with joblib.parallel_config(backend="dask"):
         permute()
         ALL_RUNS["bootstrap_error"]()

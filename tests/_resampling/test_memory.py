@@ -1,24 +1,18 @@
 """Finished work outlives the run: interrupted, killed, corrupted, changed."""
 
 import functools
-import importlib
 import logging
 import pathlib
-import sys
-import threading
-from pathlib import Path
 
 import joblib
 import numpy as np
 import pytest
-import sklearn.svm
 from helpers.long_runs import RUNS, Logged, X, fits, y
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.svm import SVC
 
-from skeval._adapters.fits import BlockSolver
-from skeval._resampling import fit_loop as loop
-from skeval._resampling.jobs import TaskHasher, find_version
+from skeval._adapters import runner
+from skeval._adapters.runner import BlockSolver
 from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
@@ -137,35 +131,6 @@ def test_without_a_seed_nothing_is_found_again(memory):
     assert not np.array_equal(first, second)
 
 
-SCORER = """
-def score(y_true, y_pred):
-    return {}
-
-def unrelated():
-    return {}
-"""
-
-
-def test_the_source_of_a_function_of_the_user_is_in_the_key(memory, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    module = tmp_path / "own_scores.py"
-    module.write_text(SCORER.format("float((y_true == y_pred).mean())", 1))
-    own = importlib.import_module("own_scores")
-
-    def statistic():
-        scorer = make_scorer(own.score)
-        options = {"n_permutations": 4, "cv": 2, "random_state": 0, "memory": memory}
-        return permutation_test(Logged(), X, y, scoring=scorer, **options).statistic
-
-    first = statistic()
-    module.write_text(SCORER.format("float((y_true == y_pred).mean()) + 1", 1))
-    importlib.reload(own)
-    assert statistic() == pytest.approx(first + 1)
-    module.write_text(SCORER.format("float((y_true == y_pred).mean()) + 1", 2))
-    importlib.reload(own)
-    assert fits_of(statistic) == 0
-
-
 @pytest.mark.parametrize(("pattern", "keep"), [("output.pkl", 0.5), ("*", 0)])
 def test_what_is_corrupted_is_computed_again(memory, pattern, keep, caplog):
     whole = estimate(memory).replicates
@@ -206,7 +171,7 @@ def test_solvers_resume_too(memory, monkeypatch):
         estimator = SVC(kernel="linear")
         return permutation_test(estimator, X[:, :4] / scale, y, **options).null_distribution
 
-    monkeypatch.setattr(loop, "SOLVED_ELEMENTS", 0)
+    monkeypatch.setattr(runner, "SOLVED_ELEMENTS", 0)
     whole, calls = null(), []
     monkeypatch.setattr(BlockSolver, "solve", counted(BlockSolver.solve, calls))
     np.testing.assert_array_equal(null(memory=memory), whole)
@@ -226,96 +191,7 @@ def test_a_solver_behind_an_estimator(memory, monkeypatch):
     assert sum(calls) == 1 + 5 + 500
 
 
-def test_a_lambda_is_told_by_its_code(memory):
-    def statistic(shift):
-        scorer = make_scorer(lambda y_true, y_pred: accuracy_score(y_true, y_pred) + shift)
-        options = {"cv": 3, "n_permutations": 3, "random_state": 0, "memory": memory}
-        return permutation_test(Logged(), X, y, scoring=scorer, **options).statistic
-
-    assert statistic(1) == pytest.approx(statistic(0) + 1)
-    assert fits_of(lambda: statistic(1)) == 0
-
-
 def test_a_task_that_cannot_be_pickled_is_refused(memory):
-    scorer = functools.partial(accuracy_of, lock=threading.Lock())
+    scorer = make_scorer(lambda y_true, y_pred: accuracy_score(y_true, y_pred))
     with pytest.raises(TypeError, match=r"memory needs .* pickled"):
         permutation_test(Logged(), X, y, scoring=scorer, cv=3, n_permutations=3, memory=memory)
-
-
-def accuracy_of(model, X, y, *, lock):
-    with lock:
-        return accuracy_score(y, model.predict(X))
-
-
-def hash_of(code):
-    return TaskHasher().hash(code)
-
-
-def namespace(text, **names):
-    exec(text, names := {"__name__": "__main__"} | names)
-    return names
-
-
-MEMBERS = {
-    "method": "def f(self):\n  return {value}",
-    "static": "@staticmethod\n def f():\n  return {value}",
-    "class": "@classmethod\n def f(cls):\n  return {value}",
-    "property": "@property\n def f(self):\n  return {value}",
-    "lambda": "f = lambda self: (lambda: {value})",
-    "cached": "@functools.cached_property\n def f(self):\n  return {value}",
-    "lru_cache": "@functools.lru_cache\n def f(self):\n  return {value}",
-    "partial": "f = functools.partial(lambda a: {value}, 1)",
-    "nested": "class Inner:\n  def f(self):\n   return {value}",
-}
-
-
-@pytest.mark.parametrize("member", MEMBERS)
-def test_every_kind_of_member(member):
-    body = f"import functools\nclass Whole:\n {MEMBERS[member]}\n"
-    first, again, other = (
-        hash_of(namespace(body.format(value=value))["Whole"]) for value in (1, 1, 2)
-    )
-    assert first == again != other
-
-
-@pytest.mark.parametrize(
-    "pair",
-    [
-        ("return a - b", "return b - a"),
-        ("return 1", "return 1.0"),
-        ("return 1", "return True"),
-        ("return a.mean()", "return a.sum()"),
-        ("return a in {1, 2}", "return a in {1, 3}"),
-        ("try:\n  return a\n except ValueError:\n  return b", "return a"),
-    ],
-)
-def test_other_code_has_another_hash(pair):
-    first, second = (namespace(f"def f(a, b):\n {body}")["f"] for body in pair)
-    assert hash_of(first) != hash_of(second)
-
-
-def test_names_of_parameters_count():
-    first, second = (namespace(f"def f({given}):\n return 1")["f"] for given in ("a, b", "b, a"))
-    assert hash_of(first) != hash_of(second)
-
-
-def test_what_a_program_changes_is_in_it():
-    Counter = namespace("class Counter:\n n = 0\n def f(self):\n  return 1")["Counter"]
-    before = hash_of(Counter)
-    Counter.n += 1
-    assert hash_of(Counter) != before
-    Counter.n -= 1
-    assert hash_of(Counter) == before
-    f = namespace("def f(a, b=1, *, c=2):\n return a")["f"]
-    before = hash_of(f)
-    f.__defaults__ = (3,)
-    assert hash_of(f) != before
-    f.__defaults__, f.__kwdefaults__ = (1,), {"c": 3}
-    assert hash_of(f) != before
-
-
-def test_only_installed_packages_are_known_by_their_versions():
-    assert find_version(sklearn.svm.SVC) == sklearn.__version__
-    assert find_version(np.mean) == np.__version__
-    assert find_version(Path) == sys.version
-    assert find_version(namespace) is None

@@ -22,7 +22,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import get_tags
 
-from skeval._resampling.fit_request import ReplayedEstimator
+from skeval._resampling.fit_request import StandIn
 from skeval.model_selection import (
     bootstrap_score,
     compare_classifiers,
@@ -150,7 +150,7 @@ def pooled_score(model, X, y, cv, scoring, groups=None):
             responses[method] = np.concatenate(
                 [getattr(clone(model).fit(X[a], y[a]), method)(X[b]) for a, b in splits]
             )
-    replayed = ReplayedEstimator(responses, get_tags(model), getattr(model, "classes_", None))
+    replayed = StandIn(responses, get_tags(model), getattr(model, "classes_", None))
     if not hasattr(replayed, "classes_") and is_classifier(model):
         replayed.classes_ = np.unique(y)
     return metrics.get_scorer(scoring)(replayed, np.arange(len(rows)), y[rows])

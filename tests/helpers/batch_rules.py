@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-from skeval._adapters.fits import UNKNOWN, Agreement, Solver, supports
-from skeval._resampling.fit_outputs import FitOutput
+from skeval._adapters.runner import UNKNOWN, Agreement, Solver, supports
+from skeval._resampling.inputs import FitOutput
 
 
 class BatchCentroid(NearestCentroid):

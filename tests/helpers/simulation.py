@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from skeval._adapters.runner import Runner
 from skeval._inference.errors import METHODS
 from skeval._resampling.inputs import validate_inputs
 from skeval.datasets import GaussianClasses
@@ -107,8 +108,8 @@ def simulate(
     for child in np.random.SeedSequence(seed).spawn(n_sets):
         rng = np.random.default_rng(child)
         data = design.draw(rng)
-        inputs = validate_inputs(estimator, data.X, data.y, groups=groups)
-        estimates = estimate_bootstraps(inputs, root_seed(rng), n_resamples=n_resamples, **options)
+        runner = Runner(validate_inputs(estimator, data.X, data.y, groups=groups))
+        estimates = estimate_bootstraps(runner, root_seed(rng), n_resamples=n_resamples, **options)
         results = [estimates[method] for method in METHODS]
         errors.append([result.value for result in results])
         standard_errors.append([result.standard_error for result in results])

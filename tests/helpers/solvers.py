@@ -10,8 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 from sklearn.svm import SVC
 
-from skeval._adapters.fits import choose_solver, find_solver, try_solver
-from skeval._resampling.fit_loop import make_worker
+from skeval._adapters.runner import Runner, find_solver, try_solver
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
@@ -119,8 +118,8 @@ def solver_for(model, X, y):
 
 def chosen_solver(model, X, y, plan=None):
     """Return the solver that is chosen for a plan, None for the loop."""
-    inputs, plan = make_inputs(model, X, y), plan or make_plan("same folds", len(y))
-    chosen = choose_solver(inputs, make_worker(inputs, plan, FitRequest()), plan)
+    runner, plan = Runner(make_inputs(model, X, y)), plan or make_plan("same folds", len(y))
+    chosen = runner.choose_solver(runner.make_worker(plan, FitRequest()), plan)
     return chosen and chosen.solver
 
 
@@ -143,7 +142,7 @@ def compare_fits(model, X, y, plan, *, tried=True, near=0.0, rtol=1e-7):
     inputs = make_inputs(with_options(model, TIGHT), X, y)
     solver = find_solver(model, inputs.X, inputs.target)
     methods = ("predict", "decision_function", "predict_proba")
-    worker = make_worker(inputs, plan, FitRequest(methods))
+    worker = Runner(inputs).make_worker(plan, FitRequest(methods))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if not isinstance(solver, str) and tried:

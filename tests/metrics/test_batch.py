@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.utils import get_tags
 
-from skeval._resampling.fit_outputs import FitOutput, tie_values
-from skeval._resampling.fit_request import EachScorer, FitRequest, ReplayedEstimator, know_classes
+from skeval._resampling.fit_request import EachScorer, FitRequest, StandIn, know_classes
+from skeval._resampling.inputs import FitOutput, tie_values
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._scorers import find_batch
@@ -69,7 +69,7 @@ def score_each(scorer, target, output):
             found["predict_proba"] = part.probability
         if part.decision is not None:
             found["decision_function"] = tie_values(part.decision)
-        replayed = ReplayedEstimator(found, tags, target.classes)
+        replayed = StandIn(found, tags, target.classes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval._inference.errors import no_information
-from skeval._resampling.fit_outputs import LOSSES_OF_LABELS
+from skeval._resampling.inputs import LOSSES_OF_LABELS
 from skeval._resampling.sampling_units import find_rarest_labels
 from skeval.model_selection import (
     bootstrap_error,

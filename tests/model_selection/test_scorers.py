@@ -1,6 +1,5 @@
 """Scorers of whole procedures equal their functions, and refuse models of other samples."""
 
-import gc
 import pickle
 import warnings
 from functools import cache, partial
@@ -10,6 +9,7 @@ import pandas as pd
 import pytest
 import sklearn
 from helpers.crossed import each_value
+from helpers.jobs import two_workers
 from scipy.sparse import csr_matrix
 from sklearn import __version__, config_context
 from sklearn.base import clone
@@ -131,8 +131,8 @@ def test_a_search_keeps_its_best_score_and_estimator(name):
 def test_under_ordinary_folds_a_resampling_scorer_is_refused():
     X, y = two_classes()
     for scorer in SCORING.values():
-        for error_score, error in (("raise", ValueError), (np.nan, UserWarning), (0, UserWarning)):
-            with pytest.raises(error, match=r"cv must be WholeSample\(\).*the 10 samples"):
+        for error_score in ("raise", np.nan, 0):
+            with pytest.raises(BaseException, match=r"^cv must be WholeSample\(\).*the 10 samples"):
                 cross_validate(GaussianNB(), X, y, cv=4, scoring=scorer, error_score=error_score)
 
 
@@ -166,7 +166,7 @@ LOOPS = {
 def test_every_loop_of_scikit_learn_over_folds_is_refused(loop):
     X, y = two_classes()
     for name in (".632+", "p", "high"):
-        with pytest.raises(ValueError, match=r"cv must be WholeSample\(\)"):
+        with pytest.raises(BaseException, match=r"^cv must be WholeSample\(\)"):
             LOOPS[loop](X, y, cv=4, scoring=SCORING[name])
     # RFECV selects features on the whole sample; the model that older versions of
     # LogisticRegressionCV score is not the fit of its parameters, so it is refused
@@ -207,13 +207,13 @@ def test_a_model_of_other_samples_is_refused_and_one_of_these_samples_is_not(kin
     rule = clone(model).fit(X[train], y[train])
     order = np.random.default_rng(0).permutation(40)
     for samples, labels in ((X[test], y[test]), (X, y), (X[order], y)):
-        with pytest.raises(ValueError, match="the model was not trained on"):
+        with pytest.raises(BaseException, match="the model was not trained on"):
             scorer(rule, samples, labels)
-    with pytest.raises(ValueError, match="the model was not trained on"):
+    with pytest.raises(BaseException, match="the model was not trained on"):
         permutation_importance(
             clone(model).fit(X, y), X, y, scoring=scorer, n_repeats=2, random_state=0
         )
-    with pytest.raises(UserWarning, match="the model was not trained on"):
+    with pytest.raises(BaseException, match="the model was not trained on"):
         cross_val_score(
             model, X, y, cv=3, scoring=lambda model, X, y: scorer(model, np.array(X), y)
         )
@@ -246,23 +246,30 @@ def quietly(scoring, **options):
 )
 def test_no_search_chooses_its_first_candidate_for_want_of_scores(options):
     before = list(warnings.filters)
-    with pytest.raises((ValueError, UserWarning), match="halving search needs an integer random_s"):
+    with pytest.raises(BaseException, match="halving search needs an integer random_s"):
         quietly(SMALL[".632"], **options)
-    gc.collect()  # of the models that were refused
     assert warnings.filters == before
     seeded = {"random_state": 0} if options.get("make") is HalvingGridSearchCV else {}
     chosen = quietly(SMALL[".632"], **options | seeded | {"cv": WholeSample()})
     assert isinstance(chosen["gaussiannb"], GaussianNB)
 
 
-def test_a_random_estimator_needs_an_integer_seed():
+@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
+def test_a_refusal_ends_a_search_on_every_backend(backend):
+    with two_workers(backend), pytest.raises(BaseException, match=r"^cv must be WholeSample\(\)"):
+        quietly(SMALL[".632"], n_jobs=2)
+
+
+def test_a_random_estimator_is_scored_with_a_warning():
     X, y = two_classes(0.0)
     model = make_pipeline(StandardScaler(), RandomForestClassifier(5))
-    hint = "set randomforestclassifier__random_state to an integer"
+    hint = "Set randomforestclassifier__random_state to an integer"
     for seed in (None, np.random.RandomState(0)):
         model.set_params(randomforestclassifier__random_state=seed)
-        with pytest.raises(ValueError, match=hint):
-            SMALL[".632"](clone(model).fit(X, y), X, y)
+        with pytest.warns(UserWarning, match=hint) as caught:
+            scores = cross_val_score(model, X, y, cv=WholeSample(), scoring=SMALL[".632"])
+        assert -1 <= scores[0] <= 0
+        assert len(caught) == 1
 
 
 SELECTORS = {
@@ -281,7 +288,7 @@ def test_a_selection_on_all_samples_is_refused(name):
     # older versions cannot send a function of a test file to workers
     for scorer in (plain,) if "workers" in name else (plain, copying):
         selector = SELECTORS[name](cv=WholeSample(), scoring=scorer)
-        with pytest.raises((ValueError, UserWarning), match="X must have the same columns"):
+        with pytest.raises(BaseException, match=r"^X must have the same columns"):
             selector.fit(X, y)
 
 
@@ -304,7 +311,7 @@ def test_other_columns_of_the_same_samples_need_another_scorer(make):
     assert score(X, y) == first
     part = X.iloc[:, 2:] if make is pd.DataFrame else X[:, 2:]
     for labels in (y, y.tolist()):  # the first refusal changes nothing
-        with pytest.raises(ValueError, match=r"with 8 columns, got 6.*make one scorer each"):
+        with pytest.raises(BaseException, match=r"with 8 columns, got 6.*make one scorer each"):
             score(part, labels)
     assert score(part, y[::-1]) < 0
     scorer = make_bootstrap_scorer("oob", n_resamples=3, random_state=0)
@@ -336,7 +343,7 @@ def test_a_search_with_a_resampling_scorer_is_cross_validated_by_another_score()
     )
     scores = cross_validate(search, X, y, cv=3, scoring="accuracy", error_score="raise")
     assert scores["test_score"].min() > 0.5
-    with pytest.raises(ValueError, match="cv must be WholeSample"):  # the score of the search
+    with pytest.raises(BaseException, match="cv must be WholeSample"):  # the score of the search
         cross_validate(search, X, y, cv=3, error_score="raise")
 
 
@@ -423,7 +430,9 @@ def test_arguments_of_the_fit_alone_are_an_error_and_reach_a_scorer_that_has_the
     behind = {"pipeline": "svc__", "perturbation behind a selection": "perturbationresamplingsvc__"}
     run = {"cv": WholeSample(), "params": {behind.get(model, "") + name: values}}
     alone = make_bootstrap_scorer("oob", n_resamples=5, random_state=0)
-    with pytest.raises(ValueError, match="If it was, pass sample_weight, groups and params of its"):
+    with pytest.raises(
+        BaseException, match="If it was, pass sample_weight, groups and params of its"
+    ):
         cross_validate(MODELS[model], X, y, scoring=alone, error_score="raise", **run)
     both = make_bootstrap_scorer("oob", n_resamples=5, random_state=0, **{name: values})
     scores = cross_validate(MODELS[model], X, y, scoring=both, error_score="raise", **run)

@@ -1,6 +1,7 @@
 """PerturbationResamplingSVC is a scikit-learn classifier with an honest error."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -173,7 +174,7 @@ def test_nothing_is_resampled_until_it_is_read(data, monkeypatch):
 
 @pytest.mark.parametrize("behind", [False, True])
 def test_a_display_computes_nothing(data, monkeypatch, behind):
-    monkeypatch.setattr(_perturbation_svc, "perturbation_interval", None)
+    monkeypatch.setattr(_perturbation_svc, "perturbation_interval", lambda *_, **__: 1 / 0)
     model = PerturbationResamplingSVC()
     if behind:
         model = CV2FeatureSelectionPipeline(SelectKBest(k=2), model, cv=3).fit(*data).classifier_
@@ -233,3 +234,19 @@ def test_behind_the_selection_of_another_estimator_no_error_is_read(data, wrap):
     with pytest.raises(AttributeError, match="ignores the selection"):
         _ = final.cv_error_
     assert 0 <= model.cv2_error_ < 0.5
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+def test_a_long_reading_is_announced_with_its_remedy(data, monkeypatch, capsys, scale):
+    monkeypatch.setattr(_perturbation_svc, "perturbation_interval", lambda *_, **__: None)
+    X, y = data[0] * np.r_[scale, np.ones(data[0].shape[1] - 1)], data[1]
+    run = {"C": 1e-9, "cv": 3}  # libsvm takes long on such columns
+    model = PerturbationResamplingSVC(n_resamples=10**7, verbose=1, **run).fit(X, y)
+    remedy = "StandardScaler" if scale > 1 else "n_resamples=200"
+    with pytest.warns(UserWarning, match=rf"needs 30000004 fits, about .*{remedy}"):
+        assert model.perturbation_ is None
+    assert "needs 30000004 fits" in capsys.readouterr().err
+    short = PerturbationResamplingSVC(n_resamples=5, **run).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert short.perturbation_ is None

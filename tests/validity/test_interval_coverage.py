@@ -21,6 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
+from skeval._adapters.runner import Runner
 from skeval._inference.intervals import (
     PROPORTION_INTERVALS,
     normal_interval,
@@ -139,8 +140,8 @@ def coverage(n, p, separation, n_sets, n_bootstraps, n_resamples, statistics=PER
         seed = int(rng.integers(2**31))
         X, y = data.X, data.y
         truth = design.true_error(data, WeightedLDA().fit(X, y))
-        inputs = validate_inputs(WeightedLDA(), X, y)
-        found = dict(estimate_bootstraps(inputs, root_seed(seed), n_resamples=n_bootstraps))
+        runner = Runner(validate_inputs(WeightedLDA(), X, y))
+        found = dict(estimate_bootstraps(runner, root_seed(seed), n_resamples=n_bootstraps))
         for name in statistics:
             found[name] = perturbation_interval(
                 WeightedLDA(), X, y, n_resamples=n_resamples, statistic=name, random_state=seed

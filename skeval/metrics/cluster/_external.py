@@ -18,6 +18,7 @@ from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Results
 from skeval.metrics._classification import f_weights
+from skeval.utils._arrays import CONSTRAINTS, validate_params
 from skeval.utils._checks import (
     check_data,
     check_flag,
@@ -28,13 +29,7 @@ from skeval.utils._checks import (
     shift_integers,
     warn_undefined,
 )
-from skeval.utils._compat import (
-    CONSTRAINTS,
-    array_namespace,
-    device,
-    validate_params,
-    widest_float_dtype,
-)
+from skeval.utils._compat import array_namespace, device, widest_float_dtype
 
 # pixels per block: counts stay exact in float32, and the converted copy stays small
 BLOCK = 1 << 18

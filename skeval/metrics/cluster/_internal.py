@@ -62,6 +62,7 @@ from skeval.metrics.cluster._samples import (
     measure,
     measure_without_pass,
 )
+from skeval.utils._arrays import validate_params
 from skeval.utils._checks import (
     CompactnessUnit,
     Dispersion,
@@ -75,7 +76,7 @@ from skeval.utils._checks import (
     small_seed,
     warn_undefined,
 )
-from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing, validate_params
+from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing
 
 Table = dict[str, np.ndarray]
 """Columns by name."""

@@ -1,0 +1,661 @@
+"""Fits of a plan: by a solver if one supports the estimator, otherwise in a loop.
+
+A solver must be faster for the sizes of the data and the number of fits, and it must agree with the
+estimator in a few trial fits, which are made once for all plans of a call. The estimator may stop
+before its optimum, for example on columns of very different scales; the loop then does all fits.
+Trial fits are results of a plan, so the loop does not repeat them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, singledispatch
+from importlib import import_module
+from itertools import chain
+from pkgutil import iter_modules
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+import skeval._adapters
+from skeval._resampling.fit_errors import explain_error
+from skeval._resampling.fit_request import (
+    EachScorer,
+    FitRequest,
+    SmallTestSetError,
+    StandIn,
+    check_scorers,
+    check_test_sets,
+    methods_of_scorers,
+)
+from skeval._resampling.inputs import (
+    FitOutput,
+    Inputs,
+    Params,
+    fit_arguments,
+    join_outputs,
+    weight_parameters,
+)
+from skeval._resampling.jobs import open_jobs
+from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
+from skeval._resampling.progress import tell
+from skeval._resampling.sampling_units import Target, TooFewMembersError, permute_labels
+from skeval.utils._checks import ignored_warnings, warn_user
+from skeval.utils._compat import (
+    has_valid_params,
+    is_plain_scorer,
+    limit_threads,
+    safe_split,
+    threadpool_controller,
+)
+
+Scores = float | dict[str, float]
+
+
+class Runner:
+    """Fits of one estimator on one data set: the solver, its trial fits and the finished fits.
+
+    Created once in each public call; everything that fits asks it.
+
+    Attributes
+    ----------
+    inputs : Inputs
+    finished : list of (PlanBlock, FitOutput) or None
+        Outputs that several results share; the first plan fills an empty list.
+    solvers : dict
+        Solver of the estimator, or the reason for a loop, once found and once for each kind of
+        trial fits.
+    models : dict
+        Models of trial fits by training set, which need not be fitted again.
+    """
+
+    def __init__(
+        self, inputs: Inputs, finished: list[tuple[PlanBlock, FitOutput]] | None = None
+    ) -> None:
+        self.inputs, self.finished = inputs, finished
+        self.solvers: dict[str, Solver | str] = {}
+        self.models: dict[bytes, Any] = {}
+
+    def with_options(self, **settings: Any) -> Runner:
+        """Return a runner for other losses, weights or options, which shares what was found."""
+        other = copy(self)
+        other.inputs = self.inputs.with_options(**settings)
+        return other
+
+    def fits(
+        self,
+        plan: ResamplingPlan,
+        request: FitRequest | None = None,
+        *,
+        first_block: int | None = None,
+    ) -> Iterator[tuple[PlanBlock, FitOutput]]:
+        """Yield each block of a plan with the outputs of its fits: predictions, by default.
+
+        The first block has at most `first_block` draws, for a caller that may stop early; each
+        further block is as large as all blocks before it.
+        """
+        if self.finished:
+            yield from self.finished
+            return
+        # what to read from each fit, and who does it
+        inputs = self.inputs
+        request = FitRequest(inputs.loss_methods) if request is None else request
+        plan = check_plan(inputs, plan)
+        worker = self.make_worker(plan, request)
+        # a caller that stops early skips the reports at the end
+        n_done = n_solved = n_failed = 0
+        try:
+            solver = self.choose_solver(worker, plan)
+            # a job is one fit, or a block for a solver
+            options, one_thread = inputs.run_options, nullcontext()
+            size = 1 if plan.single_fits else None
+            if solver is not None:
+                size = solver.size_blocks(plan)
+                # a single block is not worth a second process
+                if solver.in_process or plan.n_fits <= size:
+                    options["n_jobs"] = 1
+                # jobs in threads of this process would undo each other's limit
+                one_thread = threadpool_controller().limit(limits=1, user_api="blas")
+            jobs = open_jobs(
+                solver or worker, total=plan.n_fits, blocks=solver is not None, **options
+            )
+            with one_thread, jobs as run:
+                for block, outputs in run.stream(plan.blocks(size, first_block)):
+                    output = join_outputs(outputs)
+                    n_done += len(output)
+                    n_solved += output.n_solved
+                    n_failed += int(output.failed.sum())
+                    if self.finished is not None:
+                        self.finished.append((block, output))
+                    yield block, output
+        except Exception as error:
+            explained = explain_error(error, inputs, plan)
+            if explained is error:
+                raise
+            raise explained from error
+        if n_failed == n_done:
+            raise NoFitLeftError(
+                f"all {n_done} fits failed; error_score='raise' shows the first error."
+            )
+        if n_failed:
+            warn_user(
+                f"{n_failed} of {n_done} fits failed and are left out of the estimate; "
+                "error_score='raise' shows the first error.",
+                FitFailedWarning,
+            )
+        if solver is not None and reports_progress(inputs, plan):
+            rest = "" if n_solved == n_done else f", {n_done - n_solved} one by one"
+            tell(f"skeval used a solver for {n_solved} fits{rest}")
+
+    def each(
+        self, plan: ResamplingPlan, request: FitRequest | None = None
+    ) -> Iterator[FitOutput | None]:
+        """Yield the output of each fit, None if it failed; requests also get scores of classes."""
+        if request is not None:
+            request = request.and_scores_of_classes(self.inputs.estimator, self.inputs.target)
+        for _, outputs in self.fits(plan, request):
+            for output in outputs:
+                yield None if output.failed[0] else output
+
+    def make_worker(self, plan: ResamplingPlan, request: FitRequest) -> FitWorker:
+        """Return the worker that fits a plan."""
+        inputs = self.inputs
+        estimator, params = inputs.estimator, dict(inputs.params or {})
+        if inputs.weight is not None and not plan.weighted:
+            # all steps that take weights get them, unless the user specifies otherwise
+            params = {**weight_parameters(estimator, inputs.weight), **params}
+        models = {} if params else self.models
+        estimator, X, target = clone(estimator), inputs.X, inputs.target
+        return FitWorker(estimator, X, target, params, request, inputs.error_score, models)
+
+    def choose_solver(self, worker: FitWorker, plan: ResamplingPlan) -> BlockSolver | None:
+        """Return the solver for the fits of a plan, None if a loop does them.
+
+        The worker keeps the models of trial fits. All plans share the trials, but shuffled labels
+        are tried separately.
+        """
+        # a solver that supports the estimator and is faster
+        solver: Solver | str = "the call requires each model, or more than X and y"
+        if not worker.params and worker.request.need_no_model(self.inputs):
+            solver = self.find_solver()
+        if not isinstance(solver, str):
+            solver = solver.refuses(plan) or solver
+        if not isinstance(solver, str):
+            # and whose trial fits agree
+            key = "shuffled" if plan.draw(plan.n_draws - 1).order is not None else "tried"
+            if key not in self.solvers and plan.n_fits >= MIN_FITS:
+                self.solvers[key] = try_solver(solver, worker, plan)
+            solver = self.solvers.get(key, SLOWER)
+        if not isinstance(solver, str):
+            block_solver = BlockSolver(worker, solver.in_process)
+            block_solver.solver = solver
+            return block_solver
+        if reports_progress(self.inputs, plan):
+            tell(f"skeval runs {plan.n_fits} fits one by one: {solver}")
+        return None
+
+    def find_solver(self) -> Solver | str:
+        """Return the solver of the estimator on X, or the reason why there is none.
+
+        An estimator with invalid parameters has no solver, so that its own fit raises the error.
+        """
+        inputs = self.inputs
+        if inputs.target.outputs:
+            return "y has several columns"
+        if "found" not in self.solvers:
+            solver = find_solver(inputs.estimator, inputs.X, inputs.target)
+            if not isinstance(solver, str) and not get_config()["skip_parameter_validation"]:
+                parts = [inputs.estimator, *inputs.estimator.get_params().values()]
+                parts = [part for part in parts if isinstance(part, BaseEstimator)]
+                if not all(map(has_valid_params, parts)):
+                    solver = "its parameters are not valid"
+            self.solvers["found"] = solver
+        return self.solvers["found"]
+
+
+def score_plan(
+    runner: Runner,
+    plan: ResamplingPlan,
+    scoring: Any,
+    *,
+    first_block: int | None = None,
+    several: bool = False,
+    skip_undefined: bool = False,
+    pool: bool = False,
+) -> Iterator[list[Scores]]:
+    """Yield, block by block, the mean score over the fits of each repetition, by metric.
+
+    `scoring` must give one number unless `several` is True. Where a test set is too small for a
+    score, it is computed from all test sets of a repetition together if `pool` is True; otherwise
+    it raises an error before any fit, except with `skip_undefined` if the score is undefined there.
+    """
+    # scores must be defined on every test set, or are pooled
+    inputs = runner.inputs
+    request = FitRequest.for_scores(inputs.estimator, scoring)
+    scorers = request.scorers(inputs.target)
+    label = scoring if isinstance(scoring, str) else "scorer"
+    scorers = {name or label: scorer for name, scorer in scorers.items()}
+    check_scorers(inputs, scorers)
+    try:
+        check_test_sets(inputs, plan, scorers, skip_undefined=skip_undefined)
+    except SmallTestSetError:
+        if not (pool and all(map(is_plain_scorer, scorers.values()))):
+            raise
+        yield from pool_plan(runner, plan, request, first_block)
+        return
+    for _, output in runner.fits(plan, request, first_block=first_block):
+        scores = output.scores or [None] * len(output)
+        by_name = next((score for score in scores if isinstance(score, dict)), {})
+        if by_name and not several:
+            names = ", ".join(map(repr, by_name))
+            raise TypeError(f"scoring must give one number here, got a dict with {names}.")
+        # mean over the fits of each repetition
+        starts = range(0, len(scores), plan.fits_per_draw)
+        yield [mean_score(scores[start : start + plan.fits_per_draw]) for start in starts]
+
+
+def pool_plan(
+    runner: Runner, plan: ResamplingPlan, request: FitRequest, first_block: int | None
+) -> Iterator[list[Scores]]:
+    """Yield, block by block, the score of all test sets of each repetition together."""
+    # scorers replay the predictions of all test sets together
+    inputs = runner.inputs
+    target, several = inputs.target, isinstance(request.scorer, EachScorer)
+    scorers = EachScorer(request.scorers(target), raises=True)
+    wanted = FitRequest(methods_of_scorers(scorers.scorers.values(), inputs))
+    for block, output in runner.fits(plan, wanted, first_block=first_block):
+        fits, pooled = list(output), list[Scores]()
+        for start in range(0, len(fits), plan.fits_per_draw):
+            of_draw = slice(start, start + plan.fits_per_draw)
+            joined = join_outputs(fits[of_draw])
+            part = block.take(np.arange(len(fits))[of_draw])
+            codes = part.tested_labels(target.codes, ~joined.failed)
+            if not len(codes):
+                pooled.append(np.nan)
+                continue
+            responses = joined.responses | {"predict": target.decode(joined.predicted)}
+            model = StandIn(responses, inputs.tags, target.classes)
+            rows, labels = np.arange(len(codes)), target.decode(codes)
+            scores = scorers.score_parts(model, rows, labels, target)
+            pooled.append(scores if several else scores[""])
+        yield pooled
+
+
+def score_each(
+    runner: Runner, plan: ResamplingPlan, scoring: Any, *, skip_undefined: bool = False
+) -> list[Any]:
+    """Return the score of each fit, nan if it failed."""
+    options = {"several": not callable(scoring), "skip_undefined": skip_undefined}
+    parts = score_plan(runner, plan, scoring, **options)
+    return [score for part in parts for score in part]
+
+
+def mean_score(scores: list[Any]) -> Scores:
+    """Return the mean over the fits that did not fail, by metric if there are several."""
+    scores = [score for score in scores if score is not None]
+    if not scores:
+        return np.nan
+    if isinstance(scores[0], dict):
+        return {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
+    return float(np.mean(scores))
+
+
+class NoFitLeftError(ValueError):
+    """All fits of a plan failed under ``error_score=numpy.nan``."""
+
+
+FITS_OF_BLOCK = 256
+"""Minimum number of fits in a block for a solver.
+
+With fewer, the pilot fits, whose number is constant, would cost too much.
+"""
+
+SOLVED_ELEMENTS = 2**16
+"""Elements of a (fits, n_samples) array; a block of at most this size is not divided."""
+
+SHOWN_FITS = 10
+"""Minimum number of fits in a block if fits are returned one by one: enough for an interval."""
+
+MAX_ELEMENTS = 2**18
+"""Maximum number of elements of a block if a solver reuses work, so that it stays in the cache, or
+if fits are returned one by one: about a second, the work that Ctrl-C loses."""
+
+
+@dataclass(eq=False, repr=False)
+class FitWorker:
+    """Fits clones of an estimator and reads the requested outputs.
+
+    Under ``error_score=numpy.nan`` a fit may fail.
+    """
+
+    estimator: Any
+    X: Any
+    target: Target
+    params: Params
+    request: FitRequest
+    error_score: float | str
+    models: dict[bytes, Any] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"models": {}}  # results do not depend on models
+
+    def keep_model(self, fit: Fit) -> Any:
+        """Return the model of a trial fit, and keep it for the loop."""
+        key = identify(fit)
+        if key not in self.models:
+            rows = fit.training_rows
+            labels = permute_labels(self.target.given, fit.order)
+            train, train_labels = self._split(labels, rows)
+            arguments = self.arguments(fit, rows)
+            self.models[key] = clone(self.estimator).fit(train, train_labels, **arguments)
+        return self.models[key]
+
+    def read_samples(self, fit: Fit) -> Any:
+        """Return the tested samples as input of the model of a fit; a kernel loses columns."""
+        return self._split(self.target.given, np.flatnonzero(fit.test), fit.training_rows)[0]
+
+    def arguments(self, fit: Fit, rows: np.ndarray) -> dict[str, Any]:
+        """Return the keyword arguments of a fit to these rows."""
+        groups = self.target.groups
+        return fit_arguments(self.estimator, self.X, self.params, fit.weights, groups, rows)
+
+    def __call__(self, fit: Fit) -> FitOutput:
+        rows, tested = fit.training_rows, np.flatnonzero(fit.test)
+        labels = permute_labels(self.target.given, fit.order)
+        train, train_labels = self._split(labels, rows)
+        # the test part of a kernel has the columns of the training rows
+        test, test_labels = self._split(labels, tested, rows)
+        # a trial fit is not repeated
+        model = self.models.get(identify(fit)) if self.models else None
+        try:
+            if model is None:
+                arguments = self.arguments(fit, rows)
+                model = clone(self.estimator).fit(train, train_labels, **arguments)
+            columns = self.request.read(model, test, test_labels, self.target)
+        except Exception as error:
+            if self.error_score == "raise":
+                # for `explain_error`
+                vars(error)["training_rows"] = rows
+                raise
+            return FitOutput(fit.test[None], np.ones(1, dtype=bool))
+        if "predicted" in columns:
+            columns["predicted"] = self.target.encode(columns["predicted"], len(tested))
+        return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **columns)
+
+    def complete(self, output: FitOutput, block: PlanBlock) -> FitOutput:
+        """Return the output of a block; fits without a solution are done one by one."""
+        left = np.flatnonzero(output.failed).tolist()
+        if not left:
+            return replace(output, n_solved=len(output))
+        # merge single fits into the output in the order of the block
+        fitted = {r: self(block[r]) for r in left}
+        joined = join_outputs([fitted.get(r, part) for r, part in enumerate(output)])
+        return replace(joined, n_solved=len(output) - len(left))
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether samples are rows of an array, which can be indexed directly."""
+        arrays = type(self.X) in (np.ndarray, np.memmap) and type(self.target.given) is np.ndarray
+        return arrays and not get_tags(self.estimator).input_tags.pairwise
+
+    def _split(
+        self, labels: Any, rows: np.ndarray, columns: np.ndarray | None = None
+    ) -> tuple[Any, Any]:
+        """Return some samples and their labels; of a kernel, the columns of the training rows."""
+        if self._plain:
+            X = np.asarray(self.X)  # joblib maps large arrays for other processes
+            # `take` is faster than an index, and gives the same memory layout
+            part = X.take(rows, axis=0) if X.flags.c_contiguous else X[rows]
+            return part, labels[rows]
+        parts: tuple[Any, Any] = safe_split(self.estimator, self.X, labels, rows, columns)
+        return parts
+
+
+def identify(fit: Fit) -> bytes:
+    """Return a key that identifies the training samples, in order, and their labels."""
+    parts = (fit.train, fit.order, fit.rows)
+    return b"".join(b"-" if part is None else part.tobytes() for part in parts)
+
+
+def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
+    """Return a plan with the weights of its single fits; raise for draws of a single class."""
+    target = inputs.target
+    if not plan.single_fits:
+        return plan
+
+    def draw(fit: int) -> PlanBlock:
+        block = plan.draw(fit)
+        (train,) = block.train
+        if target.classes is not None:
+            codes = target.codes[train > 0]
+            if (codes == codes[:1]).all():
+                names, sizes = np.unique(target.y, return_counts=True)
+                rarest, only = names.tolist()[int(sizes.argmin())], names[codes[:1]].tolist()
+                what = f"class {only[0]!r} only" if only else "no sample"
+                raise TooFewMembersError(
+                    f"y has too few samples of class {rarest!r}, {sizes.min()}, for "
+                    f"method={inputs.method!r}: a training set has {what}. "
+                    "Collect more samples of this class, or merge it with another class."
+                )
+        if inputs.weight is None:
+            return block
+        # counts become weights; training rows are then not repeated
+        return replace(block, train=block.train * inputs.weight)
+
+    return replace(plan, draw=draw, weighted=inputs.weight is not None)
+
+
+UNKNOWN = "no solver supports this estimator"
+SLOWER = "a loop is as fast as a solver for these data and this number of fits"
+
+MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 20, 2000
+"""Maximum number of trial fits, fits of the plan per trial fit, and samples of all trial fits."""
+
+MAX_SPARE = 5
+"""Number of further trial fits if the solver does none of the first ones."""
+
+MIN_FITS, MAX_TESTED = 5, 1000
+"""Fewest fits of a plan that are worth a trial fit, and number of samples that it is tested on."""
+
+
+class Agreement(NamedTuple):
+    """Comparison of a solver's fit with the estimator's, on all samples.
+
+    Attributes
+    ----------
+    agrees : bool
+        Whether they differ by no more than the tolerance of the estimator.
+    share : float
+        Share of predicted labels that differ.
+    """
+
+    agrees: bool
+    share: float = 0.0
+
+
+class Solver(Protocol):
+    """Fits of an estimator, all fits of a block at once.
+
+    Attributes
+    ----------
+    in_process : bool
+        Whether blocks share work: the solver then stays in the calling process.
+    """
+
+    in_process: bool = False
+
+    def refuses(self, plan: ResamplingPlan) -> str:
+        """Return why a loop does the fits of a plan; an empty string if the solver is faster.
+
+        The result depends on the sizes of the data and of the plan. Nothing is timed, so numbers
+        are the same on every machine and for any `n_jobs`.
+        """
+        return "" if plan.n_fits >= MIN_FITS else SLOWER
+
+    def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
+        """Return some single fits to compare with the estimator, or why the loop must do all.
+
+        They are spread over repetitions and folds, and their tested samples over all samples.
+        """
+        n_trials = min(
+            MAX_TRIALS, plan.n_fits // FITS_PER_TRIAL, SAMPLES_OF_TRIALS // plan.n_samples
+        )
+        # the last fit is one of them: the first fit of a permutation test has the true labels
+        chosen = np.linspace(plan.n_fits - 1, 0, max(1, n_trials)).astype(int)[::-1]
+        return [draw_trial(plan, fit) for fit in chosen.tolist()]
+
+    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
+        """Return the agreement of a single fit with its model; None if it is not solved.
+
+        `samples` are the tested samples.
+        """
+
+    def solve(self, block: PlanBlock) -> FitOutput:
+        """Return the outputs of predict, decision_function and predict_proba.
+
+        The estimator does the fits that are marked as failed.
+        """
+
+
+def draw_trial(plan: ResamplingPlan, number: int) -> PlanBlock:
+    """Return a single fit of a plan, tested on a limited number of samples."""
+    tested = np.zeros((1, plan.n_samples), dtype=bool)
+    tested[:, :: -(-plan.n_samples // MAX_TESTED)] = True
+    draw, fit = divmod(number, plan.fits_per_draw)
+    return replace(plan.draw(draw).take(np.array([fit])), test=tested)
+
+
+@singledispatch
+def supports(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
+    """Return the solver of an estimator after transformers, or the reason why there is none.
+
+    A module of this package registers an implementation for each type of estimator. Subclasses
+    and unknown parameters are never supported. The package's own estimators are registered where
+    they are defined.
+    """
+    return UNKNOWN
+
+
+@cache
+def import_adapters() -> None:
+    """Import all modules of adapters, so a new module need not be listed."""
+    for module in iter_modules(skeval._adapters.__path__):
+        import_module(f"skeval._adapters.{module.name}")
+
+
+def find_solver(estimator: Any, X: Any, target: Target) -> Solver | str:
+    """Return the solver of a bare estimator or of a pipeline, or why there is none."""
+    import_adapters()
+    if isinstance(X, np.memmap):  # joblib maps large arrays for its processes
+        X = X.view(np.ndarray)
+    if type(estimator) is not Pipeline:
+        return supports(estimator, X, target, ())
+    if estimator.memory is not None:
+        return "the pipeline keeps its fitted transformers in memory"
+    *before, final = (step for _, step in estimator.steps if step not in ("passthrough", None))
+    return supports(final, X, target, tuple(before))
+
+
+@dataclass(eq=False, repr=False)
+class BlockSolver:
+    """Fits of a block by a solver; the worker does the fits that the solver leaves.
+
+    The solver is not pickled: each process makes its own from the same data.
+    """
+
+    worker: FitWorker
+    in_process: bool = False
+
+    @cached_property
+    def solver(self) -> Solver:
+        """The solver of the estimator."""
+        worker = self.worker
+        solver = find_solver(worker.estimator, worker.X, worker.target)
+        if isinstance(solver, str):
+            raise RuntimeError(
+                "the solver used by the main process is not available in this worker process."
+            )
+        return solver
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "solver"}
+
+    def size_blocks(self, plan: ResamplingPlan) -> int:
+        """Return the number of fits in a block.
+
+        It does not depend on the workers or the number of repetitions, because batching may change
+        the last digits of a solution.
+        """
+        elements = MAX_ELEMENTS if self.in_process else SOLVED_ELEMENTS
+        size = max(FITS_OF_BLOCK, elements // plan.n_samples)
+        if plan.single_fits:
+            size = min(size, max(SHOWN_FITS, MAX_ELEMENTS // plan.n_samples))
+        return max(size, plan.fits_per_draw)
+
+    def __call__(self, block: PlanBlock) -> FitOutput:
+        return self.worker.complete(self.solve(block), block)
+
+    # The many matrix products of a block are too small to gain from several threads.
+    @limit_threads(limits=1, user_api="blas")
+    def solve(self, block: PlanBlock) -> FitOutput:
+        """Return the requested outputs of the fits that the solver completes."""
+        worker = self.worker
+        output = self.solver.solve(block)
+        return worker.request.keep(output, block, worker.estimator, worker.target)
+
+
+def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
+    """Whether the progress of the fits of a plan is shown to the user."""
+    return bool(inputs.verbose) and plan.n_fits > 1
+
+
+@limit_threads(limits=1, user_api="blas")
+def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solver | str:
+    """Return the solver if its trial fits agree with the estimator's, or the reason for a loop."""
+    agreements: list[Agreement] = []
+    try:
+        trials = solver.draw_trials(plan)
+        if isinstance(trials, str):
+            return trials
+        # a solver that leaves these fits to the estimator may do others
+        spare = (draw_trial(plan, n * plan.n_fits // MAX_SPARE) for n in range(MAX_SPARE))
+        for place, block in enumerate(chain(trials, spare)):
+            if place >= len(trials) and agreements:
+                break
+            fit = block[0]
+            # a solver that shares work between blocks is exact, whatever the estimator warns of
+            with ignored_warnings() if solver.in_process else nullcontext():
+                model = worker.keep_model(fit)
+            agreement = solver.compare(block, model, worker.read_samples(fit))
+            if agreement is None:
+                continue
+            # for shuffled labels, distance from the optimum is irrelevant to users
+            shuffled = fit.order is not None and np.any(np.diff(fit.order) < 0)
+            agreements.append(agreement._replace(share=0.0) if shuffled else agreement)
+            if not agreement.agrees:
+                break
+    except Exception:  # the loop raises the same error or leaves the fit out
+        return "a trial fit failed"
+    if not agreements:
+        return "the solver completes none of the trial fits"
+    if agreements[-1].agrees:
+        return solver
+    # the estimator stops before its optimum
+    share = max(agreement.share for agreement in agreements)
+    if share > 0:
+        warn_user(
+            f"{type(worker.estimator).__name__} does not reach its optimum on these samples: at "
+            f"the optimum, {100 * share:.1f} % of its predictions would differ. The results are "
+            "from the estimator as it is. Scale the features (StandardScaler), or change tol or "
+            "max_iter.",
+            ConvergenceWarning,
+        )
+    return "trial fits of the estimator and of the solver differ"
