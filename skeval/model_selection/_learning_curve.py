@@ -233,7 +233,8 @@ def learning_curve_band(
     folds = plan_repeats(inputs, _checks.child_seed(root, 0), cv=cv, n_repeats=n_repeats)
     thinned, sizes, ratio = thin_folds(folds, _checks.child_seed(root, 1), train_sizes)
     if scoring is None:
-        label, sign, values = "error", 1, mean_losses(Runner(inputs), thinned)[0]
+        label, sign = "error", 1
+        values = list(mean_losses(Runner(inputs), thinned)[0])
         average = partial(average_subsamples, inputs)
     else:
         ((label, score),) = name_scores(scoring).items()
