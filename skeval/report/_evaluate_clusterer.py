@@ -7,6 +7,7 @@ clustering that a page draws.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,15 +36,15 @@ from skeval.report._data_checks import warn_of_points
 from skeval.report._one_clustering import (
     N_NEIGHBORS,
     ORIENTATION,
+    ClustererReport,
     draw_clusters,
     evaluate_as_is,
     has_number,
     place_samples,
-    write_facts,
     write_problems,
 )
 from skeval.report._page import Figure, Section, Table
-from skeval.report._report import Layout, Report, recorded, write_estimator
+from skeval.report._report import Report, recorded, write_estimator
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, StructureReference
 from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
@@ -215,24 +216,25 @@ def evaluate_clusterer(
     )
     # the report
     choice = choices[SEQUENTIAL]
-    results: dict[str, Any] = {
-        "answer": choice,
-        "estimates": choices,
-        "metrics": comparison,
-        "comparison": comparison,
-        "choice": choice,
-        "choices": choices,
-        "n_clusters": choice.n_clusters,
-        "stability": choices[PREDICTION_STRENGTH],
-        "external": external,
-        "partitions": partitions,
-        "shown": place_samples(X, partitions.get(choice.n_clusters), seed),
-        "n_samples": X.shape[0],
-        "n_features": X.shape[1],
-        "clusterer": write_estimator(clusterer),
-    }
     warned = write_warnings(comparison, choice, X.shape[0])
-    return Report(CLUSTERING, results, (*table_warnings, *warned), seed)
+    return ClusteringReport(
+        answer=choice,
+        estimates=choices,
+        metrics=comparison,
+        comparison=comparison,
+        choice=choice,
+        choices=choices,
+        n_clusters=choice.n_clusters,
+        stability=choices[PREDICTION_STRENGTH],
+        external=external,
+        partitions=partitions,
+        shown=place_samples(X, partitions.get(choice.n_clusters), seed),
+        n_samples=X.shape[0],
+        n_features=X.shape[1],
+        clusterer=write_estimator(clusterer),
+        warnings=(*table_warnings, *warned),
+        seed=seed,
+    )
 
 
 def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray:
@@ -292,11 +294,6 @@ def write_warnings(
     return sentences
 
 
-def _write_verdict(report: Any) -> list[str]:
-    """Return the serious problems of the table, and the choice with the rules that agree."""
-    return [*write_problems(report), write_choice(report.choices)]
-
-
 def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
     """Return the choice, its P-value and the agreement of the other rules in one sentence.
 
@@ -350,7 +347,7 @@ def _write_evidence(choice: NClustersChoice) -> str:
 # --- sections
 
 
-def show_clusters(report: Any) -> Section:
+def show_clusters(report: ClusteringReport) -> Section:
     """Return the section of the samples in their clusters, if there are at least two."""
     # the sizes of all clusterings
     rows = []
@@ -373,7 +370,7 @@ def show_clusters(report: Any) -> Section:
     return Section("The clusters", explains=[caption], figures=figures, tables=[table])
 
 
-def show_rules(report: Any) -> Section:
+def show_rules(report: ClusteringReport) -> Section:
     """Return the section of the number of clusters by each rule."""
     rows = [
         (RULE_NAMES[name], str(choice.n_clusters), _write_evidence(choice))
@@ -399,7 +396,7 @@ def show_rules(report: Any) -> Section:
     )
 
 
-def show_numbers(report: Any) -> Section:
+def show_numbers(report: ClusteringReport) -> Section:
     """Return the section of all numbers of clusters, one row for each.
 
     A column has a header of up to three lines, and its cells.
@@ -437,7 +434,7 @@ def show_numbers(report: Any) -> Section:
     return Section("All numbers", sentences=sentences, tables=[table])
 
 
-def show_indices(report: Any) -> Section:
+def show_indices(report: ClusteringReport) -> Section:
     """Return the section of the indices by number of clusters, one panel each."""
     n_panels = len(report.comparison.indices)
     figure = Figure(
@@ -448,38 +445,6 @@ def show_indices(report: Any) -> Section:
         n_panels=n_panels,
     )
     return Section("Internal indices", figures=[figure])
-
-
-def list_rows(report: Any) -> list[dict[str, Any]]:
-    """Return one row per number of clusters, as plain Python objects.
-
-    Returns
-    -------
-    list of dict
-        Requested and actual number of clusters, internal indices, stability of the data and of
-        data without structure with standard errors and the limit of its rule, mean silhouette
-        of data from a single cluster and the limit of the test, whether the row is on the
-        Pareto front and whether it is the choice, and with known classes the external indices.
-    """
-    comparison, choice, stability = report.comparison, report.choice, report.stability
-    columns: dict[str, Any] = {"n_clusters": stability.candidates, "n_found": comparison.n_clusters}
-    columns |= zip(comparison.indices, comparison.values.T, strict=True)
-    columns |= {
-        PREDICTION_STRENGTH: stability.values,
-        "standard_error": stability.standard_errors,
-        "reference": stability.reference_values,
-        "reference_standard_error": stability.reference_standard_errors,
-        "limit": stability.limits,
-        "silhouette_reference": choice.reference_values,
-        "silhouette_limit": choice.limits,
-        "front": comparison.front,
-        "chosen": stability.candidates == report.n_clusters,
-    }
-    cells = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
-    rows = [dict(zip(columns, row, strict=True)) for row in cells]
-    for row, indices in zip(rows, report.external or (), strict=False):
-        row["external"] = indices.to_dict()
-    return rows
 
 
 def _write_alike(values: np.ndarray) -> list[str]:
@@ -506,26 +471,53 @@ RULE_NAMES = {
 }
 
 
-def _plot(report: Any, ax: Any) -> StabilityDisplay:
-    """Draw the stability of each number of clusters."""
-    return StabilityDisplay.from_result(report.stability, ax=ax)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ClusteringReport(ClustererReport):
+    """Report of a clusterer at several numbers of clusters."""
 
+    SECTIONS = (show_clusters, show_rules, show_numbers, show_indices)
+    MAIN_TABLE = "rows", "n_clusters"
 
-def _frame_partitions(report: Any) -> DataFrame:
-    """Return a column of labels for each number of clusters."""
-    return make_frame({f"k = {k}": labels for k, labels in report.partitions.items()})
+    choices: Mapping[str, NClustersChoice]
+    choice: NClustersChoice = field(repr=False)
+    metrics: ClusteringComparison = field(repr=False)
+    comparison: ClusteringComparison = field(repr=False)
+    stability: NClustersChoice = field(repr=False)
+    external: tuple[Any, ...] | None = field(repr=False)
+    partitions: dict[int, np.ndarray] = field(repr=False)
 
+    def _write_verdict(self) -> list[str]:
+        return [*write_problems(self), write_choice(self.choices)]
 
-CLUSTERING = Layout(
-    title="Clustering report",
-    verdict=_write_verdict,
-    facts=write_facts,
-    sections=(show_clusters, show_rules, show_numbers, show_indices),
-    about=("clusterer", "n_samples", "n_features", "n_clusters", "choices"),
-    records=("rows",),
-    computed={"rows": list_rows},
-    main_part="rows",
-    row_name="n_clusters",
-    plot=_plot,
-    predictions=_frame_partitions,
-)
+    def _list_rows(self) -> list[dict[str, Any]]:
+        comparison, choice, stability = self.comparison, self.choice, self.stability
+        columns: dict[str, Any] = {
+            "n_clusters": stability.candidates,
+            "n_found": comparison.n_clusters,
+        }
+        columns |= zip(comparison.indices, comparison.values.T, strict=True)
+        columns |= {
+            PREDICTION_STRENGTH: stability.values,
+            "standard_error": stability.standard_errors,
+            "reference": stability.reference_values,
+            "reference_standard_error": stability.reference_standard_errors,
+            "limit": stability.limits,
+            "silhouette_reference": choice.reference_values,
+            "silhouette_limit": choice.limits,
+            "front": comparison.front,
+            "chosen": stability.candidates == self.n_clusters,
+        }
+        cells = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
+        rows = [dict(zip(columns, row, strict=True)) for row in cells]
+        for row, indices in zip(rows, self.external or (), strict=False):
+            row["external"] = indices.to_dict()
+        return rows
+
+    @property
+    def predictions(self) -> DataFrame:
+        """A column of labels for each number of clusters as a data frame; requires pandas."""
+        return make_frame({f"k = {k}": labels for k, labels in self.partitions.items()})
+
+    def plot(self, ax: Any = None) -> StabilityDisplay:
+        """Draw the stability of each number of clusters; requires matplotlib."""
+        return StabilityDisplay.from_result(self.stability, ax=ax)

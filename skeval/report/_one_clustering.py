@@ -7,7 +7,7 @@ which the report of several numbers of clusters shares.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from textwrap import shorten
 from typing import Any
@@ -35,11 +35,11 @@ from skeval.cluster._stability import (
 from skeval.metrics.cluster import dbcv_score, external_indices
 from skeval.report._data_checks import warn_of_points
 from skeval.report._page import Figure, Section, Table, list_grave
-from skeval.report._report import Layout, Report, write_estimator
+from skeval.report._report import Report, write_estimator
 from skeval.report._sections import MAX_POINTS
 from skeval.utils import _checks
 from skeval.utils._checks import StructureReference
-from skeval.utils._text import count, make_frame, write_pvalue, write_with_spread
+from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
 
 N_NEIGHBORS = 10
 MAX_FACT = 300  # characters
@@ -110,25 +110,26 @@ def evaluate_as_is(
             **run,
         )
         warnings += filter(None, [structure.caution])
-    results = {
-        "answer": stability,
-        "estimates": {} if halves is None else {"halves": halves},
-        "n_clusters": len(names),
-        "noise_share": float(np.mean(labels == NOISE)),
-        "dbcv": np.nan if structure is None else structure.statistic,
-        "pvalue": np.nan if structure is None else structure.pvalue,
-        "indices": values,
-        "stability": stability,
-        "halves": halves,
-        "structure": structure,
-        "labels": labels,
-        "external": None if labels_true is None else external_indices(labels_true, labels),
-        "shown": shown,
-        "n_samples": X.shape[0],
-        "n_features": None if of_pairs else X.shape[1],
-        "clusterer": write_estimator(clusterer),
-    }
-    return Report(AS_IS, results, tuple(warnings), seed)
+    return OneClusteringReport(
+        answer=stability,
+        estimates={} if halves is None else {"halves": halves},
+        n_clusters=len(names),
+        noise_share=float(np.mean(labels == NOISE)),
+        dbcv=np.nan if structure is None else structure.statistic,
+        pvalue=np.nan if structure is None else structure.pvalue,
+        indices=values,
+        stability=stability,
+        halves=halves,
+        structure=structure,
+        labels=labels,
+        external=None if labels_true is None else external_indices(labels_true, labels),
+        shown=shown,
+        n_samples=X.shape[0],
+        n_features=None if of_pairs else X.shape[1],
+        clusterer=write_estimator(clusterer),
+        warnings=tuple(warnings),
+        seed=seed,
+    )
 
 
 def measure_density(X: Any, labels: np.ndarray) -> float:
@@ -140,13 +141,13 @@ def measure_density(X: Any, labels: np.ndarray) -> float:
     return value if np.isfinite(value) else -1.0
 
 
-def write_problems(report: Any) -> list[str]:
+def write_problems(report: ClustererReport) -> list[str]:
     """Return the serious problems of the table in a sentence, if there are any."""
     grave = list_grave(report.warnings)
     return [f"Do not rely on these clusters: {'; '.join(grave)}."] if grave else []
 
 
-def _write_verdict_as_is(report: Any) -> list[str]:
+def _write_verdict_as_is(report: OneClusteringReport) -> list[str]:
     """Return the serious problems of the table, and the clusters with their stability."""
     if not report.n_clusters:
         return [*write_problems(report), "No clusters: all samples are noise."]
@@ -160,14 +161,7 @@ def _write_verdict_as_is(report: Any) -> list[str]:
     return [*write_problems(report), f"{text}; {n_stable} of {report.n_clusters} {verb} stable."]
 
 
-def write_facts(report: Any) -> list[str]:
-    """Return the clusterer and the size of the data."""
-    clusterer = shorten(report.clusterer, MAX_FACT, placeholder=" …")
-    columns = "distances" if report.n_features is None else count(report.n_features, "feature")
-    return [clusterer, f"{report.n_samples} samples, {columns}"]
-
-
-def show_labels_as_is(report: Any) -> Section:
+def show_labels_as_is(report: OneClusteringReport) -> Section:
     """Return the section of the clusters, their sizes and their stability."""
     stability, figures = report.stability, []
     if stability is None:
@@ -204,7 +198,7 @@ def show_labels_as_is(report: Any) -> Section:
     return Section("The clusters", figures=figures, tables=[table])
 
 
-def show_numbers_as_is(report: Any) -> Section:
+def show_numbers_as_is(report: OneClusteringReport) -> Section:
     """Return the section of the indices of the clustering."""
     values = {"share of noise": report.noise_share, "DBCV (larger)": report.dbcv}
     for name, value in report.indices.items():
@@ -225,26 +219,62 @@ def show_numbers_as_is(report: Any) -> Section:
     return Section("All numbers", sentences=sentences, tables=[Table(caption, ["", "value"], rows)])
 
 
-def _list_clusters(report: Any) -> list[dict[str, Any]]:
-    """Return one row for each cluster."""
-    if report.stability is None:
-        return []
-    return list(report.stability.to_frame().reset_index().to_dict("records"))
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ClustererReport(Report):
+    """Report of a clusterer."""
+
+    answer: Any = field(repr=False)
+    clusterer: str
+    n_features: int | None
+    n_clusters: int
+    shown: ShownClusters | None = field(repr=False)
+
+    @property
+    def title(self) -> str:
+        """Heading of the page."""
+        return "Clustering report"
+
+    @property
+    def facts(self) -> list[str]:
+        """The clusterer and the size of the data."""
+        clusterer = shorten(self.clusterer, MAX_FACT, placeholder=" …")
+        columns = "distances" if self.n_features is None else count(self.n_features, "feature")
+        return [clusterer, f"{self.n_samples} samples, {columns}"]
 
 
-AS_IS = Layout(
-    title="Clustering report",
-    verdict=_write_verdict_as_is,
-    facts=write_facts,
-    sections=(show_labels_as_is, show_numbers_as_is),
-    about=("clusterer", "n_samples", "n_features", "n_clusters", "noise_share", "dbcv", "pvalue"),
-    records=("rows", "indices", "halves", "structure", "external"),
-    computed={"rows": _list_clusters},
-    main_part="rows",
-    row_name="cluster",
-    plot=lambda report, ax: report.stability.plot(ax),
-    predictions=lambda report: make_frame({"cluster": report.labels}),
-)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class OneClusteringReport(ClustererReport):
+    """Report of a clustering without a number of clusters."""
+
+    SECTIONS = (show_labels_as_is, show_numbers_as_is)
+    MAIN_TABLE = "rows", "cluster"
+
+    noise_share: float
+    dbcv: float
+    pvalue: float
+    indices: dict[str, float]
+    stability: Any = field(repr=False)
+    halves: Any
+    structure: Any
+    external: Any
+    labels: np.ndarray = field(repr=False)
+
+    def _write_verdict(self) -> list[str]:
+        return _write_verdict_as_is(self)
+
+    def _list_rows(self) -> list[dict[str, Any]]:
+        if self.stability is None:
+            return []
+        return list(self.stability.to_frame().reset_index().to_dict("records"))
+
+    @property
+    def predictions(self) -> DataFrame:
+        """The cluster of each sample as a data frame; requires pandas."""
+        return make_frame({"cluster": self.labels})
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the stability of each cluster; requires matplotlib."""
+        return self.stability.plot(ax)
 
 
 # --- the picture of a clustering
@@ -291,7 +321,7 @@ def place_samples(X: Any, labels: np.ndarray | None, seed: int) -> ShownClusters
     return ShownClusters(labels, components, shares)
 
 
-def draw_clusters(shown: Any) -> Figure:
+def draw_clusters(shown: ShownClusters) -> Figure:
     """Return the figure of the samples in a plane."""
     n_clusters = len(np.unique(shown.labels))
     return Figure(
@@ -306,7 +336,7 @@ MARKERS = "o^sDvP*X"
 BACKGROUND = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
 
 
-def draw_map(shown: Any, ax: Any) -> None:
+def draw_map(shown: ShownClusters, ax: Any) -> None:
     """Draw the samples on two principal components, with a marker and number for each cluster.
 
     Large samples are thinned, because dense points cannot be distinguished.

@@ -71,6 +71,31 @@ def list_grave(warnings: Iterable[Caution]) -> list[str]:
     return list(dict.fromkeys(filter(None, headlines)))
 
 
+@dataclass(frozen=True)
+class CheckResult(_text.ShownAsText):
+    """Result of a check of the data, of the model or of its estimates.
+
+    Attributes
+    ----------
+    code : str
+        Code of the check, as in its warnings and in `ignore`.
+    title : str
+        Title of the warning.
+    severity : {"note", "serious"}
+        "serious" if the error must not be reported when the check fails.
+    outcome : {"passed", "note", "serious", "not applicable", "not run", "ignored"}
+        "note" and "serious" are warnings.
+    text : str
+        The warning, or why the check was not run.
+    """
+
+    code: str
+    title: str
+    severity: str
+    outcome: str
+    text: str = ""
+
+
 Cell = str | float | ConfidenceInterval
 """Cell of a table."""
 
