@@ -13,7 +13,7 @@ from skeval._inference.estimate import ConfidenceInterval, Results
 from skeval._resampling.sampling_units import UnitKind
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_scores
 from skeval.model_selection._pair_tests import correct, time_blocks
-from skeval.report._findings import judge
+from skeval.report._findings import ScoredReport, judge
 from skeval.report._page import (
     Caution,
     CheckResult,
@@ -224,7 +224,7 @@ def _compare_many(report: ComparisonReport) -> list[str]:
 def show_side_by_side(report: ComparisonReport) -> Section:
     """Return the section of errors and metrics, with one row per system."""
     # metrics that some of the systems have
-    first, noun, level = report.first, _name_system(report), write_level(report)
+    first, noun, level = report.first, _name_system(report), write_level(report.first)
     available = {name for one in report.reports.values() for name in find_main_metrics(one)}
     named = "error" if noun == "estimator" else first.answer.name
     named = ROOT if first.answer.loss == "squared" else named
@@ -248,7 +248,7 @@ def show_side_by_side(report: ComparisonReport) -> Section:
 
 def show_pairs(report: ComparisonReport) -> Section | None:
     """Return the section of the differences of all pairs, or of the ranks of many systems."""
-    comparison, level = report.comparison, write_level(report)
+    comparison, level = report.comparison, write_level(report.first)
     if comparison is None:
         return None
     differences, noun = comparison.differences, _name_system(report)
@@ -293,7 +293,13 @@ def show_subgroups(report: ComparisonReport) -> Section | None:
         for name in next(iter(by_system.values()))
         for system, estimate in ((system, one[name]) for system, one in by_system.items())
     ]
-    head = ["subgroup", "samples", _name_system(report), first.answer.name, write_level(report)]
+    head = [
+        "subgroup",
+        "samples",
+        _name_system(report),
+        first.answer.name,
+        write_level(report.first),
+    ]
     caption = f"The {first.answer.name} of each in each subgroup."
     table = Table(caption, head, rows, left=(0, 2, 4))
     return Section("By subgroup", tables=[table], in_summary=True)
@@ -314,7 +320,8 @@ class ComparisonReport(Report):
 
     answer: Comparison | None = field(repr=False)
     reports: dict[str, Any]
-    comparison: Comparison | None
+    comparison: Any
+    """`Comparison`, or None if fits failed or there is a single test set."""
     metrics: dict[str, Any] = field(repr=False)
     subgroups: dict[str, Any] | None
     confidence_level: float
@@ -394,7 +401,7 @@ def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
         yield Caution(code, text, headline)
 
 
-def compare_reports(reports: Mapping[str, Report]) -> Comparison | None:
+def compare_reports(reports: Mapping[str, ScoredReport]) -> Comparison | None:
     """Compare all pairs by the mean losses of the test sets; None if not possible."""
     first = next(iter(reports.values()))
     loss, level = first.answer.loss, first.confidence_level
@@ -412,7 +419,7 @@ def compare_reports(reports: Mapping[str, Report]) -> Comparison | None:
     return replace(comparison, scoring=scoring, n_samples=first.n_samples)
 
 
-def _compare_in_time(reports: Mapping[str, Report], scoring: str) -> Comparison | None:
+def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Comparison | None:
     """Compare all pairs by blocks of time; None if a fit failed."""
     predictions = [report.out_of_fold for report in reports.values()]
     tests = np.array(
@@ -438,7 +445,7 @@ def _compare_in_time(reports: Mapping[str, Report], scoring: str) -> Comparison 
         )
 
 
-def _score_test_sets(report: Report) -> np.ndarray:
+def _score_test_sets(report: ScoredReport) -> np.ndarray:
     """Return the score of each test set, nan if the fit failed; larger is better."""
     predictions, n_fits = report.out_of_fold, report.out_of_fold.n_fits
     sizes = np.bincount(predictions.fit, minlength=n_fits)

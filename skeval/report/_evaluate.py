@@ -299,7 +299,7 @@ def evaluate(
             own_checks=tuple(checks),
         )
     # the main estimates on the same folds, then all other parts of each estimator
-    reports: dict[str, Report] = {}
+    reports: dict[str, EvaluationReport] = {}
     with tallied_warnings():
         evaluations = estimate_mains(choose_folds(tasks, cv, clock), clock)
         for name, evaluation in evaluations.items():
@@ -309,7 +309,7 @@ def evaluate(
             own = clock.share(len(evaluations) - len(reports))
             reports[name] = _report_one(evaluation, estimators[name], own)
             clock.stopped = own.stopped
-    report = reports[name]
+    report: Report = reports[name]
     if several:
         report = join_reports(reports, compare_reports(reports), seed)
     if clock.stopped:
@@ -369,7 +369,9 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     if rare is not None:
         interval = metrics[rare.metric].confidence_interval(1 - _findings.ALPHA)
         better = interval.low > rare.chance
-    judged = JudgedEvaluation(**vars(evaluation), better=better, metric=rare and rare.metric)
+    judged = JudgedEvaluation(
+        **vars(evaluation), better=better, metric=None if rare is None else rare.metric
+    )
     # the other estimates and the tests
     finished = run_parts(judged, clock)
     cautions = clock.finish(_warn, judged, finished, metrics, clock)
@@ -459,7 +461,7 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
         if answer.loss == "zero_one":
             metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
         hard = _findings.find_hard_samples(predictions, _arguments.name_rows(inputs.X), rare)
-    subgroups = measure_subgroups(evaluation, rare and rare.metric)
+    subgroups = measure_subgroups(evaluation, None if rare is None else rare.metric)
     earlier = find_earlier(evaluation)
     return {
         "loss": "zero_one" if answer.loss == "hamming" else loss.name,
@@ -583,7 +585,8 @@ def _name_estimates(report: EvaluationReport) -> dict[str, Estimate]:
     """Return all estimates by name, the main estimate first, perturbation last."""
     intervals = report.perturbation or ()
     perturbed = {_sentences.PERTURBED[one.extra.statistic]: one for one in intervals}
-    return {f"main estimate ({report.answer.method})": report.answer} | report.estimates | perturbed
+    main = {f"main estimate ({report.answer.method})": report.answer}
+    return main | dict(report.estimates) | perturbed
 
 
 def show_estimates(report: EvaluationReport) -> Section:
@@ -706,7 +709,10 @@ def show_selection(report: EvaluationReport) -> Section | None:
     ]
     if stability is not None:
         # the features that were selected most often
-        options = {"feature_names": report.candidate_names, "n_top": _sections.MAX_ROWS}
+        options: dict[str, Any] = {
+            "feature_names": report.candidate_names,
+            "n_top": _sections.MAX_ROWS,
+        }
         figures.append(
             Figure(
                 partial(SelectionFrequencyDisplay.from_result, stability, **options),

@@ -182,7 +182,7 @@ def evaluate_predictions(
             )
         rare = results["rare_class"]
         subgroups = _arguments.measure_slices(
-            parsed, by, groups, weight, confidence_level, rare and rare.metric
+            parsed, by, groups, weight, confidence_level, None if rare is None else rare.metric
         )
     # the report
     answer, scored = results["answer"], results["out_of_fold"]
@@ -194,7 +194,7 @@ def evaluate_predictions(
         confidence_level=float(confidence_level),
         loss=parsed.loss,
         subgroups=subgroups,
-        less_the_rest=subgroups and subgroups.less_the_rest,
+        less_the_rest=None if subgroups is None else subgroups.less_the_rest,
         kind=parsed.kind,
         positive=parsed.positive,
         seed=seed,

@@ -255,7 +255,7 @@ def find_misranked(predictions: Predictions, index: Any) -> HardSamples:
     wrong = misranked / np.maximum(pairs, 1)
     hard = np.flatnonzero(wrong > 0.5)
     hard = hard[np.argsort(-wrong[hard], kind="stable")]
-    labels = np.array([str(label) for label in target.classes.tolist()])
+    labels = np.array([str(label) for label in np.asarray(target.classes).tolist()])
     return HardSamples(
         sample=hard,
         name=name_samples(hard, index, n),
@@ -647,7 +647,7 @@ class ScoredReport(Report):
     metrics: Results
     confusion: ConfusionRates | None
     subgroups: Results | None
-    less_the_rest: Results | None
+    less_the_rest: Mapping[Any, Estimate] | None
     hard_samples: HardSamples | None
     out_of_fold: Predictions = field(repr=False)
     permutation: Test | None = field(default=None, repr=False)
@@ -689,7 +689,8 @@ def _relate_metric(report: ScoredReport, metric: Estimate, chance: float) -> str
     A held-out sample moves the model away from itself, so that a model of noise is below chance on
     average. Out-of-fold predictions are therefore never called worse.
     """
-    relation = _relate(*metric.confidence_interval(1 - ALPHA), chance)
+    low, high = metric.confidence_interval(1 - ALPHA)
+    relation = _relate(low, high, chance)
     return "open" if relation == "worse" and report.out_of_fold.n_fits else relation
 
 

@@ -19,7 +19,7 @@ from importlib import import_module
 from inspect import signature
 from os import PathLike
 from textwrap import shorten
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import joblib
 import numpy as np
@@ -153,6 +153,10 @@ class Report(Mapping[str, Any]):
     date: str = field(default="", repr=False)
 
     __hash__, __eq__ = object.__hash__, object.__eq__
+
+    if TYPE_CHECKING:  # functions return one of several kinds, which have further fields
+
+        def __getattr__(self, name: str) -> Any: ...
 
     @property
     def _entries(self) -> Mapping[str, Any]:
@@ -528,7 +532,7 @@ def add_run(report: Report, function: str, arguments: dict[str, Any]) -> Report:
         key: add_run(one, function, arguments | {name: systems[key]})
         for key, one in report.reports.items()
     }
-    return replace(report, reports=reports, **run)
+    return replace(report, reports=reports, **run)  # type: ignore[call-arg]
 
 
 def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[str, Any]:

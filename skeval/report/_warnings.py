@@ -306,7 +306,8 @@ def warn_of_outputs(predictions: Predictions) -> Iterator[Caution]:
     """Warn about few groups, and about constant, rare and unused labels of several outputs."""
     yield from warn_of_few_groups(predictions)
     target, names = predictions.target, np.array(predictions.target.outputs)
-    if any(classes.tolist() != [0, 1] for classes in target.output_classes or ((),)):
+    indicators = [classes.tolist() == [0, 1] for classes in target.output_classes]
+    if not (indicators and all(indicators)):
         return
     # labels without variation, without predictions, and with few samples
     varied = np.ptp(target.codes, axis=0) > 0

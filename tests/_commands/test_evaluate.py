@@ -43,7 +43,6 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
         y,
         cv=2,
         include=PARTS,
-        n_bootstraps=5,
         n_permutations=5,
         confidence_level=0.9,
         feature_names=names,

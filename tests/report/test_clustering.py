@@ -148,7 +148,7 @@ def test_the_verdict_weighs_all_rules(report, chosen, others, start, end):
         name: replace(report.choices[name], n_clusters=k)
         for name, k in zip(names, others, strict=True)
     }
-    verdict = replace(report, results=report.results | {"choices": choices}).verdict
+    verdict = replace(report, choices=choices).verdict
     assert verdict.startswith(start)
     assert f"; {end}" in verdict
 
