@@ -443,6 +443,7 @@ def _warn(
         cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
         cautions += _warnings.check_fitted_before(inputs, evaluation.seed, clock.allows)
     cautions += finished.cautions
+    cautions += _warnings.warn_of_pure_groups(predictions, finished.results["permutation"])
     main = evaluation.estimate
     return cautions + list(_warnings.check_estimates(finished.estimates, main, units.kind))
 
@@ -688,7 +689,7 @@ def show_permutation(report: EvaluationReport) -> Section | None:
     runs = count(test.n_resamples, "run")
     return Section(
         f"Shuffled labels scored as well in {test.n_exceedances} of {runs}",
-        sentences=[_sentences.write_permutation(test)],
+        sentences=[_sentences.write_permutation(test, report.out_of_fold)],
         explains=explains,
         figures=[figure],
     )
@@ -868,7 +869,8 @@ class EvaluationReport(_findings.ScoredReport):
         """Yield the sentences on the permutation test, with their references."""
         if self.permutation is not None:
             n_most = self.settings.get("n_permutations", "")
-            yield from _sentences.describe_permutation(self.permutation, n_most)
+            test, predictions = self.permutation, self.out_of_fold
+            yield from _sentences.describe_permutation(test, predictions, n_most)
 
     def to_methods(self) -> str:
         """Return a paragraph for the methods section, with references."""

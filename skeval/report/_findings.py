@@ -566,6 +566,13 @@ def is_perfect(predictions: Predictions, metrics: Mapping[str, Any]) -> bool:
     return bool(wrong.mean() < MAX_PERFECT)
 
 
+def count_mixed_groups(predictions: Predictions) -> int:
+    """Return the number of groups with several labels."""
+    labels = np.unique(predictions.target.codes, axis=0, return_inverse=True)[1].reshape(-1)
+    pairs = np.unique(np.column_stack([predictions.cases.unit, labels]), axis=0)
+    return int(np.sum(np.bincount(pairs[:, 0]) > 1))
+
+
 def judge_permutation(test: Test | None) -> tuple[str, str]:
     """Return the result of a permutation test at 5 %, and its P-value as text.
 

@@ -60,6 +60,11 @@ class Caution(str):
         self.code, self.headline = code, headline
         return self
 
+    @property
+    def severity(self) -> str:
+        """Whether the error must not be reported: "serious", else "note"."""
+        return "serious" if self.headline else "note"
+
     def __getnewargs__(self) -> tuple[Any, ...]:
         """Support copies and pickles."""
         return self.code, str(self), self.headline
@@ -72,28 +77,26 @@ def list_grave(warnings: Iterable[Caution]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class CheckResult(_text.ShownAsText):
-    """Result of a check of the data, of the model or of its estimates.
+class CheckResult:
+    """Outcome of a check of the data, of the model or of its estimates.
 
     Attributes
     ----------
-    code : str
-        Code of the check, as in its warnings and in `ignore`.
-    title : str
-        Title of the warning.
-    severity : {"note", "serious"}
-        "serious" if the error must not be reported when the check fails.
+    code, title : str
+        Name of the check, as in `ignore` and in its warnings, and its title.
     outcome : {"passed", "note", "serious", "not applicable", "not run", "ignored"}
-        "note" and "serious" are warnings.
-    text : str
-        The warning, or why the check was not run.
+        Notes and serious outcomes are warnings.
+    evidence : str
+        What was found, or why the check was not run.
+    advice : str
+        Full sentences.
     """
 
     code: str
     title: str
-    severity: str
     outcome: str
-    text: str = ""
+    evidence: str = ""
+    advice: str = ""
 
 
 Cell = str | float | ConfidenceInterval

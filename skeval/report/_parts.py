@@ -467,7 +467,8 @@ def _permute(evaluation: JudgedEvaluation) -> list[Test]:
         # scikit-learn's Brier score supports 0 and 1 only
         score = partial(_mean_loss, loss=loss, classes=target.classes)
         scoring = make_scorer(score, greater_is_better=False, response_method=loss.response)
-    exchange = draw_orders(target.y, inputs.groups, root)
+    with ignored_warnings(UserWarning, r"\d+ of \d+ groups have"):  # the report warns
+        exchange = draw_orders(target.y, inputs.groups, root)
     alpha = ALPHA if evaluation.include == "auto" else None
     n_most = evaluation.n_permutations
     with ignored_warnings(UserWarning, "The least populated class"):  # the report has a note

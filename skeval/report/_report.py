@@ -468,8 +468,7 @@ def _make_plain(value: Any) -> Any:
     """Return a result, or nested results, as plain Python objects."""
     # warnings, results, and containers of them
     if isinstance(value, Caution):
-        severity = "serious" if value.headline else "note"
-        return {"code": value.code, "severity": severity, "text": str(value)}
+        return {"code": value.code, "severity": value.severity, "text": str(value)}
     if hasattr(value, "to_records"):
         return value.to_records()
     if hasattr(value, "to_dict"):

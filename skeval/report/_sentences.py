@@ -14,6 +14,7 @@ import numpy as np
 
 from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.plans import DEFAULT_FOLDS
+from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
@@ -23,6 +24,7 @@ from skeval.report._findings import (
     Judgment,
     RareClass,
     ScoredReport,
+    count_mixed_groups,
     find_better_metric,
     is_above_zero,
     judge,
@@ -282,7 +284,7 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
 
 BASELINE_TITLES = {
     "same": "Same as the baseline: ",
-    "open": "Not better than the baseline: ",
+    "open": "Not shown to beat the baseline: ",
     "worse": "Worse than the baseline: ",
     "untested": "Not compared with the baseline: ",
 }
@@ -383,7 +385,7 @@ def write_interruption(where: str) -> str:
     )
 
 
-def write_permutation(test: Test) -> str:
+def write_permutation(test: Test, predictions: Predictions) -> str:
     """Return the result of the permutation test; with groups, also which labels were permuted."""
     early = test.stopped and test.pvalue > ALPHA  # its value is imprecise
     chance = f"P > {ALPHA:g} (stopped early)" if early else say_pvalue(test.pvalue)
@@ -394,7 +396,7 @@ def write_permutation(test: Test) -> str:
     )
     if not test.exchanged:
         return result
-    return f"{result} {describe_exchange(test)}."
+    return f"{result} {describe_exchange(test, predictions)}."
 
 
 def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
@@ -630,7 +632,9 @@ def _list_methods(report: Any, names: list[str]) -> Iterator[tuple[str, str]]:
         yield "The false discovery rate was controlled across subgroups", DISCOVERY
 
 
-def describe_permutation(test: Test, n_most: int | str) -> Iterator[tuple[str, str]]:
+def describe_permutation(
+    test: Test, predictions: Predictions, n_most: int | str
+) -> Iterator[tuple[str, str]]:
     """Yield the sentences on a permutation test, which may have stopped before `n_most`."""
     text, work = f"with {test.n_resamples} permutations of the labels", ""
     if test.stopped:
@@ -638,11 +642,16 @@ def describe_permutation(test: Test, n_most: int | str) -> Iterator[tuple[str, s
         text, work = f"{text}stopped after {test.n_resamples})", SEQUENTIAL
     yield f"The whole procedure was tested {text}", work
     if test.exchanged:
-        yield describe_exchange(test), ""
+        yield describe_exchange(test, predictions), ""
 
 
-def describe_exchange(test: Test) -> str:
+def describe_exchange(test: Test, predictions: Predictions) -> str:
     """Describe the labels that a permutation test exchanges, and the hypothesis it tests."""
-    moved = {"within groups": "within groups", "whole groups": "between groups as a whole"}
-    labels = moved.get(test.exchanged, f"as {test.exchanged}")
+    n_groups = predictions.cases.n_groups
+    if test.exchanged == "within groups" and n_groups is not None:
+        mixed = count_mixed_groups(predictions)
+        moved = f"within groups ({mixed} of {n_groups} groups have several labels and contribute)"
+        return f"Labels were exchanged {moved}, which tests whether {test.null_hypothesis}"
+    whole = test.exchanged == "whole groups"
+    labels = "between groups as a whole" if whole else f"as {test.exchanged}"
     return f"Labels were exchanged {labels}, which tests whether {test.null_hypothesis}"

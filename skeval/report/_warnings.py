@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from skeval._adapters.fits import fit_plan
-from skeval._inference.estimate import Estimate, Results
+from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.intervals import MIN_GROUPS, normal_quantile
 from skeval._resampling.fit_request import decides_by_pairs, find_response_method
 from skeval._resampling.inputs import Inputs
@@ -24,7 +24,7 @@ from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import UnitKind
 from skeval.report._arguments import ParsedPredictions, count_columns
-from skeval.report._findings import list_never_predicted
+from skeval.report._findings import count_mixed_groups, list_never_predicted
 from skeval.report._page import Caution, CheckResult, list_few
 from skeval.report._sentences import name_metric, write_amount
 from skeval.utils._checks import check_option, repetition_rng, root_seed
@@ -57,6 +57,7 @@ CHECKS = {
     "fitted-before": "Model fitted before",
     "undetermined": "Undetermined least squares",
     "overfitting": "Training error too low",
+    "single-label-groups": "Groups with a single label",
     "632": ".632+ too low",
     "two-answers": "Two estimates disagree",
     "wide": "Wide interval",
@@ -92,11 +93,14 @@ def list_checks(
     results, first = [], {one.code: one for one in reversed(cautions)}
     own = {name_check(check): name_check(check).replace("-", " ") for check in own_checks}
     for code, title in (CHECKS | own).items():
-        caution = first.get(code, "")
-        severity = "serious" if getattr(caution, "headline", "") else "note"
-        outcome = "ignored" if code in ignored else severity if caution else "passed"
-        title = caution.partition(":")[0] if ":" in caution else title
-        results.append(CheckResult(code, title, severity, outcome, str(caution)))
+        if code in ignored or code not in first:
+            outcome = "ignored" if code in ignored else "passed"
+            results.append(CheckResult(code, title, outcome))
+            continue
+        # the title of the warning, then its text
+        caution = first[code]
+        title, _, text = caution.partition(": ") if ": " in caution else (title, "", caution)
+        results.append(CheckResult(code, title, caution.severity, text))
     return tuple(results)
 
 
@@ -336,6 +340,19 @@ def warn_of_outputs(predictions: Predictions) -> Iterator[Caution]:
             f"Rare labels: fewer than {MIN_OF_CLASS} samples have, or lack, "
             f"{', '.join(few[:5])}. Metrics of these labels, and averages over labels, are "
             "imprecise: report them with their intervals.",
+        )
+
+
+def warn_of_pure_groups(predictions: Predictions, test: Test | None) -> Iterator[Caution]:
+    """Warn about groups that do not contribute to a permutation test within groups."""
+    mixed, n_groups = count_mixed_groups(predictions), predictions.cases.n_groups or 0
+    if test is not None and test.exchanged == "within groups" and mixed < n_groups:
+        yield Caution(
+            "single-label-groups",
+            f"Groups with a single label: {n_groups - mixed} of {n_groups} groups. The permutation "
+            f"test shuffles labels within groups, so only the other {mixed} contribute, and "
+            "differences between groups are not tested. To test these, leave out the groups with "
+            "several labels.",
         )
 
 

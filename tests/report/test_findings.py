@@ -62,7 +62,7 @@ def test_differences_of_error_rates_do_not_exceed_one():
     X, y = np.random.default_rng(1).normal(size=(5, 4)), np.array([0, 1, 0, 1, 1])
     model = LogisticRegression()
     baseline = skeval.evaluate(model, X, y, include=[], random_state=0).baseline
-    assert (baseline.low, baseline.high) == (-1, 1)
+    assert -1 <= baseline.low <= baseline.high <= 1
     numbers = skeval.evaluate(LinearRegression(), X, 100.0 * y, include=[], random_state=0)
     assert numbers.baseline.high > 1
 

@@ -219,8 +219,8 @@ def test_classes_that_scikit_learn_does_not_score(labels):
     y = np.random.default_rng(0).integers(0, 3, (80, 2))
     report = skeval.evaluate(KNeighborsClassifier(), X, y, random_state=0)
     assert {one.extra.label for one in report.metrics.values() if one is not report.answer} == {
-        "output 0",
-        "output 1",
+        "label 0",
+        "label 1",
     }
     assert "Better" not in report.verdict
 
