@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn import metrics as sk
 
 from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._inference.intervals import mirrored
@@ -599,14 +598,8 @@ def _read_columns(
 
 # --- predictions of several labels per sample
 
-AVERAGED = {
-    "precision": sk.precision_score,
-    "recall": sk.recall_score,
-    "f1": sk.f1_score,
-    "roc_auc": sk.roc_auc_score,
-    "average_precision": sk.average_precision_score,
-}
-"""Metrics of each label, which are averaged over the labels."""
+OF_LABELS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+"""Metrics of each label, whose mean over the labels is shown as well."""
 
 
 class ParsedLabels(NamedTuple):
@@ -662,25 +655,25 @@ class ParsedLabels(NamedTuple):
         true, metrics = self.target.codes, {answer.name: answer}
         varied, options = np.ptp(true, axis=0) > 0, {"groups": groups, "sample_weight": weight}
 
-        def measure(name: str, label: str | None, metric: Any, *arrays: np.ndarray) -> None:
+        def measure(key: str, metric: str, label: str | None, *arrays: np.ndarray) -> None:
             one = metric_interval(metric, *arrays, confidence_level=confidence_level, **options)
-            key = name if label is None else f"{name}, {label}"
-            metrics[key] = replace(one, name=key, extra=MetricExtra(metric=name, label=label))
+            extra = MetricExtra(metric=metric, label=label)
+            metrics[key] = replace(one, name=key, extra=extra)
 
         right = np.all(true == self.predicted, axis=1)
-        measure("exact match", None, sk.accuracy_score, np.ones(len(right), dtype=bool), right)
-        for name, function in AVERAGED.items():
+        measure("exact match", "accuracy", None, np.ones(len(right), dtype=bool), right)
+        for name in OF_LABELS:
             ranked = name in ("roc_auc", "average_precision")
             if ranked and self.kind == "labels":
                 continue
-            judged = self.response if ranked else self.predicted
-            # averages over the labels for which the metric is defined
-            chosen = varied if ranked else varied | True
+            # the mean over the labels for which the metric is defined
+            judged, chosen = (self.response, varied) if ranked else (self.predicted, varied | True)
             if chosen.sum() > 1:
-                macro = partial(function, average="macro")
-                measure(f"{name}_macro", None, macro, true[:, chosen], judged[:, chosen])
+                metric = name if ranked else f"{name}_macro"
+                measure(f"{name}_macro", metric, None, true[:, chosen], judged[:, chosen])
             for k in np.flatnonzero(varied):
-                measure(name, self.target.outputs[k], function, true[:, k], judged[:, k])
+                label = self.target.outputs[k]
+                measure(f"{name}, {label}", name, label, true[:, k], judged[:, k])
         return Results(metrics)
 
 
@@ -782,15 +775,6 @@ def measure_slices(
 
 
 def measure_named(predictions: Predictions, metric: str, confidence_level: float) -> Estimate:
-    """Return a metric under its display name; nan if it is undefined, as without a class."""
-    classes = np.bincount(predictions.target.codes, minlength=predictions.target.n_classes)
-    if np.all(classes > 0):
-        one = measure_metrics(predictions, confidence_level, metric)[metric]
-        return replace(one, name=name_metric(metric))
-    return Estimate(
-        name=name_metric(metric),
-        value=np.nan,
-        standard_error=np.nan,
-        method="out_of_fold",
-        n_samples=predictions.n_tested,
-    )
+    """Return a metric under its display name."""
+    one = measure_metrics(predictions, confidence_level, metric)[metric]
+    return replace(one, name=name_metric(metric))

@@ -61,7 +61,7 @@ from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
 from skeval.utils._compat import is_search
-from skeval.utils._text import DataFrame, count, write_number, write_spread
+from skeval.utils._text import count, write_number, write_spread
 
 Parts = str | Iterable[str]
 """Estimates to run: "auto", "all" or names."""
@@ -799,7 +799,7 @@ def show_tuning(report: EvaluationReport) -> Section | None:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class EvaluationReport(_findings.ScoredReport):
+class EvaluationReport(_sections.PredictionsPage):
     """Report of an estimator."""
 
     SECTIONS = (
@@ -847,19 +847,8 @@ class EvaluationReport(_findings.ScoredReport):
         """The target of the main interval, and where it may fail."""
         return _sentences.describe_interval(self)
 
-    def _write_verdict(self) -> list[str]:
-        return _sentences.write_verdict(self)
-
-    def _draw_main(self) -> Figure:
-        return _sections.draw_main(self)
-
     def _list_rows(self) -> list[Estimate]:
         return [self.answer, *self.estimates.values()]
-
-    @property
-    def predictions(self) -> DataFrame:
-        """One row for each out-of-fold prediction as a data frame; requires pandas."""
-        return _sections.frame_predictions(self)
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw all estimates of the error, the main estimate first; requires matplotlib."""
@@ -871,7 +860,3 @@ class EvaluationReport(_findings.ScoredReport):
             n_most = self.settings.get("n_permutations", "")
             test, predictions = self.permutation, self.out_of_fold
             yield from _sentences.describe_permutation(test, predictions, n_most)
-
-    def to_methods(self) -> str:
-        """Return a paragraph for the methods section, with references."""
-        return _sentences.write_methods({"": self})

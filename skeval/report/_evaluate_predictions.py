@@ -18,16 +18,15 @@ from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._metrics_of_predictions import measure_metrics
 from skeval.model_selection._threshold import measure_at, read_rule
-from skeval.report import _arguments, _findings, _sections, _sentences
+from skeval.report import _arguments, _findings, _sections
 from skeval.report._comparison import join_reports
-from skeval.report._findings import ScoredReport
-from skeval.report._page import Figure, Section
+from skeval.report._page import Section
 from skeval.report._report import Report, recorded
 from skeval.report._warnings import warn_of_outputs, warn_of_predictions
 from skeval.utils import _checks
 from skeval.utils._checks import PredictionKind, RandomStateLike
 from skeval.utils._compat import read_arrays
-from skeval.utils._text import DataFrame, name_label, write_ends, write_number
+from skeval.utils._text import name_label, write_ends, write_number
 
 
 @read_arrays
@@ -353,7 +352,7 @@ def show_calibration(report: PredictionsReport) -> Section | None:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class PredictionsReport(ScoredReport):
+class PredictionsReport(_sections.PredictionsPage):
     """Report of existing predictions."""
 
     SECTIONS = (
@@ -413,19 +412,8 @@ class PredictionsReport(ScoredReport):
             )
         return [*basis, f"{text}."]
 
-    def _write_verdict(self) -> list[str]:
-        return _sentences.write_verdict(self)
-
-    def _draw_main(self) -> Figure:
-        return _sections.draw_main(self)
-
     def _list_rows(self) -> Results:
         return self.metrics
-
-    @property
-    def predictions(self) -> DataFrame:
-        """One row for each prediction as a data frame; requires pandas."""
-        return _sections.frame_predictions(self)
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw the main metric, of all samples and of each subgroup; requires matplotlib."""
@@ -446,10 +434,6 @@ class PredictionsReport(ScoredReport):
             yield text, OPTIMISM
         elif cut is not None:
             yield f"Classes were predicted with a threshold of {cut['threshold'].value:.4g}", ""
-
-    def to_methods(self) -> str:
-        """Return a paragraph for the methods section, with references."""
-        return _sentences.write_methods({"": self})
 
 
 VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1466-7"

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from skeval._inference.areas import rank_scores
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.intervals import normal_quantile, size_from_weights, wilson_limits
 from skeval._inference.paired import MAX_LEVEL
@@ -243,16 +244,14 @@ def find_misranked(predictions: Predictions, index: Any) -> HardSamples:
     n, target, row = len(predictions.target), predictions.target, predictions.row
     positive = predictions.look_up(target.codes) == target.positive_code
     score = np.asarray(predictions.class_scores)[:, target.positive_code]
-    misranked, pairs = np.zeros(n), np.zeros(n)
+    wins, pairs = np.zeros(n), np.zeros(n)
     for fit in range(predictions.n_fits):
-        part = np.flatnonzero(predictions.fit == fit)
-        for own, sign in ((positive[part], -1), (~positive[part], 1)):
-            # samples of the other class on the wrong side, by their places among sorted scores
-            others, scores = np.sort(sign * score[part][~own]), sign * score[part][own]
-            below = np.searchsorted(others, scores, "left")
-            misranked[row[part][own]] += (below + np.searchsorted(others, scores, "right")) / 2
-            pairs[row[part][own]] += len(others)
-    wrong = misranked / np.maximum(pairs, 1)
+        part = predictions.fit == fit
+        own = positive[part]
+        ranked = rank_scores(own, score[part], np.ones(len(own)))
+        wins[row[part]] += ranked.find_wins(own)
+        pairs[row[part]] += np.where(own, *ranked.totals[::-1])
+    wrong = np.where(pairs > 0, 1 - wins / np.maximum(pairs, 1), 0)
     hard = np.flatnonzero(wrong > 0.5)
     hard = hard[np.argsort(-wrong[hard], kind="stable")]
     labels = np.array([str(label) for label in np.asarray(target.classes).tolist()])

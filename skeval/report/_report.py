@@ -176,34 +176,16 @@ class Report(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    # --- what a kind of report writes
-
-    @property
-    def title(self) -> str:
-        """Default heading of the page."""
-        raise NotImplementedError
-
-    @property
-    def facts(self) -> list[str]:
-        """Texts on the data and on what is evaluated."""
-        raise NotImplementedError
+    # --- a kind of report also has `title`, `facts`, `_write_verdict` and `_list_rows`
 
     @property
     def basis(self) -> list[str]:
         """Evidence for the verdict, in sentences."""
         return []
 
-    def _write_verdict(self) -> list[str]:
-        """Return the sentences of the verdict."""
-        raise NotImplementedError
-
     def _draw_main(self) -> Figure | None:
         """Return the figure below the headline."""
         return None
-
-    def _list_rows(self) -> Any:
-        """Return the rows of the main table."""
-        raise NotImplementedError
 
     @property
     def predictions(self) -> DataFrame:

@@ -7,7 +7,7 @@ predictions are out of fold (of an estimator), or existing ones (of a system).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -488,3 +488,26 @@ def tabulate_samples(
         rows.append((*cells, last[1](row["wrong"])) if last else cells)
     head = [*head, *([last[0]] if last else [])]
     return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
+
+
+# --- what all reports of scored predictions write
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PredictionsPage(ScoredReport):
+    """Verdict, main figure, predictions and methods of scored predictions."""
+
+    def _write_verdict(self) -> list[str]:
+        return _sentences.write_verdict(self)
+
+    def _draw_main(self) -> Figure:
+        return draw_main(self)
+
+    @property
+    def predictions(self) -> DataFrame:
+        """One row for each prediction as a data frame; requires pandas."""
+        return frame_predictions(self)
+
+    def to_methods(self) -> str:
+        """Return a paragraph for the methods section, with references."""
+        return _sentences.write_methods({"": self})

@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval.model_selection import EstimatesDisplay
-from skeval.report._one_clustering import ShownClusters, draw_map
+from skeval.report._evaluate_clusterer import ShownClusters, draw_map
 from skeval.report._sections import MAX_POINTS
 
 plt = pytest.importorskip("matplotlib.pyplot")
