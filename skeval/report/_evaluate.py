@@ -390,7 +390,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
         n_groups=predictions.cases.n_groups,
         class_sizes=_findings.count_classes(target),
         n_features=_arguments.count_columns(inputs.X),
-        positive=_sections.find_positive_class(target),
+        positive=_findings.find_positive_class(target),
         estimator=_report.write_estimator(estimator),
         estimator_name=_report.name_steps(estimator),
         seed=evaluation.seed,

@@ -179,7 +179,7 @@ def evaluate_predictions(
             results = _measure(
                 parsed, groups, weight, threshold, confidence_level, scoring, sampling, y_true
             )
-        rare = results["rare_class"]
+        rare = results.get("rare_class")
         subgroups = _arguments.measure_slices(
             parsed, by, groups, weight, confidence_level, None if rare is None else rare.metric
         )
@@ -267,10 +267,7 @@ def _measure_labels(
         "out_of_fold": scored,
         "threshold": parsed.threshold,
         "metrics": metrics,
-        "confusion": None,
-        "hard_samples": None,
         "baseline": _findings.make_baseline(scored, f"the {value} of each label", always),
-        "rare_class": None,
         "never_predicted": tuple(np.array(target.outputs)[never].tolist()),
         "class_sizes": dict(zip(target.outputs, target.codes.sum(axis=0).tolist(), strict=True)),
         "warnings": tuple(warn_of_outputs(scored)),

@@ -98,6 +98,12 @@ def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any,
     return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
 
 
+def find_positive_class(target: Target) -> Any:
+    """Return the positive of two classes."""
+    names = [] if target.classes is None else target.classes.tolist()
+    return names[target.positive_code] if len(names) == 2 else None
+
+
 def measure_confusion(predictions: Predictions, confidence_level: float) -> ConfusionRates | None:
     """Return the confusion matrix; None for regression, or without predicted labels."""
     classes = predictions.target.classes
@@ -189,8 +195,6 @@ def find_hard_samples(
     samples of data with a rare class are those that are ranked on the wrong side of most samples of
     the other class, if the area under the ROC curve decides.
     """
-    if rare is not None and rare.metric == "roc_auc" and predictions.target.n_classes == 2:
-        return find_misranked(predictions, index)
     n, target, row = len(predictions.target), predictions.target, predictions.row
     counts = np.bincount(row, minlength=n)
     times = np.maximum(counts, 1)
@@ -224,46 +228,39 @@ def find_hard_samples(
     place, votes = np.zeros(n, dtype=np.intp), np.zeros((len(hard), len(target.classes)))
     place[hard] = np.arange(len(hard))
     np.add.at(votes, (place[row[missed]], predictions.predicted[missed].astype(np.intp)), 1)
-    labels = np.array([str(label) for label in target.classes.tolist()])
+    labels, taken = (
+        np.array([str(label) for label in target.classes.tolist()]),
+        votes.argmax(axis=1),
+    )
+    # with a rare class, samples on the wrong side of most samples of the other class
+    if rare is not None and rare.metric == "roc_auc" and predictions.target.n_classes == 2:
+        wrong, suspect = find_misranked(predictions), np.zeros(n, dtype=bool)
+        hard = np.flatnonzero(wrong > 0.5)
+        hard = hard[np.argsort(-wrong[hard], kind="stable")]
+        always, taken = wrong > 0.5, 1 - target.codes[hard]
     return HardSamples(
         sample=hard,
         name=name_samples(hard, index, n),
         truth=labels[target.codes[hard]],
-        prediction=labels[votes.argmax(axis=1)],
+        prediction=labels[taken],
         wrong=wrong[hard],
         always=int(always.sum()),
         suspect=suspect[hard],
     )
 
 
-def find_misranked(predictions: Predictions, index: Any) -> HardSamples:
-    """Return the samples that are misranked in most pairs with the other class of their test set.
-
-    `wrong` is the fraction of these pairs, where ties count one half.
-    """
+def find_misranked(predictions: Predictions) -> np.ndarray:
+    """Return the share of misranked pairs of each sample with the other class of its test sets."""
     n, target, row = len(predictions.target), predictions.target, predictions.row
     positive = predictions.look_up(target.codes) == target.positive_code
     score = np.asarray(predictions.class_scores)[:, target.positive_code]
     wins, pairs = np.zeros(n), np.zeros(n)
     for fit in range(predictions.n_fits):
         part = predictions.fit == fit
-        own = positive[part]
-        ranked = rank_scores(own, score[part], np.ones(len(own)))
-        wins[row[part]] += ranked.find_wins(own)
-        pairs[row[part]] += np.where(own, *ranked.totals[::-1])
-    wrong = np.where(pairs > 0, 1 - wins / np.maximum(pairs, 1), 0)
-    hard = np.flatnonzero(wrong > 0.5)
-    hard = hard[np.argsort(-wrong[hard], kind="stable")]
-    labels = np.array([str(label) for label in np.asarray(target.classes).tolist()])
-    return HardSamples(
-        sample=hard,
-        name=name_samples(hard, index, n),
-        truth=labels[target.codes[hard]],
-        prediction=labels[1 - target.codes[hard]],
-        wrong=wrong[hard],
-        always=len(hard),
-        suspect=np.zeros(len(hard), dtype=bool),
-    )
+        ranked = rank_scores(positive[part], score[part], np.ones(part.sum()))
+        wins[row[part]] += ranked.find_wins(positive[part])
+        pairs[row[part]] += np.where(positive[part], *ranked.totals[::-1])
+    return np.asarray(np.where(pairs > 0, 1 - wins / np.maximum(pairs, 1), 0))
 
 
 def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Words:
@@ -648,13 +645,13 @@ class ScoredReport(Report):
     loss: str = field(repr=False)
     positive: Any
     baseline: Baseline | None
-    rare_class: RareClass | None
+    rare_class: RareClass | None = None
     never_predicted: tuple[str, ...]
     metrics: Results
-    confusion: ConfusionRates | None
+    confusion: ConfusionRates | None = None
     subgroups: Results | None
     less_the_rest: Mapping[Any, Estimate] | None
-    hard_samples: HardSamples | None
+    hard_samples: HardSamples | None = None
     out_of_fold: Predictions = field(repr=False)
     permutation: Test | None = field(default=None, repr=False)
     selection_bias: Estimate | None = field(default=None, repr=False)

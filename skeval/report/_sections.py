@@ -17,7 +17,6 @@ from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate
 from skeval._resampling.predictions import Predictions
-from skeval._resampling.sampling_units import Target
 from skeval.metrics import (
     NetBenefitDisplay,
     PrecisionRecallDisplay,
@@ -27,7 +26,7 @@ from skeval.metrics import (
 )
 from skeval.model_selection import EstimatesDisplay
 from skeval.report import _sentences
-from skeval.report._findings import HardSamples, ScoredReport
+from skeval.report._findings import HardSamples, ScoredReport, find_positive_class
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import (
@@ -178,12 +177,6 @@ def describe_classes(report: ScoredReport) -> str:
 
 
 # --- metrics and the confusion matrix
-
-
-def find_positive_class(target: Target) -> Any:
-    """Return the positive of two classes."""
-    names = [] if target.classes is None else target.classes.tolist()
-    return names[target.positive_code] if len(names) == 2 else None
 
 
 def show_metrics(report: ScoredReport) -> Section:

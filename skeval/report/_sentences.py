@@ -125,15 +125,9 @@ def _write_difference(report: ScoredReport, baseline: Baseline, relation: str) -
     apart = high < baseline.error or low > baseline.error
     if relation not in ("better", "worse", "open") or apart == (relation != "open"):
         return ""
-    # a positive amount, unless nothing is shown
-    value, low, high = scale_difference(baseline, report.loss)
-    if relation == "better":
-        value, low, high = -value, -high, -low
-    texts, unit = [write_estimate(x, (high - low) / 4) for x in (value, low, high)], ""
-    if report.loss == "zero_one":
-        texts, unit = [f"{x:.1f}" for x in (value, low, high)], " percentage points"
-    amount = f"{texts[0]}{unit} (95 % CI {texts[1]} to {texts[2]})"
-    return f"; the difference is {amount}" if relation == "open" else f" by {amount}"
+    amount, ends = write_difference(baseline, report.loss)
+    joined = "; the difference is" if relation == "open" else " by"
+    return f"{joined} {amount} ({ends})"
 
 
 RELATIONS = {
@@ -295,15 +289,11 @@ def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
 
     `metric` is the name of the error, if it does not follow from the loss.
     """
-    # the difference in the unit of the error
     relation, rates = baseline.relation, loss == "zero_one"
-    ends = scale_difference(baseline, loss)
-    if relation == "better":
-        ends = -ends[0], -ends[2], -ends[1]
-    width = ends[2] - ends[1]
-    value, low, high = (f"{x:.1f}" if rates else write_estimate(x, width / 4) for x in ends)
+    value, ends = write_difference(baseline, loss)
     # both errors on the same samples
-    error = write_amount(baseline.error, loss, np.nan if rates else width)
+    _, low, high = find_difference(baseline, loss)
+    error = write_amount(baseline.error, loss, np.nan if rates else high - low)
     metric = metric or (name_error(loss) if loss == "squared" else mean_loss_name(loss))
     text = f"{baseline} has {'an' if metric[0] in 'aeiou' else 'a'} {metric} of {error}"
     if relation == "same":
@@ -311,10 +301,9 @@ def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
     elif relation == "untested":
         text += "; the difference has no interval."
     else:
-        value += " percentage points" if rates else ""
         differs = {"better": "is {} lower", "worse": "is {} higher", "open": "differs by {}"}
         text += f"; the error of the model {differs[relation].format(value)} on the same samples "
-        text += f"(95 % CI {low} to {high})."
+        text += f"({ends})."
     if relation == "better":
         return f"{text[0].upper()}{text[1:]}"
     # advice
@@ -329,15 +318,27 @@ def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
     return f"{BASELINE_TITLES[relation]}{text}{advice.get(relation, '')}"
 
 
-def scale_difference(baseline: Baseline, loss: str) -> tuple[float, float, float]:
+def find_difference(baseline: Baseline, loss: str) -> tuple[float, float, float]:
     """Return the difference from the baseline and its limits in the unit of the error.
 
-    Differences of error rates are in percentage points. Differences of mean squared errors are
-    divided by the sum of both roots, which makes them differences of the roots.
+    It is positive if the system is better or worse. Differences of error rates are in percentage
+    points. Differences of mean squared errors are divided by the sum of both roots, which makes
+    them differences of the roots.
     """
     roots = [float(np.sqrt(max(0, baseline.error + x))) for x in (0, baseline.difference)]
     scale = {"squared": sum(roots) or 1.0, "zero_one": 0.01}.get(loss, 1.0)
-    return baseline.difference / scale, baseline.low / scale, baseline.high / scale
+    scale = -scale if baseline.better else scale
+    low, high = sorted((baseline.low / scale, baseline.high / scale))
+    return baseline.difference / scale, low, high
+
+
+def write_difference(baseline: Baseline, loss: str) -> tuple[str, str]:
+    """Return the difference from the baseline and its interval as text."""
+    value, low, high = find_difference(baseline, loss)
+    if loss == "zero_one":
+        return f"{value:.1f} percentage points", f"95 % CI {low:.1f} to {high:.1f}"
+    texts = [write_estimate(x, (high - low) / 4) for x in (value, low, high)]
+    return texts[0], f"95 % CI {texts[1]} to {texts[2]}"
 
 
 def write_few_folds(reason: str, n_folds: int, n_wanted: int = DEFAULT_FOLDS) -> str:
