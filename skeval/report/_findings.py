@@ -149,7 +149,8 @@ class HardSamples(ShownAsText):
     prediction : sequence of str
         Most frequent prediction; for regression the mean prediction.
     wrong : ndarray of shape (n_hard,)
-        Share of its predictions that are wrong; for regression the root mean squared residual
+        Share of its predictions that are wrong, or with a rare class of its pairs with the other
+        class that are misranked; for regression the root mean squared residual
         relative to that of all samples; for existing probabilities 1 minus that of its class.
     always : int
         Number of samples that every model misclassified; for regression, those with residuals

@@ -47,6 +47,9 @@ class Report(Mapping[str, Any]):
     ----------
     warnings : tuple of str
         Warnings to read before reporting a number; each warning of an evaluation has a `code`.
+    checks : tuple of CheckResult
+        Of an estimator: the result of every check, with its `code`, `title` and `outcome`
+        ("passed", "note", "serious", "not applicable", "not run" or "ignored").
     seed : int
         Seed of all random steps: ``random_state=seed`` repeats the evaluation.
     settings : dict of str to str
@@ -65,15 +68,17 @@ class Report(Mapping[str, Any]):
         conservative. Of predictions: the main metric of all samples and of each subgroup. Of
         several systems: the main estimate of each. Of a clusterer: the choice by each rule.
     metrics : dict of Estimate
-        Metrics of the predictions, for all samples and for each class, and those in `scoring`; of
-        several systems a dict for each. Of a clusterer the `ClusteringComparison` of its internal
+        Metrics of the predictions, for all samples and for each class or output, and those in
+        `scoring`; of several systems a dict for each. Of a clusterer the `ClusteringComparison` of
+        its internal
         indices.
     confusion : ConfusionRates or None
         Confusion matrix with intervals of its rates.
     hard_samples : HardSamples
-        Samples with the worst predictions; of an estimator out of fold.
+        Samples with the worst predictions; of an estimator out of fold. None for several outputs.
     subgroups : dict of Estimate, or None
-        Main estimate in each subgroup of `by`. Its attribute `less_the_rest` has the differences
+        Main estimate, or metric of a rare class, in each subgroup of `by`. Its attribute
+        `less_the_rest` has the differences
         from all other samples.
     baseline : Baseline or None
         Best constant prediction, with the difference from it on the same samples; None for scores
@@ -115,11 +120,6 @@ class Report(Mapping[str, Any]):
         positive.
     calibration, at_threshold : dict of Estimate, or None
         Of predictions: results of `calibration_measures` and `threshold_measures`.
-    labels : tuple of str
-        Of several labels per sample: their names.
-    outputs : dict of JudgedOutput
-        Of an estimator of several outputs: error (`answer`) and best constant prediction
-        (`baseline`) of each.
     reports, comparison : dict of Report, Comparison or None
         Of several systems: a report for each, and all pairs on the same test sets or samples;
         `comparison` is None if fits failed or there is a single test set.

@@ -27,7 +27,7 @@ from skeval.report import _parts
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
 LEAST = ["--full", "--cv", "2", "--include", "cross_validation"]
-QUICK = [*LEAST[:-1], ",".join(PARTS), "--bootstraps", "5", "--permutations", "5"]
+QUICK = [*LEAST[:-1], ",".join(PARTS), "--permutations", "5"]
 
 
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):

@@ -20,7 +20,7 @@ from skeval.__main__ import main
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
 LEAST = ["--full", "--cv", "2", "--include", "cross_validation"]
-QUICK = [*LEAST[:-1], ",".join(PARTS), "--bootstraps", "5", "--permutations", "5"]
+QUICK = [*LEAST[:-1], ",".join(PARTS), "--permutations", "5"]
 
 
 def draw_people(n=80):
