@@ -632,8 +632,8 @@ class ParsedLabels(NamedTuple):
     @property
     def losses(self) -> np.ndarray:
         """Brier score of each sample, which for labels is the share of wrong ones."""
-        losses: np.ndarray = np.mean((self.target.codes - self.response) ** 2, axis=1, dtype=float)
-        return losses
+        wrong = (self.target.codes - self.response) ** 2
+        return np.asarray(np.mean(wrong, axis=1, dtype=float))
 
     def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
         """Return some of the predictions as one test set of a fixed model."""
@@ -742,8 +742,7 @@ def _read_wide(name: str, values: Any) -> np.ndarray:
         values = values.toarray()
     if isinstance(values, list) and np.ndim(values) == 3 and np.shape(values)[-1] == 2:
         values = np.asarray(values)[:, :, 1].T
-    columns: np.ndarray = _checks.check_data(name, values, ensure_2d=False, dtype=np.float64)
-    return columns
+    return _checks.check_data(name, values, ensure_2d=False, dtype=np.float64)
 
 
 def measure_slices(

@@ -426,7 +426,8 @@ def _warn(
                 cautions = [one for one in cautions if one.code != "telling-feature"]
             cautions += perfect
     for check in evaluation.own_checks:
-        cautions += _warnings.run_own_check(check, inputs.X, target.given)
+        if text := check(inputs.X, target.given):
+            cautions.append(Caution(_warnings.name_check(check), text))
     # the folds and the sampling units
     cautions += evaluation.notes
     units = predictions.cases

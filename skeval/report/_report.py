@@ -70,16 +70,14 @@ class Report(Mapping[str, Any]):
     metrics : dict of Estimate
         Metrics of the predictions, for all samples and for each class or output, and those in
         `scoring`; of several systems a dict for each. Of a clusterer the `ClusteringComparison` of
-        its internal
-        indices.
+        its internal indices.
     confusion : ConfusionRates or None
         Confusion matrix with intervals of its rates.
     hard_samples : HardSamples
         Samples with the worst predictions; of an estimator out of fold. None for several outputs.
     subgroups : dict of Estimate, or None
         Main estimate, or metric of a rare class, in each subgroup of `by`. Its attribute
-        `less_the_rest` has the differences
-        from all other samples.
+        `less_the_rest` has the differences from all other samples.
     baseline : Baseline or None
         Best constant prediction, with the difference from it on the same samples; None for scores
         and custom losses.

@@ -80,19 +80,13 @@ def name_check(check: Any) -> str:
     return getattr(check, "__name__", type(check).__name__).strip("_").replace("_", "-")
 
 
-def run_own_check(check: Callable[[Any, Any], str | None], X: Any, y: Any) -> list[Caution]:
-    """Return the warning of a check of the user, if there is one."""
-    text = check(X, y)
-    return [Caution(name_check(check), text)] if text else []
-
-
 def list_checks(
     cautions: Sequence[Caution], ignored: Container[str], own_checks: Sequence[Any]
 ) -> tuple[CheckResult, ...]:
     """Return the result of every check: its first warning, or none."""
     results, first = [], {one.code: one for one in reversed(cautions)}
-    own = {name_check(check): name_check(check).replace("-", " ") for check in own_checks}
-    for code, title in (CHECKS | own).items():
+    own = map(name_check, own_checks)
+    for code, title in (CHECKS | {code: code.replace("-", " ") for code in own}).items():
         if code in ignored or code not in first:
             outcome = "ignored" if code in ignored else "passed"
             results.append(CheckResult(code, title, outcome))
