@@ -31,10 +31,8 @@ def test_an_interval_without_the_baseline_decides(share, shift):
     """The difference from a constant is never less certain than the error."""
     for seed in range(3):
         X, y = draw(seed, 80, share, shift)
-        cv = StratifiedKFold(4)
-        report = skeval.evaluate(
-            LinearDiscriminantAnalysis(), X, y, cv=cv, include=[], random_state=0
-        )
+        model = LinearDiscriminantAnalysis()
+        report = skeval.evaluate(model, X, y, cv=3, include=[], random_state=0)
         (low, high), baseline = report.answer.confidence_interval(0.95), report.baseline
         assert baseline.high - baseline.low <= high - low + 1e-12
         assert high >= baseline.error or baseline.relation == "better"
@@ -106,7 +104,7 @@ def test_subgroups_and_samples_of_a_rare_class_use_the_metric_that_decides(rare)
         area = np.average(areas, weights=pairs)
         assert report.subgroups[name].value == pytest.approx(area)
         assert report.subgroups[name].name == "area under the ROC curve"
-    assert report.subgroups.less_the_rest["a"].interval.low > 0
+    assert report.subgroups.less_the_rest["a"].value > 0.3
     # share of misranked pairs of each sample, within its test set
     wrong = np.empty(400)
     for k in range(400):
@@ -154,8 +152,9 @@ def find_nothing(X, y):
 
 def test_every_check_has_a_result_and_can_be_ignored():
     X, y = draw(0, 60, 0.5, 1)
-    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
-    options = {"cv": StratifiedKFold(3), "include": [], "random_state": 0}
+    order = np.random.default_rng(1).permutation(120) // 2
+    X, y = X[order], y[order]
+    options = {"cv": 2, "include": [], "random_state": 0}
     own = {"checks": [find_weekend, find_nothing]}
     report = skeval.evaluate(LogisticRegression(), X, y, **options, **own)
     results = {one.code: one for one in report.checks}
