@@ -20,7 +20,7 @@ from sklearn.datasets import make_moons
 from sklearn.neighbors import NearestNeighbors
 
 from skeval.cluster import structure_test
-from skeval.report._one_clustering import measure_density
+from skeval.report._evaluate_clusterer import measure_density
 
 RESULTS = Path(__file__).parent / "results" / "density_clusterers.csv"
 POPULATIONS: dict[str, Callable[[np.random.Generator], np.ndarray]] = {

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from helpers.cases import CASES, few_of
+from helpers.golden import FEW_RESAMPLES
 from hypothesis import settings
 from sklearn.datasets import load_breast_cancer, load_iris
 
@@ -33,6 +34,13 @@ def pytest_collection_finish():
     """Spare the garbage collector what lasts as long as the run: modules and thousands of tests."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _few_resamples():
+    """Reports of all parts would otherwise take most of the time of the tests."""
+    with FEW_RESAMPLES:
+        yield
 
 
 @pytest.fixture(autouse=True)

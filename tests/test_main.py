@@ -40,7 +40,6 @@ def test_bad_words_are_one_line_and_status_2(arguments, capsys):
     ("words", "message"),
     [
         ("evaluate iris --cv 1", "--cv: must be 2 or more, got 1"),
-        ("evaluate iris --bootstraps 0", "--bootstraps: must be 1 or more, got 0"),
         ("evaluate iris --permutations -1", "--permutations: must be 0 or more, got -1"),
         ("evaluate iris --select 0", "--select: must be 1 or more, got 0"),
         ("evaluate iris --confidence-level 95", "--confidence-level: must lie between 0 and 1"),

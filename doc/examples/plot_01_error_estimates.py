@@ -21,9 +21,7 @@ X, y = load_breast_cancer(return_X_y=True)
 X_study, _, y_study, _ = train_test_split(X, y, train_size=60, stratify=y, random_state=0)
 model = DecisionTreeClassifier(random_state=0)
 
-report = skeval.evaluate(
-    model, X_study, y_study, include="all", n_bootstraps=100, n_permutations=20, random_state=0
-)
+report = skeval.evaluate(model, X_study, y_study, include="all", n_permutations=20, random_state=0)
 print(report)
 
 # %%

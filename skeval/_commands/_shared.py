@@ -225,8 +225,7 @@ def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> tup
     if options.id is not None:
         # names in place of row numbers
         ids = table.left_out[options.id].astype(str)[hard.sample].tolist()
-        named = report.results | {"hard_samples": replace(hard, name=ids)}
-        return replace(report, results=named), []
+        return replace(report, hard_samples=replace(hard, name=ids)), []
     note = "samples are numbered from 0, the first row below the header; --id names them."
     listed = options.full or options.html is not None
     return report, [note] if listed and options.data not in BUNDLED else []
@@ -256,7 +255,7 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     for section in others:
         shown += section.write_lines() if section.in_summary else ()
     more = "--full prints the whole report; --html FILE writes a page with figures."
-    caution = report.layout.basis(report)[1:][-1:]  # after the target of the intervals
+    caution = report.basis[1:][-1:]  # after the target of the intervals
     texts = [report.verdict, *caution, *warned]
     start = [line for text in texts for line in fill_lines(text)]
     return [*start, "", *shown, *([""] if shown else []), more]

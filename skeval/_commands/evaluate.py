@@ -149,7 +149,6 @@ def _add_sizes(options: _shared.Options) -> None:
         help="parts to run besides the main estimate: auto (default), all, "
         f"or a comma-separated list of {', '.join(INCLUDED)}",
     )
-    options.number("--bootstraps", 1, "bootstrap resamples (default: 200)", default=200)
     most = "maximum number of label permutations for the P-value (default: 200)"
     options.number("--permutations", 0, most, default=200)
     options.add(
@@ -206,7 +205,6 @@ def _run(options: argparse.Namespace) -> None:
         by=subgroups,
         include=include if include in ("auto", "all") else include.replace(" ", "").split(","),
         budget=None if budget is None else max(1e-3, budget - (monotonic() - options.start)),
-        n_bootstraps=options.bootstraps,
         n_permutations=options.permutations,
         confidence_level=options.confidence_level,
         feature_names=table.feature_names,

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._inference.intervals import mirrored
@@ -18,7 +19,7 @@ from skeval.metrics import get_scorer
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
 from skeval.model_selection import metric_interval
-from skeval.model_selection._metrics_of_predictions import measure_metrics
+from skeval.model_selection._metrics_of_predictions import measure_loss, measure_metrics, settle
 from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._threshold import read_rule
 from skeval.report._sentences import name_metric
@@ -196,10 +197,6 @@ class ParsedPredictions(NamedTuple):
             return find_brier_losses(self.target.codes, self.response)
         wrong = (self.predicted != self.target.codes).astype(float)
         return np.where(np.isnan(self.predicted), np.nan, wrong)
-
-    def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
-        """Return the main metric."""
-        return self.find_answer(measure_metrics(predictions, confidence_level, self.metric))
 
     def find_answer(self, metrics: Mapping[str, Estimate]) -> Estimate:
         """Return the main metric; for labels the error rate."""
@@ -599,19 +596,184 @@ def _read_columns(
     return ParsedPredictions(kind, target, columns.argmax(axis=1), columns, None, None, columns)
 
 
+# --- predictions of several labels per sample
+
+OF_LABELS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+"""Metrics of each label, whose mean over the labels is shown as well."""
+
+
+class ParsedLabels(NamedTuple):
+    """Parsed predictions of several labels per sample.
+
+    Attributes
+    ----------
+    kind : {"labels", "probabilities"}
+    target : Target
+        The labels are its outputs.
+    response : ndarray of shape (n_samples, n_labels)
+        Probabilities, or the predicted labels.
+    predicted : int ndarray of shape (n_samples, n_labels)
+        Predicted labels.
+    threshold : float or None
+    """
+
+    kind: str
+    target: Target
+    response: np.ndarray
+    predicted: np.ndarray
+    threshold: float | None
+    positive: None = None
+
+    @property
+    def loss(self) -> str:
+        """Loss that is compared with the baseline."""
+        return "brier" if self.kind == "probabilities" else "zero_one"
+
+    @property
+    def losses(self) -> np.ndarray:
+        """Brier score of each sample, which for labels is the share of wrong ones."""
+        wrong = (self.target.codes - self.response) ** 2
+        return np.asarray(np.mean(wrong, axis=1, dtype=float))
+
+    def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
+        """Return some of the predictions as one test set of a fixed model."""
+        target, codes = self.target, self.target.codes[rows]
+        part = replace(target, y=codes, codes=codes, given=codes)
+        taken = self.predicted[rows]
+        return collect_predictions(part, groups, weight, taken, self.losses[rows], None)
+
+    def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
+        """Return the share of wrong labels, or the Brier score."""
+        name = "Brier score" if self.kind == "probabilities" else "share of wrong labels"
+        one = measure_loss(predictions, name, predictions.loss, bounded=True)
+        return settle(one, 2, predictions.cases.n_units, confidence_level)
+
+    def measure_labels(
+        self, answer: Estimate, weight: np.ndarray | None, groups: Any, confidence_level: float
+    ) -> Results:
+        """Return the metrics of all labels, their averages over labels, and those of each label."""
+        true, metrics = self.target.codes, {answer.name: answer}
+        varied, options = np.ptp(true, axis=0) > 0, {"groups": groups, "sample_weight": weight}
+
+        def measure(key: str, metric: str, label: str | None, *arrays: np.ndarray) -> None:
+            one = metric_interval(metric, *arrays, confidence_level=confidence_level, **options)
+            extra = MetricExtra(metric=metric, label=label)
+            metrics[key] = replace(one, name=key, extra=extra)
+
+        right = np.all(true == self.predicted, axis=1)
+        measure("exact match", "accuracy", None, np.ones(len(right), dtype=bool), right)
+        for name in OF_LABELS:
+            ranked = name in ("roc_auc", "average_precision")
+            if ranked and self.kind == "labels":
+                continue
+            # the mean over the labels for which the metric is defined
+            judged, chosen = (self.response, varied) if ranked else (self.predicted, varied | True)
+            if chosen.sum() > 1:
+                metric = name if ranked else f"{name}_macro"
+                measure(f"{name}_macro", metric, None, true[:, chosen], judged[:, chosen])
+            for k in np.flatnonzero(varied):
+                label = self.target.outputs[k]
+                measure(f"{name}, {label}", name, label, true[:, k], judged[:, k])
+        return Results(metrics)
+
+
+def read_labels(
+    y_true: Any, predictions: Any, kind: str, threshold: Any, labels: Any
+) -> ParsedLabels:
+    """Return the parsed predictions of a kind."""
+    # columns in the order of those of y_true
+    names, columns = (getattr(table, "columns", None) for table in (y_true, predictions))
+    if names is not None and columns is not None and [*columns] != [*names]:
+        raise ValueError(
+            "predictions must have the columns of y_true, in the same order, got "
+            f"{[*columns][:10]}: predictions[y_true.columns] has it."
+        )
+    # true and predicted values of the same shape
+    y, values = _read_wide("y_true", y_true), _read_wide("predictions", predictions)
+    if not np.isin(y, (0, 1)).all():
+        raise ValueError(
+            "y_true with several columns must contain 0 and 1, which indicate the labels of a "
+            "sample; if samples have several numbers or classes, evaluate each column separately."
+        )
+    if values.shape != y.shape:
+        raise ValueError(
+            f"predictions must have the shape of y_true, {y.shape}, got {values.shape}."
+        )
+    # distinct names
+    names = names if labels is None else labels
+    names = [f"label {k}" for k in range(y.shape[1])] if names is None else names
+    names = tuple(map(str, names))
+    if len(set(names)) != y.shape[1]:
+        raise ValueError(f"labels must name each of {y.shape[1]} columns once, got {names[:10]}.")
+    codes = y.astype(np.intp)
+    target = Target(codes, None, codes, outputs=names, output_classes=(np.arange(2),) * len(names))
+    # the kind, and its threshold
+    whole = bool(np.isin(values, (0, 1)).all())
+    kind = ("labels" if whole else "probabilities") if kind == "auto" else kind
+    if kind not in ("labels", "probabilities") or (kind == "labels" and not whole):
+        raise ValueError(
+            "kind must be 'labels' (only 0 and 1) or 'probabilities' for several labels, got "
+            f"{kind!r}."
+        )
+    if kind == "labels":
+        if threshold is not None:
+            raise ValueError(
+                f"threshold must be None if predictions are labels, got {threshold!r}."
+            )
+        return ParsedLabels(kind, target, values.astype(int), values.astype(int), None)
+    if values.min() < 0 or values.max() > 1:
+        outside = values[(values < 0) | (values > 1)][0]
+        raise ValueError(
+            f"predictions must lie in [0, 1] to be probabilities of several labels, got "
+            f"{outside:g}; if they are scores, pass the labels 0 and 1 instead."
+        )
+    cut = 0.5 if threshold is None else threshold
+    if isinstance(cut, bool) or not isinstance(cut, Real):
+        raise ValueError(f"threshold must be a number for several labels per sample, got {cut!r}.")
+    return ParsedLabels(kind, target, values, (values >= cut).astype(int), float(cut))
+
+
+def _read_wide(name: str, values: Any) -> np.ndarray:
+    """Return one column of numbers per label.
+
+    Forests of scikit-learn return for each label the probabilities of both classes.
+    """
+    if issparse(values):
+        values = values.toarray()
+    if isinstance(values, list) and np.ndim(values) == 3 and np.shape(values)[-1] == 2:
+        values = np.asarray(values)[:, :, 1].T
+    return _checks.check_data(name, values, ensure_2d=False, dtype=np.float64)
+
+
 def measure_slices(
-    parsed: Any, by: Any, groups: Any, weight: np.ndarray, confidence_level: float
+    parsed: ParsedPredictions | ParsedLabels,
+    by: Any,
+    groups: Any,
+    weight: np.ndarray,
+    confidence_level: float,
+    metric: str | None = None,
 ) -> Results | None:
-    """Return the main metric in each subgroup, if there are subgroups."""
+    """Return the main metric, or another one, in each subgroup, if there are subgroups."""
     if by is None:
         return None
 
     def measure(chosen: np.ndarray) -> Estimate:
-        """Return the main metric of some samples; a single group has no interval."""
+        """Return the metric of some samples; a single group has no interval."""
         some = None if groups is None else groups[chosen]
         alone = some is not None and bool((some == some[:1]).all(axis=0).any())
         part = parsed.collect(chosen, None if alone else some, weight[chosen])
-        answer: Estimate = parsed.measure_answer(part, confidence_level)
-        return replace(answer, standard_error=np.nan, limits={}) if alone else answer
+        if isinstance(parsed, ParsedLabels):
+            one = parsed.measure_answer(part, confidence_level)
+        elif metric is None:
+            one = parsed.find_answer(measure_metrics(part, confidence_level, parsed.metric))
+        else:
+            one = measure_named(part, metric, confidence_level)
+        return replace(one, standard_error=np.nan, limits={}) if alone else one
 
     return compare_subgroups(by, len(weight), measure, confidence_level)
+
+
+def measure_named(predictions: Predictions, metric: str, confidence_level: float) -> Estimate:
+    """Return a metric under its display name."""
+    one = measure_metrics(predictions, confidence_level, metric)[metric]
+    return replace(one, name=name_metric(metric))

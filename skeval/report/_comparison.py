@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,19 @@ from skeval._inference.estimate import ConfidenceInterval, Results
 from skeval._resampling.sampling_units import UnitKind
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_scores
 from skeval.model_selection._pair_tests import correct, time_blocks
-from skeval.report._findings import judge
-from skeval.report._page import Caution, Figure, Section, Table, join_words, list_few, list_grave
+from skeval.report._findings import ScoredReport, judge
+from skeval.report._page import (
+    Caution,
+    CheckResult,
+    Figure,
+    Section,
+    Table,
+    join_words,
+    list_few,
+    list_grave,
+)
 from skeval.report._parts import SCORINGS
-from skeval.report._report import Layout, Report
+from skeval.report._report import Report
 from skeval.report._sections import (
     MAX_DRAWN,
     find_main_metrics,
@@ -31,6 +40,7 @@ from skeval.report._sentences import (
     name_error,
     name_metric,
     write_amount,
+    write_methods,
 )
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import DataFrame, count, say_pvalue, write_estimate, write_pvalue
@@ -53,44 +63,46 @@ CORRECTED = {"holm": "intervals, Holm-corrected P-values", "none": "intervals an
 ROOT = name_error("squared")
 
 
-def join_reports(reports: Mapping[str, Report], comparison: Comparison | None, seed: int) -> Report:
+def join_reports(
+    reports: Mapping[str, Any], comparison: Comparison | None, seed: int
+) -> ComparisonReport:
     """Return a report with the reports of several systems and the comparison of all pairs."""
     first = next(iter(reports.values()))
-    answers = Results({name: report.answer for name, report in reports.items()})
-    results = {
-        "answer": comparison,
-        "estimates": answers,
-        "metrics": {name: report.metrics for name, report in reports.items()},
-        "reports": dict(reports),
-        "comparison": comparison,
-        "confidence_level": first.confidence_level,
-        "n_samples": first.n_samples,
-    }
-    return Report(COMPARISON, results, tuple(collect_cautions(reports)), seed)
+    by_system = {name: one.subgroups for name, one in reports.items() if one.subgroups is not None}
+    return ComparisonReport(
+        answer=comparison,
+        estimates=Results({name: report.answer for name, report in reports.items()}),
+        metrics={name: report.metrics for name, report in reports.items()},
+        subgroups=by_system or None,
+        reports=dict(reports),
+        comparison=comparison,
+        confidence_level=first.confidence_level,
+        n_samples=first.n_samples,
+        warnings=tuple(collect_cautions(reports)),
+        checks=join_checks(reports),
+        seed=seed,
+    )
 
 
-def _find_first(report: Any) -> Any:
-    """Return the first of the reports; the others have the same layout and options."""
-    return next(iter(report.reports.values()))
+def join_checks(reports: Mapping[str, Any]) -> tuple[CheckResult, ...]:
+    """Return the worst result of each check in any of the reports."""
+    order = ("serious", "note", "ignored", "not run", "passed", "not applicable")
+    results = zip(*(report.checks for report in reports.values()), strict=True)
+    return tuple(min(ones, key=lambda one: order.index(one.outcome)) for ones in results)
 
 
-def _name_system(report: Any) -> str:
+def _name_system(report: ComparisonReport) -> str:
     """Return the noun for a compared object."""
-    return "estimator" if _find_first(report).out_of_fold.n_fits else "system"
-
-
-def _write_title(report: Any) -> str:
-    """Return the heading of the page."""
-    return f"Comparison of {_name_system(report)}s"
+    return "estimator" if report.first.out_of_fold.n_fits else "system"
 
 
 # --- the verdict
 
 
-def _write_verdict(report: Any) -> list[str]:
+def _write_verdict(report: ComparisonReport) -> list[str]:
     """Return which system is better, and which beat the baseline; or the serious warnings."""
     # the comparison of all pairs, or why there is none
-    comparison, first = report.comparison, _find_first(report)
+    comparison, first = report.comparison, report.first
     if comparison is None:
         reason = "there is a single test set" if first.out_of_fold.n_fits == 1 else ""
         compared = [f"The systems were not compared, because {reason or 'some fits failed'}."]
@@ -102,7 +114,7 @@ def _write_verdict(report: Any) -> list[str]:
     return [*filter(None, compared), *_judge_baselines(report)]
 
 
-def _judge_baselines(report: Any) -> list[str]:
+def _judge_baselines(report: ComparisonReport) -> list[str]:
     """Return which systems are better than the baseline, each by the metric that decides."""
     # systems that beat the same reference by the same metric are named together
     findings = {name: judge(one) for name, one in report.reports.items()}
@@ -114,7 +126,7 @@ def _judge_baselines(report: Any) -> list[str]:
     for name, one in findings.items():
         if one.better:
             better.setdefault((one.metric, one.reference), []).append(name)
-    first, texts = _find_first(report), []
+    first, texts = report.first, []
     for (metric, reference), names in better.items():
         who = everyone if len(names) == len(findings) else join_words(names, "and")
         beat = "beats" if len(names) == 1 else "beat"
@@ -132,14 +144,16 @@ def _judge_baselines(report: Any) -> list[str]:
     return [f"{'; '.join(texts)}."]
 
 
-def _find_compared_metric(report: Any) -> tuple[str, float]:
+def _find_compared_metric(report: ComparisonReport) -> tuple[str, float]:
     """Return the display name of the compared metric, and -1 if the scores are its negative."""
-    scoring, first = report.comparison.scoring, _find_first(report)
+    scoring, first = report.comparison.scoring, report.first
     name = ROOT if first.answer.loss == "squared" else first.answer.name
     return name, -1.0 if scoring.startswith(("accuracy", "minus", "neg_")) else 1.0
 
 
-def _find_difference(report: Any, pair: tuple[str, str]) -> tuple[float, ConfidenceInterval]:
+def _find_difference(
+    report: ComparisonReport, pair: tuple[str, str]
+) -> tuple[float, ConfidenceInterval]:
     """Return the difference of a pair in the unit of the target, with its interval.
 
     The difference of two mean squared errors is divided by the sum of their roots, which makes
@@ -157,7 +171,7 @@ def _find_difference(report: Any, pair: tuple[str, str]) -> tuple[float, Confide
     return value, interval
 
 
-def _compare_two(report: Any) -> list[str]:
+def _compare_two(report: ComparisonReport) -> list[str]:
     """Return the difference of two systems in the unit of the target; empty without an interval."""
     ((first, second), difference), *_ = report.comparison.differences.items()
     name, _ = _find_compared_metric(report)
@@ -181,11 +195,11 @@ def _compare_two(report: Any) -> list[str]:
     return [text, "This is not evidence that they are equal."]
 
 
-def _compare_many(report: Any) -> list[str]:
+def _compare_many(report: ComparisonReport) -> list[str]:
     """Return the best of many systems, and how many pairs differ; empty if the tests disagree."""
     # the best by the main estimate, if the tests agree
     comparison, best = report.comparison, report.comparison.best
-    first = _find_first(report)
+    first = report.first
     is_area = first.answer.name == name_metric("roc_auc")
     values = {name: -one.value if is_area else one.value for name, one in report.estimates.items()}
     smallest = min(values.values())
@@ -204,66 +218,13 @@ def _compare_many(report: Any) -> list[str]:
     ]
 
 
-# --- figure, facts and records
-
-
-def _draw_main(report: Any) -> Figure:
-    """Return the main estimate of each system on one axis."""
-    label = (
-        f"Main estimates of {len(report)} systems with their intervals; a table has the numbers."
-    )
-    return Figure(report.plot, "", label, height=1.3 + 0.42 * min(len(report), MAX_DRAWN))
-
-
-def _plot(report: Any, ax: Any) -> EstimatesDisplay:
-    """Draw the error of each system with its interval."""
-    return plot_estimates(_find_first(report), ax, report.estimates, quoted=None)
-
-
-def _write_facts(report: Any) -> list[str]:
-    """Return the size of the data, the estimators, and how they were evaluated."""
-    first, noun = _find_first(report), _name_system(report)
-    steps = [
-        f"{name}: {one.estimator_name}"
-        for name, one in report.reports.items()
-        if "estimator_name" in one.results
-    ]
-    on = "on the same folds" if noun == "estimator" else "on the same samples"
-    size = f"{first.layout.facts(first)[0]}; {len(report)} {noun}s {on}"
-    return [size, *([list_few(steps)] if steps else []), *first.layout.basis(first)[:1]]
-
-
-def _list_systems(report: Any) -> list[dict[str, Any]]:
-    """Return a row for each system: its error and its metrics."""
-    rows = []
-    for name, one in report.reports.items():
-        low, high = one.answer.interval
-        row = {"name": name, "error": one.answer.value, "low": low, "high": high}
-        rows.append(row | {key: each.value for key, each in find_main_metrics(one).items()})
-    return rows
-
-
-def _find_subgroups(report: Any) -> dict[str, Any] | None:
-    """Return the main estimate in each subgroup, by system; None without subgroups."""
-    reports = report.reports.items()
-    return {name: one.subgroups for name, one in reports if one.subgroups is not None} or None
-
-
-def _frame_predictions(report: Any) -> DataFrame:
-    """Return the predictions of all systems, with a column of their names."""
-    import pandas as pd
-
-    frames = {name: one.predictions for name, one in report.reports.items()}
-    return pd.concat(frames, names=["name"]).reset_index("name").reset_index(drop=True)
-
-
 # --- sections
 
 
-def show_side_by_side(report: Any) -> Section:
+def show_side_by_side(report: ComparisonReport) -> Section:
     """Return the section of errors and metrics, with one row per system."""
     # metrics that some of the systems have
-    first, noun, level = _find_first(report), _name_system(report), write_level(report)
+    first, noun, level = report.first, _name_system(report), write_level(report.first)
     available = {name for one in report.reports.values() for name in find_main_metrics(one)}
     named = "error" if noun == "estimator" else first.answer.name
     named = ROOT if first.answer.loss == "squared" else named
@@ -285,9 +246,9 @@ def show_side_by_side(report: Any) -> Section:
     return Section(heading, tables=[table])
 
 
-def show_pairs(report: Any) -> Section | None:
+def show_pairs(report: ComparisonReport) -> Section | None:
     """Return the section of the differences of all pairs, or of the ranks of many systems."""
-    comparison, level = report.comparison, write_level(report)
+    comparison, level = report.comparison, write_level(report.first)
     if comparison is None:
         return None
     differences, noun = comparison.differences, _name_system(report)
@@ -321,10 +282,10 @@ def show_pairs(report: Any) -> Section | None:
     return Section(heading, tables=[table])
 
 
-def show_subgroups(report: Any) -> Section | None:
+def show_subgroups(report: ComparisonReport) -> Section | None:
     """Return the section of the main estimate of each system in each subgroup."""
     # one row for each subgroup and system
-    by_system, first = _find_subgroups(report), _find_first(report)
+    by_system, first = report.subgroups, report.first
     if not by_system:
         return None
     rows = [
@@ -332,32 +293,98 @@ def show_subgroups(report: Any) -> Section | None:
         for name in next(iter(by_system.values()))
         for system, estimate in ((system, one[name]) for system, one in by_system.items())
     ]
-    head = ["subgroup", "samples", _name_system(report), first.answer.name, write_level(report)]
+    head = [
+        "subgroup",
+        "samples",
+        _name_system(report),
+        first.answer.name,
+        write_level(report.first),
+    ]
     caption = f"The {first.answer.name} of each in each subgroup."
     table = Table(caption, head, rows, left=(0, 2, 4))
     return Section("By subgroup", tables=[table], in_summary=True)
 
 
-def list_verdicts(report: Any) -> Section:
+def list_verdicts(report: ComparisonReport) -> Section:
     """Return the section of the verdict of each system."""
     verdicts = [f"{name}: {one.verdict}" for name, one in report.reports.items()]
     return Section("Individual results", explains=verdicts)
 
 
-COMPARISON = Layout(
-    title=_write_title,
-    verdict=_write_verdict,
-    figure=_draw_main,
-    facts=_write_facts,
-    sections=(show_side_by_side, show_pairs, show_subgroups, list_verdicts),
-    about=("reports",),
-    records=("estimators", "comparison", "subgroups"),
-    computed={"estimators": _list_systems, "subgroups": _find_subgroups},
-    main_part="estimators",
-    row_name="name",
-    plot=_plot,
-    predictions=_frame_predictions,
-)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ComparisonReport(Report):
+    """Reports of several systems, and the comparison of all pairs."""
+
+    SECTIONS = (show_side_by_side, show_pairs, show_subgroups, list_verdicts)
+    MAIN_TABLE = "estimators", "name"
+
+    answer: Comparison | None = field(repr=False)
+    reports: dict[str, Any]
+    comparison: Any
+    """`Comparison`, or None if fits failed or there is a single test set."""
+    metrics: dict[str, Any] = field(repr=False)
+    subgroups: dict[str, Any] | None
+    confidence_level: float
+
+    @property
+    def first(self) -> Any:
+        """The first of the reports; the others have the same kind and options."""
+        return next(iter(self.reports.values()))
+
+    @property
+    def _entries(self) -> Mapping[str, Any]:
+        return self.reports
+
+    @property
+    def title(self) -> str:
+        """Heading of the page."""
+        return f"Comparison of {_name_system(self)}s"
+
+    @property
+    def facts(self) -> list[str]:
+        """The size of the data, the estimators, and how they were evaluated."""
+        noun = _name_system(self)
+        steps = [
+            f"{name}: {one.estimator_name}"
+            for name, one in self.reports.items()
+            if noun == "estimator"
+        ]
+        on = "on the same folds" if noun == "estimator" else "on the same samples"
+        size = f"{self.first.facts[0]}; {len(self)} {noun}s {on}"
+        return [size, *([list_few(steps)] if steps else []), *self.first.basis[:1]]
+
+    def _write_verdict(self) -> list[str]:
+        return _write_verdict(self)
+
+    def _draw_main(self) -> Figure:
+        label = f"Main estimates of {len(self)} systems with their intervals; a table has the "
+        height = 1.3 + 0.42 * min(len(self), MAX_DRAWN)
+        return Figure(self.plot, "", f"{label}numbers.", height=height)
+
+    def _list_rows(self) -> list[dict[str, Any]]:
+        rows = []
+        for name, one in self.reports.items():
+            low, high = one.answer.interval
+            row = {"name": name, "error": one.answer.value, "low": low, "high": high}
+            rows.append(row | {key: each.value for key, each in find_main_metrics(one).items()})
+        return rows
+
+    @property
+    def predictions(self) -> DataFrame:
+        """The predictions of all systems, with a column of their names; requires pandas."""
+        import pandas as pd
+
+        frames = {name: one.predictions for name, one in self.reports.items()}
+        return pd.concat(frames, names=["name"]).reset_index("name").reset_index(drop=True)
+
+    def plot(self, ax: Any = None) -> EstimatesDisplay:
+        """Draw the error of each system with its interval; requires matplotlib."""
+        return plot_estimates(self.first, ax, self.estimates, quoted=None)
+
+    def to_methods(self) -> str:
+        """Return a paragraph on the methods, and one on the comparison, with references."""
+        compared = "" if self.comparison is None else self.comparison.to_methods()
+        return "\n\n".join(filter(None, [write_methods(self.reports), compared]))
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
@@ -374,7 +401,7 @@ def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
         yield Caution(code, text, headline)
 
 
-def compare_reports(reports: Mapping[str, Report]) -> Comparison | None:
+def compare_reports(reports: Mapping[str, ScoredReport]) -> Comparison | None:
     """Compare all pairs by the mean losses of the test sets; None if not possible."""
     first = next(iter(reports.values()))
     loss, level = first.answer.loss, first.confidence_level
@@ -392,7 +419,7 @@ def compare_reports(reports: Mapping[str, Report]) -> Comparison | None:
     return replace(comparison, scoring=scoring, n_samples=first.n_samples)
 
 
-def _compare_in_time(reports: Mapping[str, Report], scoring: str) -> Comparison | None:
+def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Comparison | None:
     """Compare all pairs by blocks of time; None if a fit failed."""
     predictions = [report.out_of_fold for report in reports.values()]
     tests = np.array(
@@ -418,7 +445,7 @@ def _compare_in_time(reports: Mapping[str, Report], scoring: str) -> Comparison 
         )
 
 
-def _score_test_sets(report: Report) -> np.ndarray:
+def _score_test_sets(report: ScoredReport) -> np.ndarray:
     """Return the score of each test set, nan if the fit failed; larger is better."""
     predictions, n_fits = report.out_of_fold, report.out_of_fold.n_fits
     sizes = np.bincount(predictions.fit, minlength=n_fits)

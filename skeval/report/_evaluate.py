@@ -6,10 +6,9 @@ and the warnings, in this order. `_parts` has the main estimate and lists the ot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,16 +17,17 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
 from skeval._adapters.runner import Runner
-from skeval._inference.estimate import Estimate, Results
+from skeval._inference.estimate import Estimate, MetricExtra, Results, Test
 from skeval._resampling.fit_request import EachScorer, FitRequest, check_scorers
-from skeval._resampling.inputs import Inputs, LossLike, Params, validate_inputs
+from skeval._resampling.inputs import Inputs, LossLike, Params, losses_by_output, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import UnitKind
 from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics._scorers import read_scoring
+from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._importance import list_drops
-from skeval.model_selection._interval_methods import AUTO, read_positive_weight
+from skeval.model_selection._interval_methods import AUTO, average_repeats, read_positive_weight
 from skeval.model_selection._metrics_of_predictions import measure_metrics
 from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.report import _arguments, _findings, _report, _sections, _sentences, _warnings
@@ -40,15 +40,6 @@ from skeval.report._data_checks import (
     write_cautions,
     write_data_warnings,
 )
-from skeval.report._outputs import (
-    describe_basis,
-    list_outputs,
-    show_all_outputs,
-    show_outputs,
-    summarize_outputs,
-    warn_of_outputs,
-    write_outputs,
-)
 from skeval.report._page import Caution, Figure, Section, Table, list_grave
 from skeval.report._parts import (
     IMPORTANCE,
@@ -57,17 +48,21 @@ from skeval.report._parts import (
     Clock,
     Evaluation,
     Finished,
+    JudgedEvaluation,
+    Task,
     choose_folds,
     estimate_mains,
     find_earlier,
+    measure_scores,
+    measure_subgroups,
     run_parts,
 )
-from skeval.report._report import Layout, Report, recorded
+from skeval.report._report import Report, recorded
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
 from skeval.utils._compat import is_search
-from skeval.utils._text import count, write_spread
+from skeval.utils._text import count, write_number, write_spread
 
 Parts = str | Iterable[str]
 """Estimates to run: "auto", "all" or names."""
@@ -92,9 +87,7 @@ def evaluate(
     cv: Any = None,
     include: Parts = "auto",
     budget: float | None = None,
-    n_bootstraps: int = 200,
     n_permutations: int = 200,
-    n_perturbations: int = 500,
     confidence_level: float = 0.95,
     loss: LossLike = None,
     scoring: Any = None,
@@ -104,6 +97,8 @@ def evaluate(
     sample_weight: Any = None,
     feature_names: Sequence[str] | None = None,
     left_out: Any = None,
+    ignore: str | Iterable[str] = (),
+    checks: Sequence[Callable[[Any, Any], str | None]] = (),
     pos_label: Any = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -120,8 +115,9 @@ def evaluate(
     P-value of the whole procedure if the interval does not exclude chance; for a pipeline that
     selects features, the bias of selecting them on all samples, and the stability of the selection;
     and warnings if a number should not be reported as it is. On request (`include`), it adds
-    hold-out (a third of the samples), leave-one-out, the bootstrap (out-of-bag, .632, .632+), and
-    for a linear support vector machine the perturbation intervals of its cross-validated error.
+    hold-out (a third of the samples), leave-one-out, the bootstrap (out-of-bag, .632 and .632+ from
+    200 resamples), and for a linear support vector machine the perturbation intervals of its
+    cross-validated error from 500 perturbations.
     Errors are mean losses: fractions in [0, 1] for 0-1 loss, 0 is best.
 
     Parameters
@@ -157,12 +153,8 @@ def evaluate(
         long, two to five folds or a single hold-out of a fifth of the samples replace it. All
         estimators get the same folds. The report lists what was left out. Results then depend on
         the speed of the machine. None sets no limit.
-    n_bootstraps : int, default=200
-        Number of bootstrap resamples.
     n_permutations : int, default=200
         Maximum number of permutations of the labels; 0 disables the test.
-    n_perturbations : int, default=500
-        Number of perturbations of a linear two-class `SVC`; 0 disables its intervals.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     loss : str or callable, default=None
@@ -193,6 +185,11 @@ def evaluate(
         Columns of the same samples that are not features, such as an identifier or a date. They
         are not used by any model, but are checked for repeated values, as of patients, and for
         time order.
+    ignore : str or iterable of str, default=()
+        Codes of checks whose warnings are left out, as in ``report.checks``.
+    checks : sequence of callable, default=()
+        Further checks, ``check(X, y)``. Each returns the text of a warning, or None. Its name is
+        the code of the warning.
     pos_label : int, float, bool or str, default=None
         Positive of two classes, for average precision, curves and the scores of the predictions.
         None means the rarer class.
@@ -253,16 +250,12 @@ def evaluate(
     several = isinstance(estimator, Mapping)
     estimators = check_estimators(estimator) if several else {"": estimator}
     clock, seed = Clock(budget), _checks.small_seed(random_state)
-    sizes = {
-        "bootstrap": _checks.check_count("n_bootstraps", n_bootstraps),
-        "permutation": _checks.check_count("n_permutations", n_permutations, 0),
-        "perturbation": _checks.check_count("n_perturbations", n_perturbations, 0),
-    }
-    parts = check_include(include)
+    _checks.check_count("n_permutations", n_permutations, 0)
+    parts, ignored = check_include(include), _warnings.check_codes(ignore, checks)
     # the data, without the column of the groups
     table = _arguments.convert_arrow(X)
     X, groups = _arguments.take_groups(table, groups)
-    evaluations = {}
+    tasks = {}
     for name, model in estimators.items():
         inputs = validate_inputs(
             model,
@@ -293,13 +286,23 @@ def evaluate(
         rule, notes = skip_nested_resampling(model)
         inputs = inputs.with_estimator(rule)
         inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
-        evaluations[name] = Evaluation(
-            Runner(inputs), request, seed, sizes, parts, names, subgroups, columns, tuple(notes)
+        tasks[name] = Task(
+            runner=Runner(inputs),
+            request=request,
+            seed=seed,
+            n_permutations=n_permutations,
+            include=parts,
+            feature_names=names,
+            by=subgroups,
+            left_out=columns,
+            notes=tuple(notes),
+            ignored=ignored,
+            own_checks=tuple(checks),
         )
     # the main estimates on the same folds, then all other parts of each estimator
-    reports: dict[str, Report] = {}
+    reports: dict[str, EvaluationReport] = {}
     with tallied_warnings():
-        evaluations = estimate_mains(choose_folds(evaluations, cv, clock), clock)
+        evaluations = estimate_mains(choose_folds(tasks, cv, clock), clock)
         for name, evaluation in evaluations.items():
             if several:
                 begin_step(f"evaluating {name}", verbose)
@@ -307,7 +310,7 @@ def evaluate(
             own = clock.share(len(evaluations) - len(reports))
             reports[name] = _report_one(evaluation, estimators[name], own)
             clock.stopped = own.stopped
-    report = reports[name]
+    report: Report = reports[name]
     if several:
         report = join_reports(reports, compare_reports(reports), seed)
     if clock.stopped:
@@ -358,50 +361,54 @@ def request_scores(
     return FitRequest(scorer=EachScorer(scorers) if scorers else None, scoring=scorers, note=note)
 
 
-def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Report:
+def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> EvaluationReport:
     """Return the report of an estimator from its main estimate: all that is computed of it."""
-    inputs, target = evaluation.inputs, evaluation.target
-    summarize = summarize_outputs if target.outputs else _summarize
-    summary = clock.finish(summarize, evaluation)
-    metrics, loss = summary["metrics"], summary["loss"]
-    rare, baseline = summary["rare_class"], summary["baseline"]
+    inputs, target, predictions = evaluation.inputs, evaluation.target, evaluation.predictions
+    summary = clock.finish(_summarize, evaluation)
+    metrics, baseline, rare = (summary[name] for name in ("metrics", "baseline", "rare_class"))
     better = baseline is not None and baseline.better
     if rare is not None:
         interval = metrics[rare.metric].confidence_interval(1 - _findings.ALPHA)
         better = interval.low > rare.chance
-    evaluation = replace(evaluation, better=better, metric=None if rare is None else rare.metric)
+    judged = JudgedEvaluation(
+        **vars(evaluation), better=better, metric=None if rare is None else rare.metric
+    )
     # the other estimates and the tests
-    finished = run_parts(evaluation, clock)
-    cautions = clock.finish(_warn, evaluation, finished, metrics, clock)
+    finished = run_parts(judged, clock)
+    cautions = clock.finish(_warn, judged, finished, metrics, clock)
     if not clock.stopped and not clock.allows(1):
         finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
-    results = {
-        "answer": evaluation.estimate,
-        "estimates": Results({one.method: one for one in finished.estimates}),
+    report = EvaluationReport(
+        answer=evaluation.estimate,
+        estimates=Results({one.method: one for one in finished.estimates}),
         **summary,
         **finished.results,
-        "out_of_fold": evaluation.predictions,
-        "omitted": finished.omitted,
-        "feature_names": evaluation.feature_names,
-        "confidence_level": float(inputs.confidence_level),
-        "n_samples": len(target),
-        "n_groups": evaluation.predictions.cases.n_groups,
-        "class_sizes": _findings.count_classes(target),
-        "n_features": _arguments.count_columns(inputs.X),
-        "estimator": _report.write_estimator(estimator),
-        "estimator_name": _report.name_steps(estimator),
-    }
+        out_of_fold=predictions,
+        omitted=finished.omitted,
+        feature_names=evaluation.feature_names,
+        confidence_level=float(inputs.confidence_level),
+        n_samples=len(target),
+        n_groups=predictions.cases.n_groups,
+        class_sizes=_findings.count_classes(target),
+        n_features=_arguments.count_columns(inputs.X),
+        positive=_findings.find_positive_class(target),
+        estimator=_report.write_estimator(estimator),
+        estimator_name=_report.name_steps(estimator),
+        seed=evaluation.seed,
+        warnings=(),
+    )
     # nothing is said of the baseline after a serious warning, and if another metric decides
-    finding = _findings.judge(SimpleNamespace(**results, results=results))
-    compared = baseline and evaluation.predictions.cases.n_units > 1
+    compared = baseline is not None and predictions.cases.n_units > 1
+    finding = _findings.judge(report)
     if compared and not (baseline.better or finding.better or list_grave(cautions)):
-        metric = evaluation.estimate.name if target.outputs and loss == "zero_one" else ""
-        text = _sentences.write_baseline(baseline, loss, metric)
+        metric = evaluation.estimate.name if target.outputs and report.loss == "zero_one" else ""
+        text = _sentences.write_baseline(baseline, report.loss, metric)
         cautions.insert(0, Caution("baseline", text))
     if clock.stopped:
         cautions.insert(0, Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
-    layout = OUTPUTS if target.outputs else ESTIMATOR
-    return Report(layout, results, tuple(cautions), evaluation.seed)
+    kept = tuple(one for one in cautions if one.code not in evaluation.ignored)
+    checks = _warnings.list_checks(cautions, evaluation.ignored, evaluation.own_checks)
+    return replace(report, warnings=kept, checks=checks)
 
 
 def _warn(
@@ -419,6 +426,9 @@ def _warn(
             if list_grave(perfect):  # it names the features
                 cautions = [one for one in cautions if one.code != "telling-feature"]
             cautions += perfect
+    for check in evaluation.own_checks:
+        if text := check(inputs.X, target.given):
+            cautions.append(Caution(_warnings.name_check(check), text))
     # the folds and the sampling units
     cautions += evaluation.notes
     units = predictions.cases
@@ -428,13 +438,14 @@ def _warn(
         cautions.append(Caution("given-folds", _sentences.write_given_folds(units.n_units)))
     # the order of the rows, and the model
     if target.outputs:
-        cautions += warn_of_outputs(evaluation)
+        cautions += _warnings.warn_of_outputs(predictions)
     else:
         cautions += _check_order(evaluation)
         cautions += _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
         cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
         cautions += _warnings.check_fitted_before(evaluation.runner, evaluation.seed, clock.allows)
     cautions += finished.cautions
+    cautions += _warnings.warn_of_pure_groups(predictions, finished.results["permutation"])
     main = evaluation.estimate
     return cautions + list(_warnings.check_estimates(finished.estimates, main, units.kind))
 
@@ -442,28 +453,45 @@ def _warn(
 def _summarize(evaluation: Evaluation) -> dict[str, Any]:
     """Return the results that are computed from the predictions of the main estimate."""
     answer, predictions, inputs = evaluation.estimate, evaluation.predictions, evaluation.inputs
-    level, loss, tuning = inputs.confidence_level, inputs.loss.name, None
-    scores = {n: s for n, s in predictions.scores.items() if not n.startswith(IMPORTANCE)}
-    metrics = measure_metrics(replace(predictions, scores=scores), level)
-    if answer.loss == "zero_one":
-        metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
-    subgroups = evaluation.compare_subgroups()
-    if evaluation.request.note:
-        tuning = _summarize_searches(evaluation)
-    sizes = _findings.count_classes(evaluation.target, inputs.weight)
+    target, level, loss = evaluation.target, inputs.confidence_level, inputs.loss
+    hard, rare, sizes = None, None, _findings.count_classes(target, inputs.weight)
+    if target.outputs:
+        metrics = measure_outputs(evaluation)
+    else:
+        scores = {n: s for n, s in predictions.scores.items() if not n.startswith(IMPORTANCE)}
+        metrics = measure_metrics(replace(predictions, scores=scores), level)
+        rare = _findings.find_rare_class(sizes, metrics, loss.name)
+        if answer.loss == "zero_one":
+            metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
+        hard = _findings.find_hard_samples(predictions, _arguments.name_rows(inputs.X), rare)
+    subgroups = measure_subgroups(evaluation, None if rare is None else rare.metric)
+    earlier = find_earlier(evaluation)
     return {
-        "loss": loss,
+        "loss": "zero_one" if answer.loss == "hamming" else loss.name,
         "metrics": metrics,
         "confusion": _findings.measure_confusion(predictions, level),
-        "hard_samples": _findings.find_hard_samples(predictions, _arguments.name_rows(inputs.X)),
+        "hard_samples": hard,
         "subgroups": subgroups,
         "less_the_rest": subgroups and subgroups.less_the_rest,
-        "tuning": tuning,
+        "tuning": _summarize_searches(evaluation) if evaluation.request.note else None,
         # the baseline; for a rare class, the metric that replaces the error
-        "baseline": _findings.find_baseline(predictions, loss, metrics, find_earlier(evaluation)),
-        "rare_class": _findings.find_rare_class(sizes, metrics, loss),
+        "baseline": _findings.find_baseline(predictions, loss, answer, metrics, earlier),
+        "rare_class": rare,
         "never_predicted": _findings.list_never_predicted(predictions),
     }
+
+
+def measure_outputs(evaluation: Evaluation) -> Results:
+    """Return the error over all outputs, that of each output, and the requested scores."""
+    metrics = Results({evaluation.estimate.name: evaluation.estimate})
+    for output, loss in losses_by_output(evaluation.inputs.loss, evaluation.target).items():
+        # the loss of another column, from the outputs of the same fits
+        inputs = evaluation.design.inputs.with_options(losses=(loss,))
+        design = evaluation.design._replace(inputs=inputs)
+        one = average_repeats(design, evaluation.outputs)
+        extra = MetricExtra(metric=one.name, label=output, greater_is_better=False)
+        metrics[f"{one.name}, {output}"] = replace(one, extra=extra)
+    return Results(metrics | {one.name: one for one in measure_scores(evaluation)})
 
 
 def note_search(model: Any, X: Any, y: Any) -> Any:
@@ -557,37 +585,15 @@ def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
 # --- the report
 
 
-def _write_title(report: Any) -> str:
-    """Return the heading of the page: the target, if it has a name, and the size of the data."""
-    target = getattr(report.out_of_fold.target.given, "name", None)
-    predicted = "Evaluation report" if target is None else f"Predicting {target}"
-    return f"{predicted}: {count(report.n_samples, 'sample')}"
-
-
-def _write_facts(report: Any) -> list[str]:
-    """Return the size of the data, and the classes."""
-    features = "" if report.n_features is None else f", {count(report.n_features, 'feature')}"
-    return [f"{_sections.describe_classes(report)}{features}"]
-
-
-def _list_estimates(report: Any) -> list[Any]:
-    """Return all estimates of the error, the main one first."""
-    return [report.answer, *report.estimates.values()]
-
-
-def _name_estimates(report: Any) -> dict[str, Estimate]:
+def _name_estimates(report: EvaluationReport) -> dict[str, Estimate]:
     """Return all estimates by name, the main estimate first, perturbation last."""
     intervals = report.perturbation or ()
     perturbed = {_sentences.PERTURBED[one.extra.statistic]: one for one in intervals}
-    return {f"main estimate ({report.answer.method})": report.answer} | report.estimates | perturbed
+    main = {f"main estimate ({report.answer.method})": report.answer}
+    return main | dict(report.estimates) | perturbed
 
 
-def _plot(report: Any, ax: Any) -> Any:
-    """Draw all estimates of the error, the main estimate first."""
-    return _sections.plot_estimates(report, ax, _name_estimates(report))
-
-
-def show_estimates(report: Any) -> Section:
+def show_estimates(report: EvaluationReport) -> Section:
     """Return the section with every estimate of the error, drawn and in a table."""
     named, loss, baseline = _name_estimates(report), report.loss, report.baseline
     figure = Figure(
@@ -629,7 +635,7 @@ def show_estimates(report: Any) -> Section:
     return Section(heading, sentences, [explained], figures=[figure], tables=[table])
 
 
-def show_perturbation(report: Any) -> Section | None:
+def show_perturbation(report: EvaluationReport) -> Section | None:
     """Return the section of the intervals of a linear support vector machine."""
     intervals = report.perturbation
     if not intervals:
@@ -666,7 +672,7 @@ def show_perturbation(report: Any) -> Section | None:
     )
 
 
-def show_permutation(report: Any) -> Section | None:
+def show_permutation(report: EvaluationReport) -> Section | None:
     """Return the section of the permutation test."""
     test = report.permutation
     if test is None:
@@ -686,13 +692,13 @@ def show_permutation(report: Any) -> Section | None:
     runs = count(test.n_resamples, "run")
     return Section(
         f"Shuffled labels scored as well in {test.n_exceedances} of {runs}",
-        sentences=[_sentences.write_permutation(test)],
+        sentences=[_sentences.write_permutation(test, report.out_of_fold)],
         explains=explains,
         figures=[figure],
     )
 
 
-def show_selection(report: Any) -> Section | None:
+def show_selection(report: EvaluationReport) -> Section | None:
     """Return the section of selection outside and within the folds, and the selected features."""
     bias, stability = report.selection_bias, report.selection_stability
     if bias is None:
@@ -707,7 +713,10 @@ def show_selection(report: Any) -> Section | None:
     ]
     if stability is not None:
         # the features that were selected most often
-        options = {"feature_names": report.candidate_names, "n_top": _sections.MAX_ROWS}
+        options: dict[str, Any] = {
+            "feature_names": report.candidate_names,
+            "n_top": _sections.MAX_ROWS,
+        }
         figures.append(
             Figure(
                 partial(SelectionFrequencyDisplay.from_result, stability, **options),
@@ -724,7 +733,54 @@ def show_selection(report: Any) -> Section | None:
     )
 
 
-def show_tuning(report: Any) -> Section | None:
+def show_importance(report: EvaluationReport) -> Section | None:
+    """Return the section of the permutation importance of each feature."""
+    importance = report.importance
+    if not importance:
+        return None
+    score = "accuracy" if report.class_sizes else "R2"
+    # the largest drops with their intervals
+    shown = dict(list(importance.items())[: _sections.MAX_DRAWN])
+    lows, highs = zip(*(one.interval for one in shown.values()), strict=True)
+    display = EstimatesDisplay(
+        names=list(shown),
+        values=[one.value for one in shown.values()],
+        lows=lows,
+        highs=highs,
+        xlabel=f"drop of the {score}",
+    )
+    figure = Figure(
+        display.plot,
+        "Permutation importance.",
+        label=f"Drop of the {score} for each feature; see the table.",
+        height=0.9 + 0.42 * len(shown),
+    )
+    # the result in words and as a table
+    first, largest = next(iter(importance.items()))
+    n_used = sum(one.interval.low > 0 for one in importance.values())
+    sentence = (
+        f"Shuffling {first} lowers the {score} most, by {write_number(largest.value)}. The drop "
+        f"exceeds 0 for {n_used} of {count(len(importance), 'feature')}."
+    )
+    explained = (
+        "Drop of the score when the values of a feature are shuffled among the samples of a test "
+        "set, in the models of the main estimate. Features with a rank correlation above 0.8 are "
+        "shuffled together. The intervals are not adjusted for the number of features."
+    )
+    caption, options = (
+        "Importance of each feature, the largest first.",
+        {"n_on_page": _sections.FIRST_ROWS, "n_in_text": _sections.MAX_ROWS},
+    )
+    return Section(
+        f"{first} matters most to the predictions",
+        sentences=[sentence],
+        explains=[explained],
+        figures=[figure],
+        tables=[_sections.tabulate(report, caption, "feature", importance.items(), **options)],
+    )
+
+
+def show_tuning(report: EvaluationReport) -> Section | None:
     """Return the section of the hyperparameter search: its best score, and selected settings."""
     bias = report.tuning
     if bias is None:
@@ -745,13 +801,11 @@ def show_tuning(report: Any) -> Section | None:
     )
 
 
-ESTIMATOR = Layout(
-    title=_write_title,
-    verdict=_sentences.write_verdict,
-    figure=_sections.draw_main,
-    facts=_write_facts,
-    basis=_sentences.describe_interval,
-    sections=(
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EvaluationReport(_sections.PredictionsPage):
+    """Report of an estimator."""
+
+    SECTIONS = (
         _sections.show_metrics,
         _sections.show_curves,
         _sections.show_subgroups,
@@ -759,47 +813,53 @@ ESTIMATOR = Layout(
         show_perturbation,
         show_permutation,
         show_selection,
-        _sections.show_importance,
+        show_importance,
         show_tuning,
         _sections.show_hard_samples,
-    ),
-    about=(
-        "answer", "n_samples", "class_sizes", "confidence_level", "estimator", "n_features",
-        "feature_names", "rare_class", "never_predicted", "positive",
-    ),
-    records=(
-        "metrics", "confusion", "subgroups", "less_the_rest", "estimates", "baseline",
-        "omitted", "perturbation", "permutation", "selection_bias", "selection_stability",
-        "candidate_names", "importance", "tuning", "hard_samples",
-    ),
-    computed={
-        "positive": _sections.find_positive_class,
-        "estimates": _list_estimates,
-    },
-    main_part="estimates",
-    row_name="method",
-    plot=_plot,
-    predictions=_sections.frame_predictions,
-)  # fmt: skip
+    )
+    MAIN_TABLE = "estimates", "method"
 
-OUTPUTS = replace(
-    ESTIMATOR,
-    facts=write_outputs,
-    basis=describe_basis,
-    sections=(
-        show_all_outputs,
-        show_outputs,
-        _sections.show_subgroups,
-        show_estimates,
-        show_permutation,
-        _sections.show_importance,
-    ),
-    about=("answer", "n_samples", "confidence_level", "estimator", "n_features", "feature_names"),
-    records=(
-        "metrics", "outputs", "subgroups", "less_the_rest", "estimates", "baseline", "omitted",
-        "permutation", "importance",
-    ),
-    computed={"estimates": _list_estimates, "outputs": list_outputs},
-    main_part="outputs",
-    row_name="output",
-)  # fmt: skip
+    estimator: str
+    estimator_name: str = field(repr=False)
+    n_features: int | None
+    feature_names: tuple[str, ...] | None
+    omitted: dict[str, str]
+    perturbation: tuple[Estimate, ...] | None
+    permutation: Test | None
+    selection_bias: Estimate | None
+    selection_stability: Estimate | None
+    candidate_names: tuple[str, ...] | None
+    importance: Results | None
+    tuning: Estimate | None
+
+    @property
+    def title(self) -> str:
+        """Heading of the page: the target, if it has a name, and the size of the data."""
+        target = getattr(self.out_of_fold.target.given, "name", None)
+        predicted = "Evaluation report" if target is None else f"Predicting {target}"
+        return f"{predicted}: {count(self.n_samples, 'sample')}"
+
+    @property
+    def facts(self) -> list[str]:
+        """The size of the data, and the classes."""
+        features = "" if self.n_features is None else f", {count(self.n_features, 'feature')}"
+        return [f"{_sections.describe_classes(self)}{features}"]
+
+    @property
+    def basis(self) -> list[str]:
+        """The target of the main interval, and where it may fail."""
+        return _sentences.describe_interval(self)
+
+    def _list_rows(self) -> list[Estimate]:
+        return [self.answer, *self.estimates.values()]
+
+    def plot(self, ax: Any = None) -> EstimatesDisplay:
+        """Draw all estimates of the error, the main estimate first; requires matplotlib."""
+        return _sections.plot_estimates(self, ax, _name_estimates(self))
+
+    def list_methods(self) -> Iterator[tuple[str, str]]:
+        """Yield the sentences on the permutation test, with their references."""
+        if self.permutation is not None:
+            n_most = self.settings.get("n_permutations", "")
+            test, predictions = self.permutation, self.out_of_fold
+            yield from _sentences.describe_permutation(test, predictions, n_most)

@@ -5,8 +5,8 @@ Read from top to bottom: the public function, the comparison of several systems,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,14 @@ from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
 from skeval._inference.estimate import Results
 from skeval.metrics._validation import measure_calibration
-from skeval.model_selection import Comparison, compare_predictions
+from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._metrics_of_predictions import measure_metrics
 from skeval.model_selection._threshold import measure_at, read_rule
-from skeval.report import _arguments, _findings, _sections, _sentences
+from skeval.report import _arguments, _findings, _sections
 from skeval.report._comparison import join_reports
-from skeval.report._outputs import LABELS, read_labels, summarize_labels, warn_of_labels
-from skeval.report._page import Caution, Section
-from skeval.report._report import Layout, Report, recorded
-from skeval.report._warnings import warn_of_predictions
+from skeval.report._page import Section
+from skeval.report._report import Report, recorded
+from skeval.report._warnings import warn_of_outputs, warn_of_predictions
 from skeval.utils import _checks
 from skeval.utils._arrays import read_arrays
 from skeval.utils._checks import PredictionKind, RandomStateLike
@@ -165,68 +164,114 @@ def evaluate_predictions(
                 raise ValueError(
                     f"{name} must be None for several labels per sample, got {value!r}."
                 )
-        parsed = read_labels(y_true, predictions, kind, threshold, labels)
+        parsed = _arguments.read_labels(y_true, predictions, kind, threshold, labels)
     else:
         parsed = _arguments.read_predictions(
             y_true, predictions, kind, labels, pos_label, threshold
         )
     groups, weight = _arguments.read_units(groups, sample_weight, len(parsed.target))
-    scored, index = parsed.collect(slice(None), groups, weight), _arguments.name_rows(y_true)
-    cautions: Iterable[Caution]
     with _checks.ignored_warnings(UndefinedMetricWarning):  # the report lists undefined metrics
         if several:
-            weights = None if sample_weight is None else weight
-            results = summarize_labels(parsed, scored, groups, weights, confidence_level, index)
-            cautions = warn_of_labels(parsed, scored)
+            results = _measure_labels(
+                parsed, groups, weight, sample_weight is not None, confidence_level
+            )
         else:
-            # the threshold comes first, because the predicted labels depend on it
-            sample = parsed.positive is not None and scored.ranked
-            sample = replace(sample, confidence_level=confidence_level) if sample else None
-            cut = parsed.threshold if threshold is None else threshold
-            at_threshold = None
-            if sample is not None and cut is not None:
-                with _checks.ignored_warnings(UserWarning):  # of few groups
-                    at_threshold = measure_at(sample, read_rule(cut), seed)
-            if at_threshold and (parsed.threshold is None or isinstance(threshold, str | Mapping)):
-                parsed = parsed.cut(at_threshold["threshold"].value)
-                scored = parsed.collect(slice(None), groups, weight)
-            metrics = measure_metrics(scored, confidence_level)
-            metrics |= parsed.measure_scoring(scoring, confidence_level, metrics, **sampling)
-            sizes = _findings.count_classes(parsed.target, weight) if scored.has_values else None
-            calibration = None
-            if parsed.kind == "probabilities" and sample is not None:
-                with _checks.ignored_warnings(UserWarning):  # of probabilities of 0 and 1
-                    calibration = measure_calibration(sample, seed)
-            results = {
-                "positive": parsed.positive,
-                "metrics": metrics,
-                "calibration": calibration,
-                "at_threshold": at_threshold,
-                "confusion": _findings.measure_confusion(scored, confidence_level),
-                "hard_samples": _findings.find_hard_samples(scored, index),
-                "baseline": _findings.find_baseline(scored, parsed.loss, metrics),
-                "rare_class": _findings.find_rare_class(sizes, metrics, parsed.loss),
-                "never_predicted": _findings.list_never_predicted(scored),
-                "class_sizes": _findings.count_classes(parsed.target),
-            }
-            cautions = warn_of_predictions(parsed, scored, metrics, y_true, at_threshold)
-        subgroups = _arguments.measure_slices(parsed, by, groups, weight, confidence_level)
-        answer = parsed.find_answer(results["metrics"])
+            results = _measure(
+                parsed, groups, weight, threshold, confidence_level, scoring, sampling, y_true
+            )
+        rare = results.get("rare_class")
+        subgroups = _arguments.measure_slices(
+            parsed, by, groups, weight, confidence_level, None if rare is None else rare.metric
+        )
     # the report
-    results |= {
+    answer, scored = results["answer"], results["out_of_fold"]
+    return PredictionsReport(
+        **results,
+        estimates=Results({"all samples": answer, **(subgroups or {})}),
+        n_samples=len(weight),
+        n_groups=scored.cases.n_groups,
+        confidence_level=float(confidence_level),
+        loss=parsed.loss,
+        subgroups=subgroups,
+        less_the_rest=None if subgroups is None else subgroups.less_the_rest,
+        kind=parsed.kind,
+        positive=parsed.positive,
+        seed=seed,
+    )
+
+
+def _measure(
+    parsed: _arguments.ParsedPredictions,
+    groups: Any,
+    weight: np.ndarray,
+    threshold: Any,
+    level: float,
+    scoring: Any,
+    sampling: dict[str, Any],
+    y_true: Any,
+) -> dict[str, Any]:
+    """Return the results of one prediction per sample."""
+    # the threshold comes first, because the predicted labels depend on it
+    scored, seed = parsed.collect(slice(None), groups, weight), sampling["random_state"]
+    sample = parsed.positive is not None and scored.ranked
+    sample = replace(sample, confidence_level=level) if sample else None
+    cut, at_threshold = parsed.threshold if threshold is None else threshold, None
+    if sample is not None and cut is not None:
+        with _checks.ignored_warnings(UserWarning):  # of few groups
+            at_threshold = measure_at(sample, read_rule(cut), seed)
+    if at_threshold and (parsed.threshold is None or isinstance(threshold, str | Mapping)):
+        parsed = parsed.cut(at_threshold["threshold"].value)
+        scored = parsed.collect(slice(None), groups, weight)
+    # the metrics, and what they mean
+    metrics = measure_metrics(scored, level)
+    metrics |= parsed.measure_scoring(scoring, level, metrics, **sampling)
+    answer = parsed.find_answer(metrics)
+    sizes = _findings.count_classes(parsed.target, weight) if scored.has_values else None
+    calibration = None
+    if parsed.kind == "probabilities" and sample is not None:
+        with _checks.ignored_warnings(UserWarning):  # of probabilities of 0 and 1
+            calibration = measure_calibration(sample, seed)
+    return {
         "answer": answer,
-        "loss": parsed.loss,
-        "estimates": Results({"all samples": answer, **(subgroups or {})}),
-        "n_groups": scored.cases.n_groups,
-        "kind": parsed.kind,
-        "threshold": parsed.threshold,
-        "subgroups": subgroups,
-        "less_the_rest": subgroups and subgroups.less_the_rest,
         "out_of_fold": scored,
-        "confidence_level": float(confidence_level),
-        "n_samples": len(weight),
+        "threshold": parsed.threshold,
+        "at_threshold": at_threshold,
+        "metrics": metrics,
+        "calibration": calibration,
+        "confusion": _findings.measure_confusion(scored, level),
+        "hard_samples": _findings.find_hard_samples(scored, _arguments.name_rows(y_true)),
+        "baseline": _findings.find_baseline(scored, parsed.loss, answer, metrics),
+        "rare_class": _findings.find_rare_class(sizes, metrics, parsed.loss),
+        "never_predicted": _findings.list_never_predicted(scored),
+        "class_sizes": _findings.count_classes(parsed.target),
+        "warnings": tuple(warn_of_predictions(parsed, scored, metrics, y_true, at_threshold)),
     }
-    return Report(LABELS if several else PREDICTIONS, results, tuple(cautions), seed)
+
+
+def _measure_labels(
+    parsed: _arguments.ParsedLabels, groups: Any, weight: np.ndarray, weighted: bool, level: float
+) -> dict[str, Any]:
+    """Return the results of predictions of several labels per sample."""
+    scored, target = parsed.collect(slice(None), groups, weight), parsed.target
+    answer = parsed.measure_answer(scored, level)
+    # the best constant of each label
+    constant, value = np.average(target.codes, axis=0, weights=weight), "prevalence"
+    if parsed.kind == "labels":
+        constant, value = constant > 0.5, "majority value"
+    always = np.mean((target.codes - constant) ** 2, axis=1)
+    never = ~parsed.predicted.any(axis=0)
+    with _checks.ignored_warnings(UserWarning):  # the report has warnings of its own
+        metrics = parsed.measure_labels(answer, weight if weighted else None, groups, level)
+    return {
+        "answer": answer,
+        "out_of_fold": scored,
+        "threshold": parsed.threshold,
+        "metrics": metrics,
+        "baseline": _findings.make_baseline(scored, f"the {value} of each label", always),
+        "never_predicted": tuple(np.array(target.outputs)[never].tolist()),
+        "class_sizes": dict(zip(target.outputs, target.codes.sum(axis=0).tolist(), strict=True)),
+        "warnings": tuple(warn_of_outputs(scored)),
+    }
 
 
 COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
@@ -246,7 +291,7 @@ def _compare_systems(reports: Mapping[str, Any], **options: Any) -> Comparison:
     if kind == "numbers":
         truth, metric = first.out_of_fold.target.y, mean_squared_error
         columns = {name: system.predicted for name, system in by_name.items()}
-    elif "labels" in first.results:
+    elif first.out_of_fold.target.outputs:
         scoring = f"minus the {first.answer.name}"
     elif kind != "labels" and not many:
         truth, metric = first.out_of_fold.target.codes, COMPARED[kind]
@@ -264,40 +309,7 @@ def _compare_systems(reports: Mapping[str, Any], **options: Any) -> Comparison:
 # --- the report
 
 
-def _describe_basis(report: Any) -> list[str]:
-    """Describe the target of the intervals, and the positive class."""
-    predictions = report.out_of_fold
-    more = ", each with its weight" if np.ptp(predictions.weight) else ""
-    basis = [_sections.describe_target(report, more)]
-    # the class that scores refer to and, if chosen by order, how to change it
-    classes = predictions.target.classes
-    if report.positive is None or classes is None or classes.dtype.kind not in "USO":
-        return basis
-    text = f"Positive class: {name_label(report.positive)}"
-    words = tuple(str(label).strip().lower() for label in classes)
-    if (
-        report.settings.get("pos_label", "None") == "None"
-        and words not in _arguments.POSITIVE_WORDS
-    ):
-        text += (
-            f", the second in sorted order; if the {report.kind} refer to "
-            f"{name_label(classes[0])}, pass pos_label={classes.tolist()[0]!r} (--pos-label)"
-        )
-    return [*basis, f"{text}."]
-
-
-def _write_facts(report: Any) -> list[str]:
-    """Return the predictions, and the classes."""
-    what = report.kind
-    if report.positive is not None:
-        what += f" of class {report.positive}"
-    facts = [f"{_sections.describe_classes(report)} with {what}"]
-    if report.threshold is not None:
-        facts.append(f"predicted as {report.positive} at a threshold of {report.threshold:g}")
-    return facts
-
-
-def show_threshold(report: Any) -> Section | None:
+def show_threshold(report: PredictionsReport) -> Section | None:
     """Return the section of the threshold, with the optimism of choosing it."""
     measures, level = report.at_threshold, _sections.write_level(report)
     if measures is None:
@@ -323,7 +335,7 @@ def show_threshold(report: Any) -> Section | None:
     return Section(f"{start}, {' and '.join(texts)}", tables=[table])
 
 
-def show_calibration(report: Any) -> Section | None:
+def show_calibration(report: PredictionsReport) -> Section | None:
     """Return the section of the calibration measures."""
     measures = report.calibration
     if measures is None:
@@ -336,31 +348,94 @@ def show_calibration(report: Any) -> Section | None:
     return Section(heading, [f"{heading}.{precision}"], tables=[table])
 
 
-PREDICTIONS = Layout(
-    **_sections.OF_PREDICTIONS,
-    verdict=_sentences.write_verdict,
-    facts=_write_facts,
-    basis=_describe_basis,
-    sections=(
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PredictionsReport(_sections.PredictionsPage):
+    """Report of existing predictions."""
+
+    SECTIONS = (
         _sections.show_metrics,
         _sections.show_curves,
         show_threshold,
         show_calibration,
         _sections.show_subgroups,
         _sections.show_hard_samples,
-    ),
-    about=(
-        "answer", "n_samples", "class_sizes", "confidence_level", "kind", "threshold", "n_groups",
-        "baseline", "positive", "rare_class", "never_predicted",
-    ),
-    records=(
-        "metrics", "confusion", "at_threshold", "calibration", "subgroups", "less_the_rest",
-        "hard_samples",
-    ),
-    plot=_sections.plot_estimates,
-)  # fmt: skip
+    )
+    MAIN_TABLE = "metrics", "name"
+
+    kind: str
+    threshold: float | None
+    at_threshold: Results | None = None
+    calibration: Results | None = None
+
+    @property
+    def title(self) -> str:
+        """Default heading of the page."""
+        return "Evaluation of predictions"
+
+    @property
+    def facts(self) -> list[str]:
+        """The predictions, and the classes."""
+        what = self.kind
+        if self.positive is not None:
+            what += f" of class {self.positive}"
+        joined = ":" if self.out_of_fold.target.outputs else " with"
+        facts = [f"{_sections.describe_classes(self)}{joined} {what}"]
+        if self.threshold is not None:
+            called = f" as {self.positive}" if self.positive is not None else ""
+            facts.append(f"predicted{called} at a threshold of {self.threshold:g}")
+        return facts
+
+    @property
+    def basis(self) -> list[str]:
+        """The target of the intervals, and the positive class."""
+        predictions = self.out_of_fold
+        more = ", each with its weight" if np.ptp(predictions.weight) else ""
+        units = "samples" if self.n_groups is None else f"groups of samples ({self.n_groups} here)"
+        basis = [
+            f"Intervals are for the same system on new {units} from the same population{more}. "
+            "Variation from retraining is not included."
+        ]
+        # the class that scores refer to and, if chosen by order, how to change it
+        classes = predictions.target.classes
+        if self.positive is None or classes is None or classes.dtype.kind not in "USO":
+            return basis
+        text = f"Positive class: {name_label(self.positive)}"
+        words = tuple(str(label).strip().lower() for label in classes)
+        by_order = self.settings.get("pos_label", "None") == "None"
+        if by_order and words not in _arguments.POSITIVE_WORDS:
+            text += (
+                f", the second in sorted order; if the {self.kind} refer to "
+                f"{name_label(classes[0])}, pass pos_label={classes.tolist()[0]!r} (--pos-label)"
+            )
+        return [*basis, f"{text}."]
+
+    def _list_rows(self) -> Results:
+        return self.metrics
+
+    def plot(self, ax: Any = None) -> EstimatesDisplay:
+        """Draw the main metric, of all samples and of each subgroup; requires matplotlib."""
+        return _sections.plot_estimates(self, ax)
+
+    def list_methods(self) -> Iterator[tuple[str, str]]:
+        """Yield the sentences on calibration and on the threshold, with their references."""
+        if self.calibration is not None:
+            yield "Calibration was assessed as in external validation studies", VALIDATION
+            text = "The smooth calibration curve is a restricted cubic spline of the log-odds"
+            yield text, SMOOTH
+        cut = self.at_threshold
+        if cut is not None and cut["threshold"].method == "bootstrap":
+            text = (
+                "The threshold was chosen on these samples; the resulting optimism was estimated "
+                "by repeating the choice on bootstrap resamples, and subtracted"
+            )
+            yield text, OPTIMISM
+        elif cut is not None:
+            yield f"Classes were predicted with a threshold of {cut['threshold'].value:.4g}", ""
 
 
+VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1466-7"
+SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.8281"
+OPTIMISM = "B. Efron (1983), https://doi.org/10.1080/01621459.1983.10477973"
 WORDS = {
     "ppv": "positive predictive value",
     "npv": "negative predictive value",

@@ -9,20 +9,23 @@ the intervals; a permutation test with too few permutations cannot decide.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 
+from skeval._inference.areas import rank_scores
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.intervals import normal_quantile, size_from_weights, wilson_limits
 from skeval._inference.paired import MAX_LEVEL
+from skeval._resampling.inputs import Loss
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._metrics_of_predictions import summarize_losses
+from skeval.report._report import Report
 from skeval.utils._text import DataFrame, ShownAsText, make_frame, name_label, write_figures
 
 ALPHA = 0.05
@@ -95,6 +98,12 @@ def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any,
     return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
 
 
+def find_positive_class(target: Target) -> Any:
+    """Return the positive of two classes."""
+    names = [] if target.classes is None else target.classes.tolist()
+    return names[target.positive_code] if len(names) == 2 else None
+
+
 def measure_confusion(predictions: Predictions, confidence_level: float) -> ConfusionRates | None:
     """Return the confusion matrix; None for regression, or without predicted labels."""
     classes = predictions.target.classes
@@ -140,7 +149,8 @@ class HardSamples(ShownAsText):
     prediction : sequence of str
         Most frequent prediction; for regression the mean prediction.
     wrong : ndarray of shape (n_hard,)
-        Share of its predictions that are wrong; for regression the root mean squared residual
+        Share of its predictions that are wrong, or with a rare class of its pairs with the other
+        class that are misranked; for regression the root mean squared residual
         relative to that of all samples; for existing probabilities 1 minus that of its class.
     always : int
         Number of samples that every model misclassified; for regression, those with residuals
@@ -177,10 +187,14 @@ FAR = 3.0
 """Smallest residual, relative to the root mean square, of a sample that counts as always wrong."""
 
 
-def find_hard_samples(predictions: Predictions, index: Any) -> HardSamples:
+def find_hard_samples(
+    predictions: Predictions, index: Any, rare: RareClass | None = None
+) -> HardSamples:
     """Return the samples that are ever predicted wrongly, the worst first.
 
-    Existing predictions with scores are in the order of the score of the true class.
+    Existing predictions with scores are in the order of the score of the true class. Out-of-fold
+    samples of data with a rare class are those that are ranked on the wrong side of most samples of
+    the other class, if the area under the ROC curve decides.
     """
     n, target, row = len(predictions.target), predictions.target, predictions.row
     counts = np.bincount(row, minlength=n)
@@ -215,16 +229,39 @@ def find_hard_samples(predictions: Predictions, index: Any) -> HardSamples:
     place, votes = np.zeros(n, dtype=np.intp), np.zeros((len(hard), len(target.classes)))
     place[hard] = np.arange(len(hard))
     np.add.at(votes, (place[row[missed]], predictions.predicted[missed].astype(np.intp)), 1)
-    labels = np.array([str(label) for label in target.classes.tolist()])
+    labels, taken = (
+        np.array([str(label) for label in target.classes.tolist()]),
+        votes.argmax(axis=1),
+    )
+    # with a rare class, samples on the wrong side of most samples of the other class
+    if rare is not None and rare.metric == "roc_auc" and predictions.target.n_classes == 2:
+        wrong, suspect = find_misranked(predictions), np.zeros(n, dtype=bool)
+        hard = np.flatnonzero(wrong > 0.5)
+        hard = hard[np.argsort(-wrong[hard], kind="stable")]
+        always, taken = wrong > 0.5, 1 - target.codes[hard]
     return HardSamples(
         sample=hard,
         name=name_samples(hard, index, n),
         truth=labels[target.codes[hard]],
-        prediction=labels[votes.argmax(axis=1)],
+        prediction=labels[taken],
         wrong=wrong[hard],
         always=int(always.sum()),
         suspect=suspect[hard],
     )
+
+
+def find_misranked(predictions: Predictions) -> np.ndarray:
+    """Return the share of misranked pairs of each sample with the other class of its test sets."""
+    n, target, row = len(predictions.target), predictions.target, predictions.row
+    positive = predictions.look_up(target.codes) == target.positive_code
+    score = np.asarray(predictions.class_scores)[:, target.positive_code]
+    wins, pairs = np.zeros(n), np.zeros(n)
+    for fit in range(predictions.n_fits):
+        part = predictions.fit == fit
+        ranked = rank_scores(positive[part], score[part], np.ones(part.sum()))
+        wins[row[part]] += ranked.find_wins(positive[part])
+        pairs[row[part]] += np.where(positive[part], *ranked.totals[::-1])
+    return np.asarray(np.where(pairs > 0, 1 - wins / np.maximum(pairs, 1), 0))
 
 
 def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Words:
@@ -325,11 +362,12 @@ class RareClass:
 
 def find_baseline(
     predictions: Predictions,
-    loss: str,
+    loss: Loss | str,
+    answer: Estimate,
     metrics: Mapping[str, Any],
     earlier: Iterable[tuple[str, np.ndarray]] = (),
 ) -> Baseline | None:
-    """Return the best baseline prediction for the tested samples.
+    """Return the best baseline prediction for the tested samples, and the difference from `answer`.
 
     The constant is optimal for the tested samples themselves, weighted by how often each was
     tested, so it has a slight advantage over predictions made without seeing them. For samples in
@@ -340,44 +378,93 @@ def find_baseline(
     """
     if not predictions.has_values:
         return None
+    target, name = predictions.target, loss if isinstance(loss, str) else loss.name
+    weight, codes = predictions.look_up(predictions.weight), predictions.look_up(target.codes)
+    # the best constant of each output
+    if target.outputs and not isinstance(loss, str) and name in CONSTANTS:
+        find = find_median if name == "absolute" else np.average
+        center = [find(column, weights=weight) for column in codes.T]
+        if name in ("hamming", "zero_one"):
+            center = [np.argmax(np.bincount(column, weight)) for column in codes.T]
+        always = np.broadcast_to(np.asarray(center), codes.shape)
+        return make_baseline(predictions, CONSTANTS[name], loss(codes, always), "predicting")
     # the best constant for this loss
-    weight, codes = (
-        predictions.look_up(predictions.weight),
-        predictions.look_up(predictions.target.codes),
-    )
-    if loss == "zero_one" and predictions.target.classes is not None:
+    if name == "zero_one" and target.classes is not None:
         largest = int(np.bincount(codes, weight).argmax())
-        answer, targets = name_label(predictions.target.classes[largest]), predictions.target.codes
-        losses = LOSSES[loss](codes, largest)
-    elif loss in ("squared", "absolute") and np.ndim(predictions.target.y) == 1:
-        targets = np.asarray(predictions.target.y, dtype=float)
+        constant, targets = name_label(target.classes[largest]), target.codes
+        losses = LOSSES[name](codes, largest)
+    elif name in ("squared", "absolute") and target.y.ndim == 1:
+        targets = np.asarray(target.y, dtype=float)
         tested = predictions.look_up(targets)
-        answer, center = "the mean", float(np.average(tested, weights=weight))
-        if loss == "absolute":
-            answer, center = "the median", find_median(tested, weight)
-        losses = LOSSES[loss](tested, center)
-    elif loss in PROBABILITY_LOSSES and predictions.target.classes is not None:
-        shares = np.bincount(codes, weight, minlength=len(predictions.target.classes))
-        answer, earlier = "the class frequencies", ()
+        constant, middle = "the mean", float(np.average(tested, weights=weight))
+        if name == "absolute":
+            constant, middle = "the median", find_median(tested, weight)
+        losses = LOSSES[name](tested, middle)
+    elif name in PROBABILITY_LOSSES and target.classes is not None:
+        shares = np.bincount(codes, weight, minlength=len(target.classes))
+        constant, earlier = "the class frequencies", ()
         always = np.tile(shares / shares.sum(), (len(shares), 1))
-        losses = PROBABILITY_LOSSES[loss](np.arange(len(shares)), always)[codes]
+        losses = PROBABILITY_LOSSES[name](np.arange(len(shares)), always)[codes]
     else:
         return None
     # an earlier value, if it is better
-    baselines = [(answer, losses, Baseline.verb)]
-    for name, before in earlier:
-        baselines.append(
-            (name, LOSSES[loss](predictions.look_up(targets), targets[before]), "predicting")
-        )
-    # the difference, with the interval of the explained share for the mean
+    baselines = [(constant, losses, Baseline.verb)]
+    for before_name, before in earlier:
+        before_losses = LOSSES[name](predictions.look_up(targets), targets[before])
+        baselines.append((before_name, before_losses, "predicting"))
     best = min(baselines, key=lambda row: float(weight @ row[1]))
-    baseline = make_baseline(predictions, *best, limit=1.0 if loss == "zero_one" else np.inf)
+    baseline = make_baseline(predictions, *best, limit=1.0 if name == "zero_one" else np.inf)
+    # the difference, with the interval of the explained share for the mean
     is_mean = baseline.prediction == "the mean" and "r2" in metrics
     if is_mean and np.isfinite(metrics["r2"].interval.low):
         explained = metrics["r2"].confidence_interval(1 - ALPHA)
         low, high = -baseline.error * explained.high, -baseline.error * explained.low
         return replace(baseline, low=low, high=high)
+    if target.classes is not None and best is baselines[0]:
+        return compare_within_classes(predictions, baseline, answer)
     return baseline
+
+
+CONSTANTS = {
+    "hamming": "the most frequent value of each label",
+    "zero_one": "the most frequent value of each label",
+    "squared": "the mean of each output",
+    "absolute": "the median of each output",
+}
+"""Best constant predictions of several outputs, by loss."""
+
+
+def compare_within_classes(
+    predictions: Predictions, baseline: Baseline, answer: Estimate
+) -> Baseline:
+    """Return a constant baseline with the interval of the difference from it.
+
+    At the class frequencies of these samples the error of a constant is known, so only the losses
+    within the classes vary. The interval is that of the error, shortened by the share of the
+    standard error within classes. If the interval of the error excludes the baseline, that of the
+    difference therefore excludes 0. Error rates within classes have Agresti and Caffo's variance,
+    with one error and one success added, because a small class may have no errors.
+    """
+    losses, n_classes = predictions.loss, predictions.target.n_classes
+    codes = predictions.look_up(predictions.target.codes)
+    weight = predictions.look_up(predictions.weight)
+    # standard errors of the losses, and of their deviations from the means of the classes
+    sizes = np.bincount(codes, weight, n_classes)
+    means = np.bincount(codes, weight * losses, n_classes) / np.where(sizes > 0, sizes, 1)
+    _, whole, _ = summarize_losses(predictions, losses)
+    _, within, _ = summarize_losses(predictions, losses - means[codes])
+    if baseline.difference == 0 and within == 0:
+        return replace(baseline, low=0.0, high=0.0)
+    if answer.loss == "zero_one" or answer.name == "error rate":
+        n = sizes * size_from_weights(predictions.weight) / sizes.sum()
+        rates = (n * means + 1) / (n + 2)
+        variance = np.sum((sizes / sizes.sum()) ** 2 * rates * (1 - rates) / (n + 2))
+        within = max(within, float(np.sqrt(predictions.inflation * variance)))
+    # the interval of the error, as seen from the baseline
+    ratio = min(1.0, within / whole) if whole > 0 else 1.0
+    low, high = answer.confidence_interval(1 - ALPHA)
+    below, above = ratio * (answer.value - low), ratio * (high - answer.value)
+    return replace(baseline, low=baseline.difference - below, high=baseline.difference + above)
 
 
 def make_baseline(
@@ -400,10 +487,10 @@ def make_baseline(
     return Baseline(answer, error, difference, low, high, verb)
 
 
-def find_median(values: np.ndarray, weight: np.ndarray) -> float:
+def find_median(values: np.ndarray, weights: np.ndarray) -> float:
     """Return the weighted median."""
     order = np.argsort(values)
-    passed = np.cumsum(weight[order])
+    passed = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(passed, passed[-1] / 2)])
 
 
@@ -476,6 +563,13 @@ def is_perfect(predictions: Predictions, metrics: Mapping[str, Any]) -> bool:
     return bool(wrong.mean() < MAX_PERFECT)
 
 
+def count_mixed_groups(predictions: Predictions) -> int:
+    """Return the number of groups with several labels."""
+    labels = np.unique(predictions.target.codes, axis=0, return_inverse=True)[1].reshape(-1)
+    pairs = np.unique(np.column_stack([predictions.cases.unit, labels]), axis=0)
+    return int(np.sum(np.bincount(pairs[:, 0]) > 1))
+
+
 def judge_permutation(test: Test | None) -> tuple[str, str]:
     """Return the result of a permutation test at 5 %, and its P-value as text.
 
@@ -487,6 +581,8 @@ def judge_permutation(test: Test | None) -> tuple[str, str]:
         return "", ""
     n, interval = test.n_resamples, test.confidence_interval(1 - ALPHA)
     counted = f"P = {test.pvalue:.2g} from {n} permutations"
+    if test.stopped and test.pvalue > ALPHA:  # its value is imprecise
+        counted = f"P > {ALPHA:g}, stopped early"
     if test.stopped or not interval.low <= ALPHA < interval.high:
         return "shown" if test.pvalue <= ALPHA else "denied", counted
     smallest = 1 / (1 + n)
@@ -521,6 +617,8 @@ class Judgment(NamedTuple):
         Result of the permutation test.
     counted : str
         P-value and number of permutations as text.
+    against : str
+        Relation of the main estimate to the baseline, if another metric decides.
     """
 
     relation: str
@@ -529,6 +627,7 @@ class Judgment(NamedTuple):
     at: float
     permutation: str = ""
     counted: str = ""
+    against: str = ""
 
     @property
     def better(self) -> bool:
@@ -536,45 +635,40 @@ class Judgment(NamedTuple):
         return self.relation == "better"
 
 
-class ScoredReport(Protocol):
-    """Report of scored predictions, as findings, sentences and sections read it.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ScoredReport(Report):
+    """Report of scored predictions, out of fold or existing ones."""
 
-    Other entries of `results` depend on what was evaluated, and may be missing.
-    """
-
-    results: Mapping[str, Any]
-    settings: Mapping[str, str]
-    versions: Mapping[str, str]
-    warnings: Sequence[Any]
     answer: Estimate
-    estimates: Mapping[str, Estimate]
-    loss: str
-    metrics: Mapping[str, Estimate]
-    baseline: Baseline | None
-    rare_class: RareClass | None
-    never_predicted: Sequence[str]
-    out_of_fold: Predictions
-    confusion: ConfusionRates | None
-    hard_samples: HardSamples
-    subgroups: Results | None
-    confidence_level: float
-    n_samples: int
     n_groups: int | None
-    class_sizes: Mapping[Any, int] | None
+    class_sizes: dict[Any, Any] | None
+    confidence_level: float
+    loss: str = field(repr=False)
+    positive: Any
+    baseline: Baseline | None
+    rare_class: RareClass | None = None
+    never_predicted: tuple[str, ...]
+    metrics: Results
+    confusion: ConfusionRates | None = None
+    subgroups: Results | None
+    less_the_rest: Mapping[Any, Estimate] | None
+    hard_samples: HardSamples | None = None
+    out_of_fold: Predictions = field(repr=False)
+    permutation: Test | None = field(default=None, repr=False)
+    selection_bias: Estimate | None = field(default=None, repr=False)
 
 
 def judge(report: ScoredReport) -> Judgment:
     """Return whether the predictions of a report are better than the baseline."""
-    test = judge_permutation(report.results.get("permutation"))
+    test = judge_permutation(report.permutation)
     rare, baseline, answer = report.rare_class, report.baseline, report.answer
     # a rare class has a metric of its own, and scores are compared with an area of 1/2
     if rare is not None:
-        low, high = report.metrics[rare.metric].confidence_interval(1 - ALPHA)
-        relation = _relate(low, high, rare.chance)
+        relation = _relate_metric(report, report.metrics[rare.metric], rare.chance)
         finding = Judgment(relation, rare.metric, "chance", rare.chance, *test)
     elif answer.name == REPORTED["roc_auc"].label:
-        low, high = answer.confidence_interval(1 - ALPHA)
-        finding = Judgment(_relate(low, high, 0.5), "", "chance", 0.5, *test)
+        relation = _relate_metric(report, answer, 0.5)
+        finding = Judgment(relation, "", "chance", 0.5, *test)
     # losses are compared with the baseline or, without one, by the permutation test
     elif baseline is not None:
         finding = Judgment(baseline.relation, "", str(baseline), baseline.error, *test)
@@ -586,11 +680,22 @@ def judge(report: ScoredReport) -> Judgment:
         n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
         other, chance = find_better_metric(report.metrics, n_classes)
         if other:
-            return Judgment("better", other, "chance", chance)
+            return Judgment("better", other, "chance", chance, against=finding.relation)
     # both tests must show that the system is better
     if finding.relation == "better" and finding.permutation == "denied":
         return finding._replace(relation="open", reference="shuffled labels", at=np.nan)
     return finding
+
+
+def _relate_metric(report: ScoredReport, metric: Estimate, chance: float) -> str:
+    """Return the relation of a metric, in which larger is better, to its value by chance.
+
+    A held-out sample moves the model away from itself, so that a model of noise is below chance on
+    average. Out-of-fold predictions are therefore never called worse.
+    """
+    low, high = metric.confidence_interval(1 - ALPHA)
+    relation = _relate(low, high, chance)
+    return "open" if relation == "worse" and report.out_of_fold.n_fits else relation
 
 
 def _relate(low: float, high: float, chance: float) -> str:

@@ -64,6 +64,11 @@ class Caution(str):
         self.code, self.headline, self.lead = code, headline, lead
         return self
 
+    @property
+    def severity(self) -> str:
+        """Whether the error must not be reported: "serious", else "note"."""
+        return "serious" if self.headline else "note"
+
     def __getnewargs__(self) -> tuple[Any, ...]:
         """Support copies and pickles."""
         return self.code, str(self), self.headline, self.lead
@@ -73,6 +78,29 @@ def list_grave(warnings: Iterable[Caution]) -> list[str]:
     """Return the headlines of the serious warnings, without duplicates."""
     headlines = (getattr(one, "headline", "") for one in warnings)  # others are plain strings
     return list(dict.fromkeys(filter(None, headlines)))
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """Outcome of a check of the data, of the model or of its estimates.
+
+    Attributes
+    ----------
+    code, title : str
+        Name of the check, as in `ignore` and in its warnings, and its title.
+    outcome : {"passed", "note", "serious", "not applicable", "not run", "ignored"}
+        Notes and serious outcomes are warnings.
+    evidence : str
+        What was found, or why the check was not run.
+    advice : str
+        Full sentences.
+    """
+
+    code: str
+    title: str
+    outcome: str
+    evidence: str = ""
+    advice: str = ""
 
 
 Cell = str | float | ConfidenceInterval

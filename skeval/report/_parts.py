@@ -31,6 +31,7 @@ from skeval._inference.paired import find_season
 from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import FitOutput, Inputs, Loss, params_of_part
+from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import begin_step, show_estimate
 from skeval._resampling.sampling_units import Target, TooFewMembersError, UnitKind
 from skeval.feature_selection import selection_stability
@@ -40,6 +41,7 @@ from skeval.model_selection._bootstrap import estimate_bootstraps
 from skeval.model_selection._metrics_of_predictions import measure_scorers, settle
 from skeval.model_selection._permutation import compare_with_permutations, draw_orders
 from skeval.model_selection._subgroups import compare_subgroups
+from skeval.report._arguments import measure_named
 from skeval.report._findings import ALPHA
 from skeval.report._page import Caution
 from skeval.report._sentences import PERTURBED, write_few_folds, write_single_group
@@ -50,6 +52,8 @@ INTERRUPTED = "interrupted"
 """Reason for parts that were not run because of Ctrl-C."""
 SETTLED = "the interval already excludes chance"
 ON_REQUEST = "on request"
+N_BOOTSTRAPS, N_PERTURBATIONS = 200, 500
+"""Numbers of resamples; `bootstrap_error` and `PerturbationResamplingSVC` have options for them."""
 SCORINGS = {
     "zero_one": "accuracy",
     "squared": "neg_mean_squared_error",
@@ -111,40 +115,22 @@ class Clock:
             return function(*args)
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """One estimator under evaluation: validated arguments, then its folds, then its main estimate.
-
-    Each step returns a copy with the fields of the next one.
-    """
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Task:
+    """One estimator to evaluate: its validated arguments."""
 
     runner: Runner
     request: FitRequest
     seed: int
-    sizes: dict[str, int]
-    """Numbers of bootstraps, permutations and perturbations."""
+    n_permutations: int
     include: frozenset[str] | str
     feature_names: tuple[str, ...] | None
     by: Any
     left_out: dict[str, np.ndarray]
     notes: tuple[Caution, ...]
-
-    splitter: Any = None
-    design: Any = None
-    """Folds of the main estimate (`RepeatedFolds`): repeated draws, or the folds passed."""
-    folds: Any = None
-    """Folds of cross-validation, perturbation and selection: the first repeat of the design."""
-    ordered: bool = False
-    """Whether the folds keep the order of the samples, which then cannot be exchanged."""
-
-    estimate: Any = None
-    predictions: Any = None
-    outputs: Sequence[FitOutput | None] = ()
-    """Output of each fit, in the order of the design; None if the fit failed."""
-    metric: str | None = None
-    """Metric that replaces the error for a rare class."""
-    better: bool = False
-    """Whether the interval of the metric, or of the error, excludes chance."""
+    ignored: frozenset[str]
+    """Codes of checks without warnings."""
+    own_checks: tuple[Callable[[Any, Any], str | None], ...]
 
     @property
     def inputs(self) -> Inputs:
@@ -156,56 +142,78 @@ class Evaluation:
         """Labels or numeric targets."""
         return self.inputs.target
 
-    def compare_subgroups(self) -> Results | None:
-        """Return the error in each subgroup, in the units of the main estimate."""
-        if self.by is None:
-            return None
-        counted = self.design.inputs.with_options(counted=self.predictions.cases)
-        measure = partial(_interval_methods.error_of_some, counted, self.predictions, self.estimate)
-        level = self.inputs.confidence_level
-        return compare_subgroups(self.by, len(self.target), measure, level)
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlannedTask(Task):
+    """A task with its folds."""
+
+    splitter: Any
+    design: _interval_methods.RepeatedFolds
+    """Folds of the main estimate: repeated draws, or the folds passed."""
+    folds: Any
+    """Folds of cross-validation, perturbation and selection: the first repeat of the design."""
+    ordered: bool
+    """Whether the folds keep the order of the samples, which then cannot be exchanged."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluation(PlannedTask):
+    """A task with its main estimate, from the fits on all folds."""
+
+    estimate: Estimate
+    predictions: Predictions
+    outputs: Sequence[FitOutput | None]
+    """Output of each fit, in the order of the design; None if the fit failed."""
 
     @property
     def strict(self) -> Runner:
         """Runner of results that require every fit."""
         return self.runner.with_options(error_score="raise")
 
-    def with_folds(self, cv: Any, splitter: Any, notes: Sequence[Caution]) -> Evaluation:
-        """Return the evaluation with its folds: all repeats, and those of the first one."""
-        drawn = cv is None or isinstance(cv, Integral)
-        design = _interval_methods.plan_repeats(
-            self.inputs, root_seed(self.seed), cv=cv if drawn else splitter
-        )
-        folds = design.splits
-        if folds is None:
-            plan = design.plan
-            blocks = (plan.draw(fold) for fold in range(plan.n_folds))
-            splits = ((block[0].training_rows, np.flatnonzero(block.test[0])) for block in blocks)
-            folds = plans.KeptFolds(len(self.target), splits)
-        return replace(
-            self,
-            splitter=splitter,
-            design=design,
-            folds=folds,
-            ordered=plans.keeps_order(splitter, folds),
-            notes=(*self.notes, *notes),
-        )
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JudgedEvaluation(Evaluation):
+    """An evaluation with the judgment of its interval."""
+
+    metric: str | None
+    """Metric that replaces the error for a rare class."""
+    better: bool
+    """Whether the interval of the metric, or of the error, excludes chance."""
+
+
+def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[Caution]) -> PlannedTask:
+    """Return a task with its folds: all repeats, and those of the first one."""
+    drawn = cv is None or isinstance(cv, Integral)
+    design = _interval_methods.plan_repeats(
+        task.inputs, root_seed(task.seed), cv=cv if drawn else splitter
+    )
+    folds = design.splits
+    if folds is None:
+        plan = design.plan
+        blocks = (plan.draw(fold) for fold in range(plan.n_folds))
+        splits = ((block[0].training_rows, np.flatnonzero(block.test[0])) for block in blocks)
+        folds = plans.KeptFolds(len(task.target), splits)
+    return PlannedTask(
+        **vars(task) | {"notes": (*task.notes, *notes)},
+        splitter=splitter,
+        design=design,
+        folds=folds,
+        ordered=plans.keeps_order(splitter, folds),
+    )
 
 
 # --- the folds
 
 
-def choose_folds(
-    evaluations: Mapping[str, Evaluation], cv: Any, clock: Clock
-) -> dict[str, Evaluation]:
-    """Return the evaluations of estimators with the same folds, fewer if time is limited.
+def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, PlannedTask]:
+    """Return the tasks with the same folds, fewer if time is limited.
 
     None means ten folds, or the maximum number for these data, with a note.
     """
-    first = next(iter(evaluations.values()))
+    first = next(iter(tasks.values()))
     target, groups, notes = first.target, first.inputs.groups, list[Caution]()
     if cv is None and clock.budget is not None:
-        inputs = [evaluation.inputs for evaluation in evaluations.values()]
+        inputs = [task.inputs for task in tasks.values()]
         cv, notes = choose_folds_in_time(inputs, clock.left, first.seed)
     n_folds = cv
     if cv is None:
@@ -234,7 +242,7 @@ def choose_folds(
             notes.append(Caution("few-folds", write_single_group(name_label(target.classes[code]))))
     splitter = plans.resolve_splitter(n_folds, target, groups, first.seed)
     splitter = plans.seed_splitter(splitter, root_seed(first.seed))
-    return {name: one.with_folds(cv, splitter, notes) for name, one in evaluations.items()}
+    return {name: plan_task(task, cv, splitter, notes) for name, task in tasks.items()}
 
 
 MIN_SAMPLES = 10_000
@@ -322,31 +330,31 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
 # --- the main estimates
 
 
-def estimate_mains(evaluations: Mapping[str, Evaluation], clock: Clock) -> dict[str, Evaluation]:
-    """Return the evaluations with their main estimates and out-of-fold predictions.
+def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, Evaluation]:
+    """Return the evaluations of tasks: their main estimates and out-of-fold predictions.
 
     With a time limit, the folds are repeated as often as time permits for all estimators, at least
     once. After an interrupt the repeats that all completed are used, if there are any.
     """
-    done: dict[str, list[FitOutput | None]] = {name: [] for name in evaluations}
-    whole = next(iter(evaluations.values())).design.plan
+    done: dict[str, list[FitOutput | None]] = {name: [] for name in tasks}
+    whole = next(iter(tasks.values())).design.plan
     rounds = [whole] if clock.budget is None else whole.repeats()
     try:
         for part in rounds:
-            for name, evaluation in evaluations.items():
+            for name, task in tasks.items():
                 outputs = done[name]
                 if not outputs:
                     step = f"error interval of {name}" if name else "error interval"
-                    begin_step(step, evaluation.inputs.verbose)
-                runner = evaluation.runner.with_options(method=evaluation.design.inputs.method)
-                for output in runner.each(part, evaluation.request):
+                    begin_step(step, task.inputs.verbose)
+                runner = task.runner.with_options(method=task.design.inputs.method)
+                for output in runner.each(part, task.request):
                     outputs.append(output)
                     if len(outputs) % whole.n_folds == 0:
-                        show_estimate(partial(_write_estimate, evaluation.design, outputs))
+                        show_estimate(partial(_write_estimate, task.design, outputs))
             n_fits = sum(map(len, done.values()))
             clock.seconds_per_fit = (monotonic() - clock.start) / n_fits
             # another repeat is started only if the training error can follow it
-            if not clock.allows((part.n_folds + 1) * len(evaluations)):
+            if not clock.allows((part.n_folds + 1) * len(tasks)):
                 break
     except KeyboardInterrupt:
         n_repeats = min(map(len, done.values())) // whole.n_folds
@@ -356,13 +364,12 @@ def estimate_mains(evaluations: Mapping[str, Evaluation], clock: Clock) -> dict[
     # the repeats that all estimators completed
     n_repeats = min(map(len, done.values())) // whole.n_folds
     results = {}
-    for name, evaluation in evaluations.items():
+    for name, task in tasks.items():
         outputs = done[name][: n_repeats * whole.n_folds]
-        completed = evaluation.design._replace(plan=whole.take(0, n_repeats))
+        completed = task.design._replace(plan=whole.take(0, n_repeats))
         estimate, predictions = _interval_methods.collect_repeats(completed, outputs)
-        results[name] = replace(
-            evaluation,
-            design=completed,
+        results[name] = Evaluation(
+            **vars(task) | {"design": completed},
             estimate=estimate,
             predictions=predictions,
             outputs=outputs,
@@ -435,27 +442,25 @@ def _cross_validate(evaluation: Evaluation) -> list[Estimate]:
 def _bootstrap(evaluation: Evaluation) -> list[Estimate]:
     """Return the out-of-bag, .632 and .632+ errors of one set of resamples."""
     runner, root = evaluation.runner.with_options(method="bootstrap"), root_seed(evaluation.seed)
-    n_resamples = evaluation.sizes["bootstrap"]
-    return list(estimate_bootstraps(runner, root, n_resamples=n_resamples).values())
+    return list(estimate_bootstraps(runner, root, n_resamples=N_BOOTSTRAPS).values())
 
 
 def _perturb(evaluation: Evaluation) -> list[tuple[Estimate, ...]]:
     """Return the intervals around the cross-validated error, by both statistics."""
     _, root = root_seed(evaluation.seed).spawn(2)
     runner = evaluation.strict.with_options(method="perturbation")
-    n_resamples = evaluation.sizes["perturbation"]
     # the report has its own sentence for this
     with ignored_warnings(UserWarning, "the resubstitution error"):
         intervals = tuple(
             _estimates.perturb_error(
-                runner, evaluation.folds, root, n_resamples=n_resamples, statistic=name
+                runner, evaluation.folds, root, n_resamples=N_PERTURBATIONS, statistic=name
             )
             for name in PERTURBED
         )
     return [intervals]
 
 
-def _permute(evaluation: Evaluation) -> list[Test]:
+def _permute(evaluation: JudgedEvaluation) -> list[Test]:
     """Return the permutation test of the cross-validated loss, or of the metric of a rare class.
 
     With ``include="auto"`` it stops as soon as it is clear whether P exceeds `ALPHA`.
@@ -467,18 +472,13 @@ def _permute(evaluation: Evaluation) -> list[Test]:
         # scikit-learn's Brier score supports 0 and 1 only
         score = partial(_mean_loss, loss=loss, classes=target.classes)
         scoring = make_scorer(score, greater_is_better=False, response_method=loss.response)
-    exchange = draw_orders(target.y, inputs.groups, root)
+    with ignored_warnings(UserWarning, r"\d+ of \d+ groups have"):  # the report warns
+        exchange = draw_orders(target.y, inputs.groups, root)
     alpha = ALPHA if evaluation.include == "auto" else None
-    n_permutations = evaluation.sizes["permutation"]
+    n_most = evaluation.n_permutations
     with ignored_warnings(UserWarning, "The least populated class"):  # the report has a note
         result: Any = compare_with_permutations(  # one metric, one result
-            evaluation.strict,
-            evaluation.splitter,
-            scoring,
-            exchange,
-            n_permutations,
-            root,
-            alpha=alpha,
+            evaluation.strict, evaluation.splitter, scoring, exchange, n_most, root, alpha=alpha
         )
     named = SCORINGS.get(loss.name, f"minus the {mean_loss_name(loss.name)}")
     return [replace(result, name=metric or named)]
@@ -529,6 +529,49 @@ def measure_scores(evaluation: Evaluation, *, drops: bool = False) -> list[Estim
     with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined intervals
         measured = measure_scorers(replace(predictions, scores=chosen))
         return [settle(one, None, n_units, level) for one in measured]
+
+
+def measure_subgroups(evaluation: Evaluation, metric: str | None) -> Results | None:
+    """Return the error, or the metric of a rare class, in each subgroup."""
+    if evaluation.by is None:
+        return None
+    predictions, level = evaluation.predictions, evaluation.inputs.confidence_level
+    counted = evaluation.design.inputs.with_options(counted=predictions.cases)
+
+    def measure(chosen: np.ndarray) -> Estimate:
+        """Return the estimate of some samples."""
+        if metric is not None:
+            return measure_named(choose_samples(predictions, chosen), metric, level)
+        return _interval_methods.error_of_some(counted, predictions, evaluation.estimate, chosen)
+
+    with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined values
+        return compare_subgroups(evaluation.by, len(evaluation.target), measure, level)
+
+
+def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
+    """Return the out-of-fold predictions of some samples."""
+    target, cases = predictions.target, predictions.cases
+    codes, kept = target.codes[chosen], chosen[predictions.row]
+    y = target.y[chosen]
+    part = replace(target, y=y, codes=codes, given=y, positive=target.positive_code)
+    # the units of these samples, numbered from 0
+    rows, unit = np.cumsum(chosen) - 1, np.unique(cases.unit[chosen], return_inverse=True)[1]
+    strata = np.zeros(int(unit.max()) + 1, dtype=np.intp)
+    crossed = None if cases.crossed is None else cases.crossed[chosen]
+    response = predictions.response
+    return replace(
+        predictions,
+        target=part,
+        cases=replace(cases, unit=unit.reshape(-1), stratum=strata, crossed=crossed),
+        weight=predictions.weight[chosen],
+        row=rows[predictions.row[kept]],
+        repeat=predictions.repeat[kept],
+        fold=predictions.fold[kept],
+        predicted=predictions.predicted[kept],
+        loss=predictions.loss[kept],
+        response=None if response is None else response[kept],
+        scores={},
+    )
 
 
 def _measure_importance(evaluation: Evaluation) -> list[Results]:
@@ -584,7 +627,7 @@ def _refuse_perturbation(evaluation: Evaluation) -> str:
 class Part(NamedTuple):
     """A part of an evaluation besides the main estimate."""
 
-    compute: Callable[[Evaluation], list[Any]]
+    compute: Callable[[JudgedEvaluation], list[Any]]
     """Returns estimates of the error, or the values of `results`."""
     n_fits: Callable[[Evaluation], int]
     obstacle: Callable[[Evaluation], str] = lambda _: ""
@@ -607,12 +650,10 @@ PARTS = {
         lambda evaluation: evaluation.inputs.units.n_units,
         _refuse_order,
     ),
-    "bootstrap": Part(
-        _bootstrap, lambda evaluation: 1 + evaluation.sizes["bootstrap"], _refuse_order
-    ),
+    "bootstrap": Part(_bootstrap, lambda evaluation: 1 + N_BOOTSTRAPS, _refuse_order),
     "perturbation": Part(
         _perturb,
-        lambda evaluation: len(evaluation.folds) * (1 + evaluation.sizes["perturbation"]),
+        lambda evaluation: len(evaluation.folds) * (1 + N_PERTURBATIONS),
         _refuse_perturbation,
         results=("perturbation",),
     ),
@@ -626,7 +667,7 @@ PARTS = {
     ),
     "permutation": Part(
         _permute,
-        lambda evaluation: len(evaluation.folds) * (1 + evaluation.sizes["permutation"]),
+        lambda evaluation: len(evaluation.folds) * (1 + evaluation.n_permutations),
         _refuse_permutations,
         results=("permutation",),
         in_auto=True,
@@ -647,7 +688,7 @@ class Finished(NamedTuple):
     cautions: list[Caution]
 
 
-def run_parts(evaluation: Evaluation, clock: Clock) -> Finished:
+def run_parts(evaluation: JudgedEvaluation, clock: Clock) -> Finished:
     """Compute the parts that are included and defined, as long as time is left."""
     finished = Finished([], {key: None for part in PARTS.values() for key in part.results}, {}, [])
     include, inputs = evaluation.include, evaluation.inputs
@@ -657,8 +698,8 @@ def run_parts(evaluation: Evaluation, clock: Clock) -> Finished:
             continue
         # parts that are not defined, or disabled; a requested one has a warning
         obstacle = part.obstacle(evaluation)
-        if evaluation.sizes.get(name) == 0:
-            obstacle = f"n_{name}s=0"
+        if name == "permutation" and not evaluation.n_permutations:
+            obstacle = "n_permutations=0"
         if obstacle:
             if named:
                 text = f"Requested {name} not run: {obstacle}."

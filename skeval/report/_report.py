@@ -1,7 +1,7 @@
-"""Reports of all kinds: results by name, what is written about them, and how to repeat the run.
+"""Reports of all kinds: their results in the order of the page, and how to repeat the run.
 
-A `Layout` is the list of functions that write a kind of report, in the order of the page; `Report`
-turns their sentences, sections and records into text, a page, JSON and data frames.
+A kind of report is a dataclass with its results as fields, and functions that write its sections.
+`Report` turns them into text, a page, JSON and data frames.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import platform
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from functools import wraps
 from html import escape
@@ -19,7 +19,7 @@ from importlib import import_module
 from inspect import signature
 from os import PathLike
 from textwrap import shorten
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import joblib
 import numpy as np
@@ -29,66 +29,13 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from skeval._version import __version__
-from skeval.report._page import Caution, Figure, Section, Table, render
-from skeval.report._sentences import write_methods
+from skeval.report._page import Caution, CheckResult, Figure, Section, Table, render
 from skeval.utils import _text
 from skeval.utils._checks import FunctionT, check_option
 from skeval.utils._text import DataFrame
 
 
-def _show_nothing(report: Report) -> None:
-    """Return nothing to show."""
-
-
-def _write_nothing(report: Report) -> list[str]:
-    """Return no sentences."""
-    return []
-
-
-@dataclass(frozen=True, kw_only=True)
-class Layout:
-    """A kind of report: functions of the report, in the order of the page.
-
-    Attributes
-    ----------
-    title : str or callable
-        Default heading of the page.
-    verdict : callable
-        Sentences of the verdict. The first one is the headline.
-    figure : callable
-        Figure of the main estimate below the headline, or None.
-    facts, basis : callable
-        Texts on the estimator and the data; evidence for the verdict, in sentences.
-    sections : sequence of callable
-        Functions that return a section, or None if the report has nothing to show there.
-    about, records : sequence of str
-        Entries of `to_dict` before and after the warnings: names of results, or of `computed`.
-    computed : dict of str to callable
-        Entries that are computed from the report.
-    main_part, row_name : str
-        Default part of `to_frame`, and the name of its index.
-    plot : callable
-        Draws the estimates on an axes.
-    predictions : callable
-        Predictions as a data frame.
-    """
-
-    title: str | Callable[[Any], str]
-    verdict: Callable[[Any], list[str]]
-    facts: Callable[[Any], list[str]]
-    sections: Sequence[Callable[[Any], Section | None]]
-    about: Sequence[str]
-    records: Sequence[str]
-    main_part: str
-    row_name: str
-    plot: Callable[..., Any]
-    predictions: Callable[[Any], DataFrame]
-    figure: Callable[[Any], Figure | None] = _show_nothing
-    basis: Callable[[Any], list[str]] = _write_nothing
-    computed: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Report(Mapping[str, Any]):
     """Report of an estimator, of predictions, of several systems, or of a clusterer.
 
@@ -100,6 +47,9 @@ class Report(Mapping[str, Any]):
     ----------
     warnings : tuple of str
         Warnings to read before reporting a number; each warning of an evaluation has a `code`.
+    checks : tuple of CheckResult
+        Of an estimator: the result of every check, with its `code`, `title` and `outcome`
+        ("passed", "note", "serious", "not applicable", "not run" or "ignored").
     seed : int
         Seed of all random steps: ``random_state=seed`` repeats the evaluation.
     settings : dict of str to str
@@ -118,16 +68,16 @@ class Report(Mapping[str, Any]):
         conservative. Of predictions: the main metric of all samples and of each subgroup. Of
         several systems: the main estimate of each. Of a clusterer: the choice by each rule.
     metrics : dict of Estimate
-        Metrics of the predictions, for all samples and for each class, and those in `scoring`; of
-        several systems a dict for each. Of a clusterer the `ClusteringComparison` of its internal
-        indices.
+        Metrics of the predictions, for all samples and for each class or output, and those in
+        `scoring`; of several systems a dict for each. Of a clusterer the `ClusteringComparison` of
+        its internal indices.
     confusion : ConfusionRates or None
         Confusion matrix with intervals of its rates.
     hard_samples : HardSamples
-        Samples with the worst predictions; of an estimator out of fold.
+        Samples with the worst predictions; of an estimator out of fold. None for several outputs.
     subgroups : dict of Estimate, or None
-        Main estimate in each subgroup of `by`. Its attribute `less_the_rest` has the differences
-        from all other samples.
+        Main estimate, or metric of a rare class, in each subgroup of `by`. Its attribute
+        `less_the_rest` has the differences from all other samples.
     baseline : Baseline or None
         Best constant prediction, with the difference from it on the same samples; None for scores
         and custom losses.
@@ -168,11 +118,6 @@ class Report(Mapping[str, Any]):
         positive.
     calibration, at_threshold : dict of Estimate, or None
         Of predictions: results of `calibration_measures` and `threshold_measures`.
-    labels : tuple of str
-        Of several labels per sample: their names.
-    outputs : dict of JudgedOutput
-        Of an estimator of several outputs: error (`answer`) and best constant prediction
-        (`baseline`) of each.
     reports, comparison : dict of Report, Comparison or None
         Of several systems: a report for each, and all pairs on the same test sets or samples;
         `comparison` is None if fits failed or there is a single test set.
@@ -189,26 +134,32 @@ class Report(Mapping[str, Any]):
         Of a clusterer: the clustering that a page draws.
     """
 
-    layout: Layout
-    results: dict[str, Any]
+    SECTIONS: ClassVar[tuple[Callable[[Any], Section | None], ...]]
+    """Functions that write a section, or return None if there is nothing to show."""
+    MAIN_TABLE: ClassVar[tuple[str, str]]
+    """Name of the main table of `to_dict` and `to_frame`, and of its index."""
+
+    answer: Any
+    estimates: Mapping[str, Any] = field(repr=False)
+    n_samples: int
     warnings: tuple[Any, ...]
-    seed: int
-    settings: dict[str, str] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
-    call: str = ""
-    date: str = ""
+    checks: tuple[CheckResult, ...] = ()
+    seed: int = field(repr=False)
+    settings: dict[str, str] = field(default_factory=dict, repr=False)
+    versions: dict[str, str] = field(default_factory=dict, repr=False)
+    call: str = field(default="", repr=False)
+    date: str = field(default="", repr=False)
 
     __hash__, __eq__ = object.__hash__, object.__eq__
 
-    def __getattr__(self, name: str) -> Any:
-        """Return a result by its name."""
-        results = vars(self).get("results", {})
-        if name in results:
-            return results[name]
-        raise AttributeError(f"this report has no {name!r}; it has {', '.join(results)}")
+    if TYPE_CHECKING:  # functions return one of several kinds, which have further fields
 
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.results})
+        def __getattr__(self, name: str) -> Any: ...
+
+    @property
+    def _entries(self) -> Mapping[str, Any]:
+        """Contents of the report as a mapping."""
+        return self.estimates
 
     def __getitem__(self, name: str) -> Any:
         """Return the estimate, or of several systems the report, with this name."""
@@ -223,21 +174,16 @@ class Report(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    @property
-    def _entries(self) -> Mapping[str, Any]:
-        """Contents of the report as a mapping."""
-        entries: Mapping[str, Any] = self.results.get("reports") or self.results["estimates"]
-        return entries
+    # --- a kind of report also has `title`, `facts`, `_write_verdict` and `_list_rows`
 
     @property
-    def verdict(self) -> str:
-        """The result in a few sentences; the first one is the headline of the page."""
-        return " ".join(self.layout.verdict(self))
+    def basis(self) -> list[str]:
+        """Evidence for the verdict, in sentences."""
+        return []
 
-    @property
-    def headline(self) -> str:
-        """The first sentence of the verdict."""
-        return self.layout.verdict(self)[0]
+    def _draw_main(self) -> Figure | None:
+        """Return the figure below the headline."""
+        return None
 
     @property
     def predictions(self) -> DataFrame:
@@ -248,7 +194,17 @@ class Report(Mapping[str, Any]):
         of more classes. Several systems have their name in the column "name"; a clusterer has a
         column of labels for each number of clusters.
         """
-        return self.layout.predictions(self)
+        raise NotImplementedError
+
+    @property
+    def verdict(self) -> str:
+        """The result in a few sentences; the first one is the headline of the page."""
+        return " ".join(self._write_verdict())
+
+    @property
+    def headline(self) -> str:
+        """The first sentence of the verdict."""
+        return self._write_verdict()[0]
 
     @property
     def sections(self) -> list[Section]:
@@ -258,7 +214,7 @@ class Report(Mapping[str, Any]):
             explains=() if self.warnings else ["No problems were detected."],
             items=sorted(self.warnings, key=lambda one: not getattr(one, "headline", "")),
         )
-        made = (make(self) for make in self.layout.sections)
+        made = (make(self) for make in self.SECTIONS)
         return [warned, *(section for section in made if section is not None)]
 
     def plot(self, ax: Any = None) -> Any:
@@ -275,7 +231,7 @@ class Report(Mapping[str, Any]):
         -------
         EstimatesDisplay or StabilityDisplay
         """
-        return self.layout.plot(self, ax)
+        raise NotImplementedError
 
     def __str__(self) -> str:
         return self.to_text()
@@ -295,7 +251,7 @@ class Report(Mapping[str, Any]):
         -------
         str
         """
-        lines = [self.verdict, *self.layout.basis(self)]
+        lines = [self.verdict, *self.basis]
         for section in self.sections:
             for line in section.write_lines(full=full):
                 if line or lines[-1]:
@@ -309,18 +265,15 @@ class Report(Mapping[str, Any]):
         -------
         dict
         """
-        # what is evaluated and how, then the warnings and the results
-        entries = {"verdict": self.verdict, **self._look_up(self.layout.about), "seed": self.seed}
-        entries |= {"settings": self.settings, "versions": self.versions}
-        entries |= {"warnings": self.warnings, **self._look_up(self.layout.records)}
+        # the results in the order of the page, and how to repeat them
+        entries = {"verdict": self.verdict, **self._list_results()}
+        entries |= {"seed": self.seed, "settings": self.settings, "versions": self.versions}
         return {name: _make_plain(value) for name, value in entries.items()}
 
-    def _look_up(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return entries of `to_dict` by their names; raise for a name that is not a result."""
-        computed = self.layout.computed
-        return {
-            name: computed[name](self) if name in computed else self.results[name] for name in names
-        }
+    def _list_results(self) -> dict[str, Any]:
+        """Return the results without arrays by name, with the main table."""
+        results = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
+        return results | {self.MAIN_TABLE[0]: self._list_rows()}
 
     def to_frame(self, part: str | None = None) -> DataFrame:
         """Return a part of the report as a data frame; requires pandas.
@@ -340,20 +293,21 @@ class Report(Mapping[str, Any]):
         """
         if part == "predictions":
             return self.predictions
-        main = self.layout.main_part
-        named = {"warnings": self.warnings, **self._look_up(self.layout.records)}
-        results = {name: result for name, result in named.items() if result is not None}
-        part = check_option("part", main if part is None else part, tuple(results))
         # results have a frame of their own, or rows
-        result = results[part]
+        tables = {}
+        for name, result in self._list_results().items():
+            rows = _make_plain(result)
+            rows = rows if isinstance(rows, list) else [rows]
+            if result is not None and all(isinstance(row, dict) for row in rows):
+                tables[name] = result, rows
+        main, row_name = self.MAIN_TABLE
+        part = check_option("part", main if part is None else part, tuple(tables))
+        result, rows = tables[part]
         if hasattr(result, "to_frame"):
             frame: DataFrame = result.to_frame()
             return frame
-        rows = _make_plain(result)
-        rows = rows if isinstance(rows, list) else [rows]
         frame = _text.make_frame([row | row.pop("external", {}) for row in rows])
-        is_main = part == main and len(frame) > 0
-        return frame.set_index(self.layout.row_name) if is_main else frame
+        return frame.set_index(row_name) if part == main and len(frame) > 0 else frame
 
     def to_latex(self, part: str | None = None, **options: Any) -> str:
         """Return names, estimates and intervals as a LaTeX table; requires pandas and jinja2.
@@ -387,12 +341,7 @@ class Report(Mapping[str, Any]):
         TypeError
             If no predictions were scored, as in reports of clusterings.
         """
-        reports = self.results.get("reports", {"": self})
-        if "out_of_fold" not in next(iter(reports.values())).results:
-            raise TypeError("a clustering report has no predictions that were scored.")
-        comparison = self.results.get("comparison")
-        compared = "" if comparison is None else comparison.to_methods()
-        return "\n\n".join(filter(None, [write_methods(reports), compared]))
+        raise TypeError("a clustering report has no predictions that were scored.")
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return `to_dict` as JSON, and write it to a file if a path is passed.
@@ -478,18 +427,17 @@ class Report(Mapping[str, Any]):
         code, heading = command or self.call, "How to reproduce"
         sections = [*sections, Section(heading, [f"{sentence}:"], code=code, tables=[versions])]
         # the page
-        layout, default = self.layout, self.layout.title
-        headline, *verdict = layout.verdict(self)
+        headline, *verdict = self._write_verdict()
         return render(
             template,
-            title=title or (default if isinstance(default, str) else default(self)),
+            title=title or self.title,
             headline=headline,
             verdict=verdict,
-            figure=layout.figure(self),
-            facts=layout.facts(self),
-            evaluated=self.results.get("estimator"),
-            evaluated_name=self.results.get("estimator_name"),
-            basis=layout.basis(self),
+            figure=self._draw_main(),
+            facts=self.facts,
+            evaluated=getattr(self, "estimator", None),
+            evaluated_name=getattr(self, "estimator_name", None),
+            basis=self.basis,
             before=before,
             sections=[section for section in sections if not section.is_empty],
             beside=[table for section in sections for table in section.tables if table.beside],
@@ -500,8 +448,7 @@ def _make_plain(value: Any) -> Any:
     """Return a result, or nested results, as plain Python objects."""
     # warnings, results, and containers of them
     if isinstance(value, Caution):
-        severity = "serious" if value.headline else "note"
-        return {"code": value.code, "severity": severity, "text": str(value)}
+        return {"code": value.code, "severity": value.severity, "text": str(value)}
     if hasattr(value, "to_records"):
         return value.to_records()
     if hasattr(value, "to_dict"):
@@ -551,20 +498,20 @@ def recorded(function: FunctionT) -> FunctionT:
 
 def add_run(report: Report, function: str, arguments: dict[str, Any]) -> Report:
     """Return a report with the call that repeats it; each of several systems has a call."""
-    results = dict(report.results)
-    if "reports" in results:
-        # the argument with the systems
-        name = "predictions" if "predictions" in arguments else "estimator"
-        given = arguments[name]
-        # a frame of polars iterates over columns, not over their names
-        names = getattr(given, "column_names", getattr(given, "columns", given))
-        systems = {str(key): given[key] for key in names}
-        results["reports"] = {
-            key: add_run(one, function, arguments | {name: systems[key]})
-            for key, one in results["reports"].items()
-        }
     run = describe_run(function, arguments, report.seed)
-    return replace(report, results=results, **run)
+    if not hasattr(report, "reports"):
+        return replace(report, **run)
+    # the argument with the systems
+    name = "predictions" if "predictions" in arguments else "estimator"
+    given = arguments[name]
+    # a frame of polars iterates over columns, not over their names
+    names = getattr(given, "column_names", getattr(given, "columns", given))
+    systems = {str(key): given[key] for key in names}
+    reports = {
+        key: add_run(one, function, arguments | {name: systems[key]})
+        for key, one in report.reports.items()
+    }
+    return replace(report, reports=reports, **run)  # type: ignore[call-arg]
 
 
 def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[str, Any]:

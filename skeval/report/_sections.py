@@ -7,7 +7,7 @@ predictions are out of fold (of an estimator), or existing ones (of a system).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -26,7 +26,7 @@ from skeval.metrics import (
 )
 from skeval.model_selection import EstimatesDisplay
 from skeval.report import _sentences
-from skeval.report._findings import ScoredReport
+from skeval.report._findings import HardSamples, ScoredReport, find_positive_class
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import (
@@ -86,6 +86,10 @@ def frame_predictions(report: ScoredReport) -> DataFrame:
         "truth": target.y[predictions.row],
         "prediction": target.decode(predictions.predicted),
     }
+    if target.outputs:
+        for name in ("truth", "prediction"):
+            by_output = zip(target.outputs, columns.pop(name).T, strict=True)
+            columns |= {f"{name}_{output}": values for output, values in by_output}
     # scores of the positive class, or of all classes
     scores = predictions.response
     if scores is not None and target.classes is not None:
@@ -158,8 +162,13 @@ def draw_main(report: ScoredReport) -> Figure:
 
 def describe_classes(report: ScoredReport) -> str:
     """Return the number of samples and sampling units, and of samples per class."""
-    facts = count(report.n_samples, "sample")
-    if report.class_sizes:
+    facts, outputs = count(report.n_samples, "sample"), report.out_of_fold.target.outputs
+    if outputs:
+        facts += f" with {count(len(outputs), 'output')}"
+    if outputs and report.class_sizes:
+        sizes = [f"{name}: {size}" for name, size in report.class_sizes.items()]
+        facts += f" ({list_few(sizes)})"
+    elif report.class_sizes:
         sizes = [f"{name_label(name)}: {size}" for name, size in report.class_sizes.items()]
         facts += f" of {count(len(sizes), 'class')} ({list_few(sizes)})"
     if report.n_groups is not None:
@@ -167,42 +176,20 @@ def describe_classes(report: ScoredReport) -> str:
     return facts
 
 
-def describe_target(report: ScoredReport, more: str) -> str:
-    """Describe the target of the intervals of existing predictions."""
-    groups = report.n_groups
-    units = "samples" if groups is None else f"groups of samples ({groups} here)"
-    return (
-        f"Intervals are for the same system on new {units} from the same population{more}. "
-        "Variation from retraining is not included."
-    )
-
-
-OF_PREDICTIONS: dict[str, Any] = {
-    "title": "Evaluation of predictions",
-    "figure": draw_main,
-    "main_part": "metrics",
-    "row_name": "name",
-    "predictions": frame_predictions,
-}
-"""Common part of the layouts of existing predictions."""
-
-
 # --- metrics and the confusion matrix
-
-
-def find_positive_class(report: ScoredReport) -> Any:
-    """Return the positive of two classes."""
-    target = report.out_of_fold.target
-    names = [] if target.classes is None else target.classes.tolist()
-    return names[target.positive_code] if len(names) == 2 else None
 
 
 def show_metrics(report: ScoredReport) -> Section:
     """Return the section with every metric and its interval; of numbers with the residuals."""
     metrics, numbers = find_main_metrics(report), report.class_sizes is None
     labels = {name: _sentences.name_metric(name) for name in metrics}
+    if report.out_of_fold.target.outputs:
+        averaged = {name: name.removesuffix("_macro") for name in metrics if name[-6:] == "_macro"}
+        labels |= {name: f"{_sentences.name_metric(one)}, macro" for name, one in averaged.items()}
     if not numbers and "average_precision" in labels:
-        labels["average_precision"] += f", class {name_label(find_positive_class(report))}"
+        labels["average_precision"] += (
+            f", class {name_label(find_positive_class(report.out_of_fold.target))}"
+        )
     rows = [(labels[name], one) for name, one in metrics.items()]
     explained = "Computed from the given predictions."
     if report.out_of_fold.n_fits:
@@ -210,7 +197,7 @@ def show_metrics(report: ScoredReport) -> Section:
             "Based on out-of-fold predictions. The intervals, like the interval of the error, are "
             "for the model trained on all samples."
         )
-    elif report.results.get("kind") == "scores" and report.results["threshold"] is None:
+    elif not report.out_of_fold.has_values:
         explained += (
             " Without a threshold, scores have no predicted labels: pass threshold= for the other "
             "metrics."
@@ -231,6 +218,7 @@ def show_metrics(report: ScoredReport) -> Section:
 def tabulate_classes(report: ScoredReport) -> list[Table]:
     """Return a table of the metrics of each class, if there are any."""
     by_class: dict[str, dict[str, str]] = {}
+    target = report.out_of_fold.target
     for estimate in report.metrics.values():
         label = getattr(estimate.extra, "label", None)
         if label is None:
@@ -244,13 +232,12 @@ def tabulate_classes(report: ScoredReport) -> list[Table]:
     names = list(dict.fromkeys(name for texts in by_class.values() for name in texts))
     rows = [(label, *(texts.get(name, "") for name in names)) for label, texts in by_class.items()]
     # of two classes, recalls have names of their own
-    caption = "By class."
-    if len(by_class) == 2:
-        caption += (
-            f" The recall of {name_label(find_positive_class(report))}, the positive class, is the "
-        )
-        caption += "sensitivity; the recall of the other class is the specificity."
-    head = ["class", *map(_sentences.name_metric, names)]
+    caption, kind = ("By output.", "output") if target.outputs else ("By class.", "class")
+    if target.n_classes == 2:
+        positive = name_label(find_positive_class(target))
+        caption += f" The recall of {positive}, the positive class, is the sensitivity; the recall "
+        caption += "of the other class is the specificity."
+    head = [kind, *map(_sentences.name_metric, names)]
     return [Table(caption, head, rows, n_on_page=MAX_CLASSES, n_in_text=0)]
 
 
@@ -284,7 +271,7 @@ def _tabulate_confusion(report: ScoredReport) -> list[Table]:
 
 def show_curves(report: ScoredReport) -> Section | None:
     """Return the section with the curves of a classifier."""
-    if report.class_sizes is None:
+    if report.out_of_fold.target.classes is None:
         return None
     metrics = find_main_metrics(report)
     first = next((name for name in ("roc_auc", "log_loss") if name in metrics), None)
@@ -296,6 +283,8 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     """Yield ROC, precision-recall and calibration curves, or the residuals."""
     predictions, target = report.out_of_fold, report.out_of_fold.target
     fitted = predictions.n_fits > 0
+    if target.outputs:
+        return
     # residuals of numbers
     if target.classes is None:
         prediction = "mean out-of-fold prediction" if fitted else "prediction"
@@ -389,56 +378,6 @@ def draw_residuals(predictions: Predictions, ax: Any) -> Any:
     )
 
 
-# --- importance of the features
-
-
-def show_importance(report: ScoredReport) -> Section | None:
-    """Return the section of the permutation importance of each feature."""
-    importance = report.results["importance"]
-    if not importance:
-        return None
-    score = "accuracy" if report.class_sizes else "R2"
-    # the largest drops with their intervals
-    shown = dict(list(importance.items())[:MAX_DRAWN])
-    lows, highs = zip(*(one.interval for one in shown.values()), strict=True)
-    display = EstimatesDisplay(
-        names=list(shown),
-        values=[one.value for one in shown.values()],
-        lows=lows,
-        highs=highs,
-        xlabel=f"drop of the {score}",
-    )
-    figure = Figure(
-        display.plot,
-        "Permutation importance.",
-        label=f"Drop of the {score} for each feature; see the table.",
-        height=0.9 + 0.42 * len(shown),
-    )
-    # the result in words and as a table
-    first, largest = next(iter(importance.items()))
-    n_used = sum(one.interval.low > 0 for one in importance.values())
-    sentence = (
-        f"Shuffling {first} lowers the {score} most, by {write_number(largest.value)}. The drop "
-        f"exceeds 0 for {n_used} of {count(len(importance), 'feature')}."
-    )
-    explained = (
-        "Drop of the score when the values of a feature are shuffled among the samples of a test "
-        "set, in the models of the main estimate. Features with a rank correlation above 0.8 are "
-        "shuffled together. The intervals are not adjusted for the number of features."
-    )
-    caption, options = (
-        "Importance of each feature, the largest first.",
-        {"n_on_page": FIRST_ROWS, "n_in_text": MAX_ROWS},
-    )
-    return Section(
-        f"{first} matters most to the predictions",
-        sentences=[sentence],
-        explains=[explained],
-        figures=[figure],
-        tables=[tabulate(report, caption, "feature", importance.items(), **options)],
-    )
-
-
 # --- subgroups
 
 FALSE_DISCOVERIES = 0.05
@@ -490,7 +429,9 @@ def show_subgroups(report: ScoredReport) -> Section | None:
     quantity = next(iter(estimates.values())).name
     quantity = SQUARES[1] if quantity == SQUARES[0] else quantity
     head = ["subgroup", "samples", quantity, level, "less the rest", level, "adjusted P"]
-    table = Table("Error by subgroup.", head, rows, left=[0, 3, 5])
+    table = Table(
+        "By subgroup." if report.rare_class else "Error by subgroup.", head, rows, left=[0, 3, 5]
+    )
     return Section(heading, sentences=[sentence], tables=[table], in_summary=True)
 
 
@@ -502,12 +443,8 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
     # existing predictions without labels or errors have no such section
     hard, predictions, numbers = report.hard_samples, report.out_of_fold, report.class_sizes is None
     fitted = predictions.n_fits > 0
-    if not fitted and (not predictions.has_values or not len(hard.sample)):
+    if hard is None or (not fitted and not (predictions.has_values and len(hard.sample))):
         return None
-    if report.results.get("labels"):  # several labels for each sample
-        columns, errors = ["sample", "has", "predicted"], (report.answer.name, write_number)
-        table = tabulate_samples(report, "Samples with most errors.", columns, errors)
-        return Section("Samples to look at", tables=[table])
     heading, sentences = _sentences.write_hard_samples(report)
     # content and format of the last column
     last: tuple[str, Callable[[float], str]] | None = None
@@ -515,26 +452,55 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
         sentences = sentences or [f"{heading}."] if not fitted else sentences
         last = "residual / RMS", "{:.1f}".format
     elif fitted:
-        last = "wrong in", lambda wrong: f"{100 * wrong:.0f} %"
+        last = (
+            "misranked in" if _sentences.is_ranked(report) else "wrong in",
+            lambda wrong: f"{100 * wrong:.0f} %",
+        )
     elif predictions.probabilities is not None:
         last = "probability of the true class", lambda wrong: f"{1 - wrong:.3f}"
     head = ["sample", "true", "predicted" if numbers else "predicted as"]
     caption = "Largest residuals." if numbers else "Misclassified samples."
-    table = tabulate_samples(report, caption, head, last)
+    if _sentences.is_ranked(report):
+        caption = "Samples misranked in most pairs with the other class."
+        head[-1] = "ranked as"
+    table = tabulate_samples(hard, caption, head, last)
     shown = [table] if hard.always or not fitted else []
     return Section(heading, sentences=sentences, tables=shown)
 
 
 def tabulate_samples(
-    report: ScoredReport,
+    hard: HardSamples,
     caption: str,
     head: Iterable[str],
     last: tuple[str, Callable[[float], str]] | None,
 ) -> Table:
     """Return a table of the worst predictions; `last` names and writes the last column."""
     rows: list[Any] = []
-    for row in report.hard_samples.to_records()[:MAX_ROWS]:
+    for row in hard.to_records()[:MAX_ROWS]:
         cells = row["name"], row["truth"], row["prediction"]
         rows.append((*cells, last[1](row["wrong"])) if last else cells)
     head = [*head, *([last[0]] if last else [])]
     return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
+
+
+# --- what all reports of scored predictions write
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PredictionsPage(ScoredReport):
+    """Verdict, main figure, predictions and methods of scored predictions."""
+
+    def _write_verdict(self) -> list[str]:
+        return _sentences.write_verdict(self)
+
+    def _draw_main(self) -> Figure:
+        return draw_main(self)
+
+    @property
+    def predictions(self) -> DataFrame:
+        """One row for each prediction as a data frame; requires pandas."""
+        return frame_predictions(self)
+
+    def to_methods(self) -> str:
+        """Return a paragraph for the methods section, with references."""
+        return _sentences.write_methods({"": self})

@@ -8,11 +8,13 @@ check found a serious problem. No other function writes whether a system is bett
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.plans import DEFAULT_FOLDS
+from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
@@ -22,6 +24,7 @@ from skeval.report._findings import (
     Judgment,
     RareClass,
     ScoredReport,
+    count_mixed_groups,
     find_better_metric,
     is_above_zero,
     judge,
@@ -91,10 +94,12 @@ def write_verdict(report: ScoredReport) -> list[str]:
     if finding.reference == "shuffled labels":
         against, details = f"shuffled labels ({finding.counted})", []
     relation = f"{RELATIONS[finding.relation]} {against}"
+    if baseline is not None and finding.reference == str(baseline):
+        relation += _write_difference(report, baseline, finding.relation)
     if finding.relation == "open" and finding.permutation == "shown":
         relation = f"it beats shuffled labels ({finding.counted}), but does not clearly beat "
         relation, details = relation + against, []
-    bias = report.results.get("selection_bias")
+    bias = report.selection_bias
     if bias is not None and is_above_zero(bias):
         claimed = write_amount(bias.extra.cv1_error, "zero_one")
         details.append(f"Selecting features on all samples would have given {claimed}.")
@@ -109,11 +114,23 @@ def write_verdict(report: ScoredReport) -> list[str]:
         details = [explained, error, *details]
     elif finding.metric:
         shown = _write_with_interval(report, finding.metric)
-        start = f"{amount}: better than chance by the {shown}, but not better than "
-        start += f"{baseline} ({given})"
+        start = f"{amount}: better than chance by the {shown}, but "
+        start += "not shown to be " if finding.against == "open" else "not "
+        start += f"better than {baseline} ({given})"
     else:
         details = [*_write_second_metric(report, finding), *details]
     return [f"{start}{f', and it never predicts {never}' * bool(never)}.", *details]
+
+
+def _write_difference(report: ScoredReport, baseline: Baseline, relation: str) -> str:
+    """Return the difference from the baseline if it decides otherwise than the interval, or ""."""
+    low, high = report.answer.confidence_interval(1 - ALPHA)
+    apart = high < baseline.error or low > baseline.error
+    if relation not in ("better", "worse", "open") or apart == (relation != "open"):
+        return ""
+    amount, ends = write_difference(baseline, report.loss)
+    joined = "; the difference is" if relation == "open" else " by"
+    return f"{joined} {amount} ({ends})"
 
 
 RELATIONS = {
@@ -183,11 +200,11 @@ NO_INTERVAL: dict[str, str] = {
 
 def write_main(report: ScoredReport) -> str:
     """Return the main estimate with its interval, as the start of a sentence."""
-    answer, unit = report.answer, find_unit(report)
+    answer, unit, predictions = report.answer, find_unit(report), report.out_of_fold
     start, why = f"{answer.name[0].upper()}{answer.name[1:]}", "the losses do not vary"
-    if report.out_of_fold.n_fits:
+    if predictions.n_fits:
         name = name_error(answer.loss)
-        if report.results.get("outputs") and answer.loss != "squared":
+        if predictions.target.outputs and answer.loss != "squared":
             name = answer.name
         start, why = (
             f"Estimated {name} on new samples:",
@@ -264,7 +281,7 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
 
 BASELINE_TITLES = {
     "same": "Same as the baseline: ",
-    "open": "Not better than the baseline: ",
+    "open": "Not shown to beat the baseline: ",
     "worse": "Worse than the baseline: ",
     "untested": "Not compared with the baseline: ",
 }
@@ -274,20 +291,12 @@ def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
     """Compare the error with the baseline; unless it is better, begin with a warning title.
 
     `metric` is the name of the error, if it does not follow from the loss.
-
-    Differences of mean squared errors are divided by the sum of both roots, which makes them
-    differences of the roots.
     """
-    # the difference in the unit of the error
     relation, rates = baseline.relation, loss == "zero_one"
-    roots = [float(np.sqrt(max(0, baseline.error + x))) for x in (0, baseline.difference)]
-    scale = (sum(roots) or 1.0) if loss == "squared" else 0.01 if rates else 1.0
-    scale = -scale if relation == "better" else scale
-    ends = baseline.difference / scale, *sorted((baseline.low / scale, baseline.high / scale))
-    width = ends[2] - ends[1]
-    value, low, high = (f"{x:.1f}" if rates else write_estimate(x, width / 4) for x in ends)
+    value, ends = write_difference(baseline, loss)
     # both errors on the same samples
-    error = write_amount(baseline.error, loss, np.nan if rates else width)
+    _, low, high = find_difference(baseline, loss)
+    error = write_amount(baseline.error, loss, np.nan if rates else high - low)
     metric = metric or (name_error(loss) if loss == "squared" else mean_loss_name(loss))
     text = f"{baseline} has {'an' if metric[0] in 'aeiou' else 'a'} {metric} of {error}"
     if relation == "same":
@@ -295,10 +304,9 @@ def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
     elif relation == "untested":
         text += "; the difference has no interval."
     else:
-        value += " percentage points" if rates else ""
         differs = {"better": "is {} lower", "worse": "is {} higher", "open": "differs by {}"}
         text += f"; the error of the model {differs[relation].format(value)} on the same samples "
-        text += f"(95 % CI {low} to {high})."
+        text += f"({ends})."
     if relation == "better":
         return f"{text[0].upper()}{text[1:]}"
     # advice
@@ -311,6 +319,29 @@ def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
         else " Do not use the model.",
     }
     return f"{BASELINE_TITLES[relation]}{text}{advice.get(relation, '')}"
+
+
+def find_difference(baseline: Baseline, loss: str) -> tuple[float, float, float]:
+    """Return the difference from the baseline and its limits in the unit of the error.
+
+    It is positive if the system is better or worse. Differences of error rates are in percentage
+    points. Differences of mean squared errors are divided by the sum of both roots, which makes
+    them differences of the roots.
+    """
+    roots = [float(np.sqrt(max(0, baseline.error + x))) for x in (0, baseline.difference)]
+    scale = {"squared": sum(roots) or 1.0, "zero_one": 0.01}.get(loss, 1.0)
+    scale = -scale if baseline.better else scale
+    low, high = sorted((baseline.low / scale, baseline.high / scale))
+    return baseline.difference / scale, low, high
+
+
+def write_difference(baseline: Baseline, loss: str) -> tuple[str, str]:
+    """Return the difference from the baseline and its interval as text."""
+    value, low, high = find_difference(baseline, loss)
+    if loss == "zero_one":
+        return f"{value:.1f} percentage points", f"95 % CI {low:.1f} to {high:.1f}"
+    texts = [write_estimate(x, (high - low) / 4) for x in (value, low, high)]
+    return texts[0], f"95 % CI {texts[1]} to {texts[2]}"
 
 
 def write_few_folds(reason: str, n_folds: int, n_wanted: int = DEFAULT_FOLDS) -> str:
@@ -358,16 +389,18 @@ def write_interruption(where: str) -> str:
     )
 
 
-def write_permutation(test: Test) -> str:
+def write_permutation(test: Test, predictions: Predictions) -> str:
     """Return the result of the permutation test; with groups, also which labels were permuted."""
+    early = test.stopped and test.pvalue > ALPHA  # its value is imprecise
+    chance = f"P > {ALPHA:g} (stopped early)" if early else say_pvalue(test.pvalue)
     result = (
-        f"{say_pvalue(test.pvalue)}: {test.n_exceedances} of "
+        f"{chance}: {test.n_exceedances} of "
         f"{count(test.n_resamples, 'run')} of the whole procedure on shuffled labels scored at "
         "least as well as on the true labels."
     )
     if not test.exchanged:
         return result
-    return f"{result} {describe_exchange(test)}."
+    return f"{result} {describe_exchange(test, predictions)}."
 
 
 def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
@@ -377,7 +410,10 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
         f"Selecting features on all samples (CV1) would have given an error of {claimed} instead "
         f"of {honest} within the folds (CV2)"
     )
-    if np.isnan(bias.interval.low):
+    if claimed == honest:
+        text = "Selecting features on all samples (CV1) or within the folds (CV2) made no "
+        text += f"difference to the error of {honest}."
+    elif np.isnan(bias.interval.low):
         text += ". The difference does not vary, so it has no interval."
     else:
         interval = bias.interval
@@ -422,9 +458,17 @@ def write_tuning(bias: Estimate) -> str:
     )
 
 
+def is_ranked(report: ScoredReport) -> bool:
+    """Whether the worst samples are those that are misranked, as a rare class requires."""
+    rare, predictions = report.rare_class, report.out_of_fold
+    two = predictions.n_fits > 0 and predictions.target.n_classes == 2
+    return two and rare is not None and rare.metric == "roc_auc"
+
+
 def write_hard_samples(report: ScoredReport) -> tuple[str, list[str]]:
     """Return the number of hard samples, and those that may have a wrong label or value."""
     hard, numbers = report.hard_samples, report.class_sizes is None
+    assert hard is not None
 
     def describe(n: int) -> str:
         verb = "is" if n == 1 else "are"
@@ -432,6 +476,8 @@ def write_hard_samples(report: ScoredReport) -> tuple[str, list[str]]:
         if numbers:
             verb = "has a residual" if n == 1 else "have residuals"
             what = f"{verb} over three times the root mean square"
+        if is_ranked(report):
+            what = f"{verb} misranked in most pairs with the other class"
         return f"{count(n, 'sample')} {what}"
 
     suspects = np.flatnonzero(hard.suspect).tolist()
@@ -470,6 +516,8 @@ def describe_interval(report: ScoredReport) -> list[str]:
     if repeats > 1:
         design += f", repeated {repeats} times"
     described = f"The interval is for the error of the model trained on all samples ({design})."
+    if report.rare_class is not None:
+        described = f"The intervals are for the model trained on all samples ({design})."
     if in_time:
         described = (
             "The interval is for the mean error, over a period like this one, of models trained on "
@@ -509,15 +557,13 @@ INTERVALS = {
 AREA = "R. G. Newcombe (2006), https://doi.org/10.1002/sim.2324"
 GROUPED_AREA = "N. A. Obuchowski (1997), https://doi.org/10.2307/2533958"
 DISCOVERY = "Y. Benjamini, Y. Hochberg (1995), https://doi.org/10.1111/j.2517-6161.1995.tb02031.x"
-VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1466-7"
-SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.8281"
-OPTIMISM = "B. Efron (1983), https://doi.org/10.1080/01621459.1983.10477973"
+SEQUENTIAL = "M. P. Fay et al. (2007), https://doi.org/10.1198/106186007X257025"
 CORRELATED = "Y. Bengio, Y. Grandvalet (2004), Journal of Machine Learning Research 5, 1089-1105"
 UNITS = (UnitKind.GROUP, UnitKind.TIME_BLOCK)
 """Sampling units other than single samples and folds."""
 
 
-def write_methods(reports: Mapping[str, ScoredReport]) -> str:
+def write_methods(reports: Mapping[str, Any]) -> str:
     """Return a paragraph on the methods, with references.
 
     For several systems, the first report describes the methods of all.
@@ -532,9 +578,9 @@ def write_methods(reports: Mapping[str, ScoredReport]) -> str:
     return "\n".join([" ".join(texts), *([""] if works else []), *works])
 
 
-def _list_methods(report: ScoredReport, names: list[str]) -> Iterator[tuple[str, str]]:
+def _list_methods(report: Any, names: list[str]) -> Iterator[tuple[str, str]]:
     """Yield a sentence on each step, with its reference, or "" without one."""
-    predictions, results, answer = report.out_of_fold, report.results, report.answer
+    predictions, answer = report.out_of_fold, report.answer
     units, grouped = predictions.cases.kind, predictions.cases.clustered
     repeats, several = len(predictions.repeats), len(names) > 1
     # the data and the predictions
@@ -560,7 +606,7 @@ def _list_methods(report: ScoredReport, names: list[str]) -> Iterator[tuple[str,
         tested = "on which it was not trained"
         if units is UnitKind.TIME_BLOCK:
             tested = "that came after all of its training samples"
-        of = of or f" of {results['estimator_name']}"
+        of = of or f" of {report.estimator_name}"
         text = f"The {answer.name}{of} was estimated from "
         yield f"{text}{samples} by {design}: each model predicted samples {tested}", ""
     if grouped:
@@ -584,31 +630,32 @@ def _list_methods(report: ScoredReport, names: list[str]) -> Iterator[tuple[str,
     if area is not None and area.interval.method == "score":
         is_grouped = grouped and predictions.n_fits == 0
         yield "AUCs have score intervals", GROUPED_AREA if is_grouped else AREA
-    # calibration and the threshold
-    if results.get("calibration") is not None:
-        yield "Calibration was assessed as in external validation studies", VALIDATION
-        yield "The smooth calibration curve is a restricted cubic spline of the log-odds", SMOOTH
-    cut = results.get("at_threshold")
-    if cut is not None and cut["threshold"].method == "bootstrap":
-        text = (
-            "The threshold was chosen on these samples; the resulting optimism was estimated by "
-            "repeating the choice on bootstrap resamples, and subtracted"
-        )
-        yield text, OPTIMISM
-    elif cut is not None:
-        yield f"Classes were predicted with a threshold of {cut['threshold'].value:.4g}", ""
+    yield from report.list_methods()
     # several tests
     if report.subgroups is not None and report.subgroups.less_the_rest:
         yield "The false discovery rate was controlled across subgroups", DISCOVERY
-    if (test := results.get("permutation")) is not None:
-        n = test.n_resamples
-        yield f"The whole procedure was tested with {n} permutations of the labels", ""
-        if test.exchanged:
-            yield describe_exchange(test), ""
 
 
-def describe_exchange(test: Test) -> str:
+def describe_permutation(
+    test: Test, predictions: Predictions, n_most: int | str
+) -> Iterator[tuple[str, str]]:
+    """Yield the sentences on a permutation test, which may have stopped before `n_most`."""
+    text, work = f"with {test.n_resamples} permutations of the labels", ""
+    if test.stopped:
+        text = f"by a sequential permutation test (at most {n_most} permutations of the labels, "
+        text, work = f"{text}stopped after {test.n_resamples})", SEQUENTIAL
+    yield f"The whole procedure was tested {text}", work
+    if test.exchanged:
+        yield describe_exchange(test, predictions), ""
+
+
+def describe_exchange(test: Test, predictions: Predictions) -> str:
     """Describe the labels that a permutation test exchanges, and the hypothesis it tests."""
-    moved = {"within groups": "within groups", "whole groups": "between groups as a whole"}
-    labels = moved.get(test.exchanged, f"as {test.exchanged}")
+    n_groups = predictions.cases.n_groups
+    if test.exchanged == "within groups" and n_groups is not None:
+        mixed = count_mixed_groups(predictions)
+        moved = f"within groups ({mixed} of {n_groups} groups have several labels and contribute)"
+        return f"Labels were exchanged {moved}, which tests whether {test.null_hypothesis}"
+    whole = test.exchanged == "whole groups"
+    labels = "between groups as a whole" if whole else f"as {test.exchanged}"
     return f"Labels were exchanged {labels}, which tests whether {test.null_hypothesis}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -16,18 +16,86 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from skeval._adapters.runner import Runner
-from skeval._inference.estimate import Estimate, Results
+from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.intervals import MIN_GROUPS, normal_quantile
 from skeval._resampling.fit_request import decides_by_pairs, find_response_method
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import UnitKind
 from skeval.report._arguments import ParsedPredictions, count_columns
-from skeval.report._findings import list_never_predicted
-from skeval.report._page import Caution, list_few
+from skeval.report._findings import count_mixed_groups, list_never_predicted
+from skeval.report._page import Caution, CheckResult, list_few
 from skeval.report._sentences import name_metric, write_amount
-from skeval.utils._checks import repetition_rng, root_seed
+from skeval.utils._checks import check_option, repetition_rng, root_seed
 from skeval.utils._text import name_label
+
+# --- results of all checks
+
+CHECKS = {
+    "copies": "Exact copies",
+    "groups": "Near-duplicates",
+    "identifier": "Identifier",
+    "target-copy": "Copy of the target",
+    "telling-feature": "Perfect feature",
+    "target-formula": "Target computed from features",
+    "target-encoded": "Category replaced by its mean target",
+    "rounded-by-class": "Rounded by class",
+    "row-number": "Row number",
+    "constant": "Constant features",
+    "perfect": "Perfect predictions",
+    "time-order": "Time order",
+    "runs": "Related in time",
+    "autocorrelation": "Related in time",
+    "few-folds": "Few folds",
+    "given-folds": "Given folds",
+    "few-groups": "Few groups",
+    "never-predicted": "Classes never predicted",
+    "few-samples": "Rare classes",
+    "undefined": "Undefined metrics",
+    "constant-scores": "Constant scores",
+    "fitted-before": "Model fitted before",
+    "undetermined": "Undetermined least squares",
+    "overfitting": "Training error too low",
+    "single-label-groups": "Groups with a single label",
+    "632": ".632+ too low",
+    "two-answers": "Two estimates disagree",
+    "wide": "Wide interval",
+}
+"""Title of each check by its code."""
+
+
+def check_codes(ignore: Any, own_checks: Sequence[Any]) -> frozenset[str]:
+    """Return the codes of ignored checks; raise if one is unknown, or an own check is none."""
+    for check in own_checks:
+        if not callable(check):
+            raise ValueError(f"checks must contain functions of (X, y), got {check!r}.")
+    known = (*CHECKS, *map(name_check, own_checks))
+    codes = [ignore] if isinstance(ignore, str) else list(ignore)
+    return frozenset(check_option("ignore", code, known) for code in codes)
+
+
+def name_check(check: Any) -> str:
+    """Return the code of a check of the user."""
+    return getattr(check, "__name__", type(check).__name__).strip("_").replace("_", "-")
+
+
+def list_checks(
+    cautions: Sequence[Caution], ignored: Container[str], own_checks: Sequence[Any]
+) -> tuple[CheckResult, ...]:
+    """Return the result of every check: its first warning, or none."""
+    results, first = [], {one.code: one for one in reversed(cautions)}
+    own = map(name_check, own_checks)
+    for code, title in (CHECKS | {code: code.replace("-", " ") for code in own}).items():
+        if code in ignored or code not in first:
+            outcome = "ignored" if code in ignored else "passed"
+            results.append(CheckResult(code, title, outcome))
+            continue
+        # the title of the warning, then its text
+        caution = first[code]
+        title, _, text = caution.partition(": ") if ": " in caution else (title, "", caution)
+        results.append(CheckResult(code, title, caution.severity, text))
+    return tuple(results)
+
 
 # --- metrics, scores and groups of any predictions
 
@@ -228,6 +296,56 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
             "few-samples",
             f"Rare classes: {list_few(few, 5)} have fewer than {MIN_OF_CLASS} samples. "
             "Metrics of these classes are imprecise: report them with their intervals.",
+        )
+
+
+def warn_of_outputs(predictions: Predictions) -> Iterator[Caution]:
+    """Warn about few groups, and about constant, rare and unused labels of several outputs."""
+    yield from warn_of_few_groups(predictions)
+    target, names = predictions.target, np.array(predictions.target.outputs)
+    indicators = [classes.tolist() == [0, 1] for classes in target.output_classes]
+    if not (indicators and all(indicators)):
+        return
+    # labels without variation, without predictions, and with few samples
+    varied = np.ptp(target.codes, axis=0) > 0
+    if len(alike := names[~varied]):
+        yield Caution(
+            "undefined",
+            f"Constant labels: either all samples or none have {', '.join(alike[:5])}. They have "
+            "no metrics; averages of precision, recall and F1 count them as scikit-learn does, "
+            "and averages of AUC and average precision leave them out.",
+        )
+    if len(never := names[~predictions.predicted.any(axis=0) & varied]):
+        yield Caution(
+            "never-predicted",
+            f"Labels never predicted: {', '.join(never[:5])}. Their precision is undefined "
+            "and counts as 0 in averages over labels: lower the threshold for these labels.",
+        )
+    sizes = target.codes.sum(axis=0)
+    few = [
+        f"{name} ({size})"
+        for name, size in zip(names[varied], sizes[varied], strict=True)
+        if min(size, len(target) - size) < MIN_OF_CLASS
+    ]
+    if few:
+        yield Caution(
+            "few-samples",
+            f"Rare labels: fewer than {MIN_OF_CLASS} samples have, or lack, "
+            f"{', '.join(few[:5])}. Metrics of these labels, and averages over labels, are "
+            "imprecise: report them with their intervals.",
+        )
+
+
+def warn_of_pure_groups(predictions: Predictions, test: Test | None) -> Iterator[Caution]:
+    """Warn about groups that do not contribute to a permutation test within groups."""
+    mixed, n_groups = count_mixed_groups(predictions), predictions.cases.n_groups or 0
+    if test is not None and test.exchanged == "within groups" and mixed < n_groups:
+        yield Caution(
+            "single-label-groups",
+            f"Groups with a single label: {n_groups - mixed} of {n_groups} groups. The permutation "
+            f"test shuffles labels within groups, so only the other {mixed} contribute, and "
+            "differences between groups are not tested. To test these, leave out the groups with "
+            "several labels.",
         )
 
 

@@ -27,7 +27,7 @@ from skeval.report import _parts
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
 LEAST = ["--full", "--cv", "2", "--include", "cross_validation"]
-QUICK = [*LEAST[:-1], ",".join(PARTS), "--bootstraps", "5", "--permutations", "5"]
+QUICK = [*LEAST[:-1], ",".join(PARTS), "--permutations", "5"]
 
 
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):
@@ -43,7 +43,6 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
         y,
         cv=2,
         include=PARTS,
-        n_bootstraps=5,
         n_permutations=5,
         confidence_level=0.9,
         feature_names=names,

@@ -20,7 +20,7 @@ from skeval.__main__ import main
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
 LEAST = ["--full", "--cv", "2", "--include", "cross_validation"]
-QUICK = [*LEAST[:-1], ",".join(PARTS), "--bootstraps", "5", "--permutations", "5"]
+QUICK = [*LEAST[:-1], ",".join(PARTS), "--permutations", "5"]
 
 
 def draw_people(n=80):
@@ -68,7 +68,6 @@ def test_numbers_are_those_of_a_pipeline_that_prepares_within_the_folds(people, 
         frame.Survived.to_numpy(dtype=str),
         cv=2,
         include=PARTS,
-        n_bootstraps=5,
         n_permutations=5,
         feature_names=["Sex", "Age", "Port"],
         random_state=0,

@@ -111,7 +111,7 @@ def test_a_rule_with_a_slope_ranks_all(C):
 
 
 def area(estimator, X, y, cv=10):
-    few = {"cv": cv, "n_permutations": 0, "n_bootstraps": 2}
+    few = {"cv": cv, "n_permutations": 0}
     report = skeval.evaluate(estimator, X, y, random_state=0, **few)
     return report.metrics["roc_auc"], [each.code for each in report.warnings]
 
@@ -234,7 +234,7 @@ def test_an_evaluation_validates_inputs_once_and_finds_one_solver(model, monkeyp
         inputs_module, "validate_data", lambda *a, **k: read.append(a) or validate_data(*a, **k)
     )
     monkeypatch.setattr(runner, "find_solver", lambda *a: asked.append(a) or find_solver(*a))
-    options = {"cv": 3, "n_bootstraps": 3, "n_permutations": 3, "n_perturbations": 5}
+    options = {"cv": 3, "n_permutations": 3}
     skeval.evaluate(model, X, Y, include="all", random_state=0, **options)
     assert len(read) == 1
     assert len(asked) == 1

@@ -270,15 +270,7 @@ SUPERVISED = {
     "selection_bias": partial(
         feature_selection.selection_bias, SelectKBest(k=1), TREE, cv=3, random_state=0
     ),
-    "evaluate": partial(
-        report.evaluate,
-        TREE,
-        cv=3,
-        n_bootstraps=4,
-        n_permutations=4,
-        n_perturbations=4,
-        random_state=0,
-    ),
+    "evaluate": partial(report.evaluate, TREE, cv=3, n_permutations=4, random_state=0),
     "CV2FeatureSelectionPipeline": fitted(
         feature_selection.CV2FeatureSelectionPipeline(SelectKBest(k=1), TREE, cv=3, random_state=0)
     ),

@@ -109,7 +109,7 @@ class Slow(ClassifierMixin, BaseEstimator):
 
 
 def evaluated(**options):
-    sizes = {"include": "all", "n_bootstraps": 10, "n_permutations": 9}
+    sizes = {"include": "all", "n_permutations": 9}
     report = evaluate(Logged(), X, y, cv=3, random_state=0, **sizes, **options)
     errors = [(estimate.value, estimate.standard_error) for estimate in report.estimates.values()]
     return [*np.ravel(errors), *report.permutation.null_distribution]

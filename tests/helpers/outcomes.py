@@ -133,10 +133,10 @@ def without_documented(result):
         for name in undefined:
             assert np.isnan(getattr(result, name)).all(), f"documented to be nan: {name}, {result}"
         return [getattr(result, each.name) for each in fields(result) if each.name not in undefined]
-    if isinstance(result, Report) and "choices" in result.results:
+    if isinstance(result, Report) and hasattr(result, "choices"):
         choices = [without_documented(each) for each in result.choices.values()]
         left_out = {"answer", "estimates", "choice", "choices", "stability", "pvalue_more"}
-        others = [value for name, value in result.results.items() if name not in left_out]
+        others = [value for name, value in vars(result).items() if name not in left_out]
         return [*others, choices]
     if isinstance(result, Estimate):
         left_out = {"interval"} if not result.limits else set()

@@ -6,7 +6,7 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval._resampling.sampling_units import validate_data
 from skeval.report._data_checks import write_data_warnings
 
-FEW = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
+FEW = {"n_permutations": 0, "random_state": 0}
 
 
 def warnings_of(X, y, groups=None, names=None):

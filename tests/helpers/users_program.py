@@ -17,7 +17,7 @@ from skeval.report._evaluate import evaluate
 def check_types() -> None:
     """Read by mypy, and never run."""
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    report = evaluate(object(), X, y, n_bootstraps=10)
+    report = evaluate(object(), X, y, n_permutations=10)
     assert_type(report, Report)
     assert_type(error_interval(object(), X, y).interval.low, float)
     assert_type(metric_interval("accuracy", y, y), Estimate)
@@ -34,7 +34,7 @@ def check_types() -> None:
     assert_type(holdout_error(y, y).value, float)
     assert_type(selection_bias(object(), object(), X, y).value, float)
     assert_type(permutation_test(object(), X, y).n_exceedances, int | None)
-    evaluate(object(), X, y, n_bootstraps="many")  # type: ignore[arg-type]
+    evaluate(object(), X, y, n_permutations="many")  # type: ignore[arg-type]
     # misspelled options
     error_interval(object(), X, y, method="repeated-cv")  # type: ignore[arg-type]
     metric_interval("accuracy", y, y, method="wilsn")  # type: ignore[call-overload]

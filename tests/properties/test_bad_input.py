@@ -256,7 +256,7 @@ def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count():
     assert told.filename == jobs.__file__
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        sizes = {"n_bootstraps": 5, "n_permutations": 4, "include": "all"}
+        sizes = {"n_permutations": 4, "include": "all"}
         evaluate(jobs.Complaining(), X, Y, **sizes, **options)
     told = [each for each in caught if each.category is ConvergenceWarning]
     assert [str(each.message).partition(" in")[0] for each in told] == ["140 times"]
@@ -265,7 +265,7 @@ def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count():
 def test_the_column_of_groups_is_no_feature():
     frame, units = pd.DataFrame(X, columns=["a", "b", "c"]), np.arange(30) // 3
     named = frame.assign(patient=units)
-    sizes = {"n_bootstraps": 3, "n_permutations": 3, "random_state": 0}
+    sizes = {"n_permutations": 3, "random_state": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         by_name = evaluate(GaussianNB(), named, Y, groups="patient", by="patient", **sizes)
@@ -291,7 +291,7 @@ def test_numbers_stored_as_texts_are_converted_rather_than_encoded():
 
 def test_decision_values_of_pairs_are_told():
     data, y = load_iris(return_X_y=True)
-    sizes = {"n_bootstraps": 3, "n_permutations": 0, "random_state": 0}
+    sizes = {"n_permutations": 0, "random_state": 0}
     pairs, rest = (
         evaluate(SVC(decision_function_shape=shape), data, y, **sizes) for shape in ("ovo", "ovr")
     )

@@ -143,7 +143,7 @@ FEW = {"cv": 3, "random_state": 0}
 SIZES = {"train_sizes": [0.5, 1.0], "n_repeats": 2}
 # not leave-one-out, whose fits are those of cross-validation
 QUICK = {"include": ["holdout", "bootstrap", "permutation"], "cv": 3}
-QUICK |= {"n_bootstraps": 2, "n_permutations": 2, "n_perturbations": 0}
+QUICK |= {"n_permutations": 2}
 
 
 def rank_last(X, y):

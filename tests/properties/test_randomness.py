@@ -52,9 +52,7 @@ CALLS = {
         KMEANS, POINTS, n_clusters=[1, 2, 3], n_references=4, **o
     ),
     "sequential": lambda **o: cl.choose_n_clusters(KMEANS, POINTS, n_clusters=[2, 3], **o),
-    "evaluate": lambda **o: skeval.evaluate(
-        BAYES, X, Y, include="all", n_bootstraps=5, n_permutations=5, n_perturbations=5, **o
-    ),
+    "evaluate": lambda **o: skeval.evaluate(BAYES, X, Y, include="all", n_permutations=5, **o),
     "evaluate_clusterer": lambda **o: skeval.evaluate_clusterer(
         KMeans(n_init=1, init="random"), X, n_clusters=(7, 8), n_repeats=2, **o
     ),

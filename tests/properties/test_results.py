@@ -28,7 +28,7 @@ from skeval.model_selection import (
 )
 from skeval.svm import PerturbationResamplingSVC
 
-FEW = {"include": "all", "cv": 3, "n_bootstraps": 3, "n_permutations": 2, "random_state": 0}
+FEW = {"include": "all", "cv": 3, "n_permutations": 2, "random_state": 0}
 LOOSE = {  # made by more than data
     "holdout_size": lambda: holdout_size(0.1, 0.03),
     "make_gaussian_classes": lambda: make_gaussian_classes(20, 3, random_state=0),

@@ -24,7 +24,7 @@ SELECTION = make_pipeline(StandardScaler(), SelectKBest(k=2), LogisticRegression
 @pytest.mark.filterwarnings("ignore")
 def test_an_evaluation_in_a_thread_does_not_change_filters(monkeypatch):
     changes, results = [], []
-    options = {"n_bootstraps": 10, "n_permutations": 10, "n_perturbations": 10, "cv": 3}
+    options = {"n_permutations": 10, "cv": 3}
 
     def call():
         return evaluate(SELECTION, X, Y, include="all", random_state=0, **options).to_html()

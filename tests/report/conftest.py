@@ -39,9 +39,7 @@ def nasty_report():
             pd.DataFrame(X, columns=FEATURES),
             y,
             cv=3,
-            n_bootstraps=10,
             n_permutations=19,
-            n_perturbations=20,
             include=["holdout", "bootstrap", "perturbation", "permutation", "selection"],
             random_state=0,
         )

@@ -16,7 +16,7 @@ from sklearn.preprocessing import scale
 from skeval.cluster import choose_n_clusters
 from skeval.metrics.cluster import internal_indices
 from skeval.report import evaluate_clusterer
-from skeval.report._one_clustering import place_samples
+from skeval.report._evaluate_clusterer import place_samples
 
 IRIS, SPECIES = scale(load_iris().data), load_iris().target
 BLOBS, _ = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
@@ -148,7 +148,7 @@ def test_the_verdict_weighs_all_rules(report, chosen, others, start, end):
         name: replace(report.choices[name], n_clusters=k)
         for name, k in zip(names, others, strict=True)
     }
-    verdict = replace(report, results=report.results | {"choices": choices}).verdict
+    verdict = replace(report, choices=choices).verdict
     assert verdict.startswith(start)
     assert f"; {end}" in verdict
 

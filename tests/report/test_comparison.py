@@ -17,7 +17,7 @@ import skeval
 from skeval.report._comparison import collect_cautions
 from skeval.report._page import Caution
 
-FEW = {"cv": 3, "n_permutations": 0, "n_bootstraps": 5, "random_state": 0}
+FEW = {"cv": 3, "n_permutations": 0, "random_state": 0}
 
 
 @pytest.fixture(scope="module")

@@ -85,7 +85,7 @@ def test_clean_tables_seldom_disagree(seeds):
 def test_a_wide_interval_names_its_units():
     X, y = make_data(0, n=60)
     folds = TimeSeriesSplit(5)
-    report = skeval.evaluate(GaussianNB(), X, y, cv=folds, n_bootstraps=5, random_state=0)
+    report = skeval.evaluate(GaussianNB(), X, y, cv=folds, random_state=0)
     (wide,) = (warning for warning in report.warnings if warning.code == "wide")
     n_blocks = report.out_of_fold.cases.n_groups
     assert wide.endswith(f"{n_blocks} blocks of time are too few for a precise estimate.")

@@ -62,12 +62,12 @@ def test_differences_of_error_rates_do_not_exceed_one():
     X, y = np.random.default_rng(1).normal(size=(5, 4)), np.array([0, 1, 0, 1, 1])
     model = LogisticRegression()
     baseline = skeval.evaluate(model, X, y, include=[], random_state=0).baseline
-    assert (baseline.low, baseline.high) == (-1, 1)
+    assert -1 <= baseline.low <= baseline.high <= 1
     numbers = skeval.evaluate(LinearRegression(), X, 100.0 * y, include=[], random_state=0)
     assert numbers.baseline.high > 1
 
 
-QUICK = {"n_bootstraps": 2, "n_permutations": 0, "random_state": 0}
+QUICK = {"n_permutations": 0, "random_state": 0}
 
 
 def test_the_guess_is_compared_on_the_same_samples():
@@ -113,7 +113,7 @@ def test_both_tests_must_show_that_a_system_is_better():
     report = skeval.evaluate(LogisticRegression(), X, y, **FEW)
     options = {"cv": 2, "n_permutations": 99, "random_state": 0}
     noise = permutation_test(LogisticRegression(), rng.normal(size=(60, 1)), y, **options)
-    denied = replace(report, results=report.results | {"permutation": noise})
+    denied = replace(report, permutation=noise)
     assert judge_permutation(noise)[0] == "denied"
     assert judge(report).relation == "better"
     assert judge(denied)[:3] == ("open", "", "shuffled labels")

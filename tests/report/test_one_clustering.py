@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from skeval.cluster import cluster_stability, predictive_power, structure_test
 from skeval.metrics.cluster import dbcv_score, silhouette_score
 from skeval.report import evaluate_clusterer
-from skeval.report._one_clustering import measure_density
+from skeval.report._evaluate_clusterer import measure_density
 
 MOONS, MOON = make_moons(120, noise=0.06, random_state=0)
 MOONS = np.vstack([MOONS, [[3.0, 3.0], [-3.0, 2.0]]])

@@ -115,7 +115,7 @@ def test_without_the_extra(nasty_report, missing, monkeypatch):
 @pytest.fixture(scope="module")
 def short_report():
     X, y = load_diabetes(return_X_y=True)
-    return skeval.evaluate(Ridge(), X[:80], y[:80], n_bootstraps=5, n_permutations=0)
+    return skeval.evaluate(Ridge(), X[:80], y[:80], n_permutations=0)
 
 
 def test_a_command_line_stands_for_the_program(short_report):

@@ -28,7 +28,7 @@ from tests.reference.out_of_fold import area_within_fits, wilson
 
 def evaluate(*arguments, **options):
     """Evaluate with few folds, and little of what is not looked at here."""
-    few = {"cv": 3, "n_permutations": 0, "n_bootstraps": 5, "random_state": 0}
+    few = {"cv": 3, "n_permutations": 0, "random_state": 0}
     return skeval.evaluate(*arguments, **(few | options))
 
 

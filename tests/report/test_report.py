@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval.model_selection import EstimatesDisplay
-from skeval.report._one_clustering import ShownClusters, draw_map
+from skeval.report._evaluate_clusterer import ShownClusters, draw_map
 from skeval.report._sections import MAX_POINTS
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -25,9 +25,7 @@ def test_report_is_drawn_row_by_row():
         SVC(kernel="linear"),
         X[50:],
         y[50:],
-        n_bootstraps=10,
         n_permutations=0,
-        n_perturbations=20,
         include=["holdout", "bootstrap", "perturbation"],
         confidence_level=0.8,
         random_state=0,

@@ -340,7 +340,7 @@ def count_covered(n, rate, area, n_sets):
     rng = np.random.default_rng([n, int(100 * rate), int(100 * area)])
     X_new, y_new = draw_area(rng, 20000, rate, area)
     held = dict.fromkeys([*METRICS, "roc_auc", "brier_score"], 0)
-    options = {"n_permutations": 0, "n_bootstraps": 2}
+    options = {"n_permutations": 0}
     for seed in range(n_sets):
         X, y = draw_area(rng, n, rate, area)
         model = LinearDiscriminantAnalysis()
@@ -381,7 +381,7 @@ def count_covered_without_signal(estimator, n_sets, names):
     for seed in range(n_sets):
         X = rng.normal(size=(80, 10))
         y = rng.normal(size=80) if numbers else np.arange(80) % 2
-        options = {"n_permutations": 0, "n_bootstraps": 2}
+        options = {"n_permutations": 0}
         report = skeval.evaluate(estimator, X, y, random_state=seed, **options)
         predicted = clone(estimator).fit(X, y).predict(X_new)
         # About the true mean and variance, which no test sample moves.

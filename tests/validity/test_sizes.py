@@ -126,7 +126,7 @@ def test_power():
     assert (pvalues(planted, 10, 19) == 0.05).all()
 
 
-FEW = {"n_bootstraps": 2, "n_permutations": 0, "random_state": 0}
+FEW = {"n_permutations": 0, "random_state": 0}
 
 
 def count_claims(n_sets, make, model, **few):
@@ -293,7 +293,6 @@ def count_alarms(rule, n, separation, n_sets):
         report = skeval.evaluate(
             RULES[rule],
             *draw(rule, n, separation, rng),
-            n_bootstraps=20,
             n_permutations=0,
             left_out={
                 "date": np.datetime64("2024-01-01") + np.arange(n),

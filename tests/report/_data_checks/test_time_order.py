@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import skeval
 from skeval.report._data_checks.time_order import are_alike
 
-FEW = {"cv": 4, "n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
+FEW = {"cv": 4, "n_permutations": 0, "random_state": 0}
 CODES = {"time-order", "runs", "autocorrelation"}
 
 
