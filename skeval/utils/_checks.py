@@ -99,6 +99,7 @@ MetricIntervalMethod = Literal[
     "delong",
     "delta",
     "normal",
+    "log",
     "hall",
     "t",
 ]
