@@ -72,9 +72,15 @@ class FitRequest:
         return cls((), scorer, scoring)
 
     def and_scores_of_classes(self, estimator: Any, target: Target) -> FitRequest:
-        """Return the request with predictions and the available scores of classes."""
+        """Return the request with predictions and the available scores of classes.
+
+        As in scikit-learn, two classes are ranked by decision values if there are any.
+        """
         method = find_response_method(estimator, target)
-        return replace(self, methods=("predict", *([] if method is None else [method])))
+        methods = {"predict"} if method is None else {"predict", method}
+        if method is not None and target.n_classes == 2 and hasattr(estimator, SCORING_METHODS[1]):
+            methods.add(SCORING_METHODS[1])
+        return replace(self, methods=tuple(sorted(methods)))
 
     def need_no_model(self, inputs: Inputs) -> bool:
         """Whether predictions suffice, so that a solver, which has no models, may do the fits."""

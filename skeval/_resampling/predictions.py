@@ -51,6 +51,8 @@ class Predictions:
         independent losses.
     n_fits : int
         Number of fits, including failed ones; 0 for predictions from the user.
+    decision : ndarray of shape (n_predictions,), or None
+        Decision values of two classes, which rank them, as in scikit-learn.
     """
 
     target: Target
@@ -68,6 +70,7 @@ class Predictions:
     test_train_ratio: float
     inflation: float
     n_fits: int
+    decision: np.ndarray | None = None
 
     @property
     def fit(self) -> np.ndarray:
@@ -121,6 +124,8 @@ class Predictions:
     def class_scores(self) -> np.ndarray | None:
         """Scores of the classes, larger if more likely, shape (n_predictions, n_classes)."""
         response, classes = self.response, self.target.classes
+        if self.decision is not None:
+            response = self.decision
         if response is None or classes is None or not np.all(np.isfinite(response)):
             return None
         if response.ndim == 1:
@@ -190,4 +195,5 @@ def collect_predictions(
         test_train_ratio=float(np.mean(sizes[:, 0] / sizes[:, 1])),
         inflation=inflation,
         n_fits=len(outputs),
+        decision=joined.decision if inputs.target.n_classes == 2 else None,
     )
