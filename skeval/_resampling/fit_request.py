@@ -62,13 +62,13 @@ class FitRequest:
     note: Callable[[Any, Any, Any], Any] | None = None
 
     @classmethod
-    def for_scores(cls, estimator: Any, scoring: Any) -> FitRequest:
+    def for_scores(cls, estimator: Any, scoring: Any, raises: bool = True) -> FitRequest:
         """Return the request for the scores that an argument `scoring` names, and nothing else."""
         scorer = read_scoring(estimator, scoring)
         # several scorers share predictions
         if is_several(scoring):
             parts = name_parts(scoring).items()
-            scorer = EachScorer({n: read_scoring(estimator, part) for n, part in parts}, True)
+            scorer = EachScorer({n: read_scoring(estimator, part) for n, part in parts}, raises)
         return cls((), scorer, scoring)
 
     def and_scores_of_classes(self, estimator: Any, target: Target) -> FitRequest:
@@ -413,7 +413,7 @@ def score_model(scorer: Any, model: Any, X: Any, y: Any, target: Target) -> Any:
 class EachScorer:
     """Scorers by name, whose scores come from the same predictions.
 
-    An undefined score, for which scikit-learn raises a ValueError, is nan unless `raises`.
+    A score that raises a ValueError is nan unless `raises`, as ``error_score="raise"`` demands.
     """
 
     scorers: dict[str, Any]
@@ -429,9 +429,9 @@ class EachScorer:
                 try:
                     scorer = know_classes(scorer, target.classes)
                     scores[name] = scorer(aligned if plain else model, X, y)
-                except ValueError:  # for example, the test set has one class
+                except ValueError as error:  # for example, negative predictions
                     if self.raises:
-                        raise
+                        raise ValueError(f"scoring={name!r} failed: {error}") from error
                     scores[name] = np.nan
                 except AttributeError as error:
                     check_response(name, scorer, model, error)

@@ -39,7 +39,7 @@ class Predictions:
     response : ndarray of shape (n_predictions, n_classes) or (n_predictions,), or None
         Probabilities of the classes, or decision values.
     scores : dict of str to ndarray of shape (n_fits,)
-        Scores of each fit by the requested scorers.
+        Scores of each fit that did not fail, by the requested scorers.
     noted : list
         Further output of the models, as requested.
     n_folds : int
@@ -175,8 +175,8 @@ def collect_predictions(
     joined = join_outputs([output for _, output in done])
     fit = np.repeat([fit for fit, _ in done], joined.sizes)
     response = joined.decision if joined.probability is None else joined.probability
-    scores = [{} if output is None else (output.scores or [{}])[0] for output in outputs]
-    names = list(scores[done[0][0]])
+    scores = [(output.scores or [{}])[0] for _, output in done]
+    names = list(scores[0])
     return Predictions(
         target=inputs.target,
         cases=inputs.units,

@@ -271,15 +271,12 @@ def measure_scorers(predictions: Predictions) -> Iterator[Measured]:
     The variance is corrected for the overlap of training sets (Nadeau and Bengio 2003).
     """
     for name, scores in predictions.scores.items():
-        # mean over the test sets where the score is defined
-        values = scores[np.isfinite(scores)]
-        mean = float(values.mean()) if len(values) else np.nan
-        error = np.nan
-        if len(values) > 1:
-            error = corrected_error(values, predictions.test_train_ratio)
-        limits: Callable[[float], Limits] = partial(
-            intervals.normal_interval, mean, error, degrees_of_freedom=len(values) - 1
-        )
-        if len(values) < 2:
-            limits = intervals.give_no_limits
+        # as in scikit-learn, the mean is nan if the score of a test set is
+        mean, error = float(np.mean(scores)), np.nan
+        limits: Callable[[float], Limits] = intervals.give_no_limits
+        if len(scores) > 1:
+            error = corrected_error(scores, predictions.test_train_ratio)
+            args = mean, error
+            degrees = len(scores) - 1
+            limits = partial(intervals.normal_interval, *args, degrees_of_freedom=degrees)
         yield Measured(name, mean, ("corrected_t", limits, error), predictions.n_tested)
