@@ -84,7 +84,9 @@ class Folds(NamedTuple):
     Attributes
     ----------
     row, fit : int ndarray of shape (n_predictions,)
-        Sample of each prediction, and the model that made it.
+        Tested sample of each prediction, numbered without gaps, and the model that made it.
+    first : int ndarray of shape (n_samples,)
+        First prediction of each tested sample.
     repeats : list
         Selection of the predictions of each repeat.
     inflation : float
@@ -93,6 +95,7 @@ class Folds(NamedTuple):
 
     row: NDArray[np.intp]
     fit: NDArray[np.intp]
+    first: NDArray[np.intp]
     repeats: list[Any]
     inflation: float
 
@@ -113,8 +116,7 @@ class Sample(NamedTuple):
     @property
     def n_samples(self) -> int:
         """Number of distinct samples."""
-        n = len(self.y_true)
-        return n if self.folds is None else int(np.count_nonzero(np.bincount(self.folds.row)))
+        return len(self.y_true if self.folds is None else self.folds.first)
 
     @property
     def independent(self) -> bool:
@@ -124,13 +126,6 @@ class Sample(NamedTuple):
     def weigh(self) -> Floats:
         """Return the weight of each prediction."""
         return np.ones(len(self.y_true)) if self.weight is None else self.weight
-
-    def sort_samples(self) -> TestedSamples:
-        """Return the samples that several models tested."""
-        assert self.folds is not None
-        _, first, row = np.unique(self.folds.row, return_index=True, return_inverse=True)
-        groups = None if self.groups is None else self.groups[first]
-        return TestedSamples(first, row, self.weigh()[first], groups)
 
     @property
     def parts(self) -> list[Any]:
@@ -175,16 +170,6 @@ class Sample(NamedTuple):
             degrees = max(1.0, size / self.inflation - 1)
         mean = mean_loss(TestLosses(losses, self.weight))
         return mean, float(np.sqrt(variance * self.inflate(variance, values))), degrees
-
-
-class TestedSamples(NamedTuple):
-    """Samples of out-of-fold predictions: the first prediction of each, the sample of each
-    prediction, and the weights and groups of the samples."""
-
-    first: NDArray[np.intp]
-    row: NDArray[np.intp]
-    weight: Floats
-    groups: Codes | None
 
 
 Measured = tuple[float, Forms]
@@ -587,26 +572,28 @@ def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, list[float]
     scored by the same model.
     """
     assert sample.folds is not None
-    at, fit = sample.sort_samples(), sample.folds.fit
+    row, fit, first, *_ = sample.folds
+    weight, groups = sample.weigh()[first], sample.groups
+    groups = None if groups is None else groups[first]
     columns = sample.y_pred.reshape(len(fit), -1).astype(float)
     classes = [True] if codes.dtype == bool else range(columns.shape[1])
 
     def find_areas(part: Any) -> list[Area]:
-        where = {"row": at.row[part], "fold": fit[part]}
+        where = {"row": row[part], "fold": fit[part]}
         own = ((codes[part] == label, columns[part, c]) for c, label in enumerate(classes))
-        return [find_area(*of_class, at.weight, **where) for of_class in own]
+        return [find_area(*of_class, weight, **where) for of_class in own]
 
     areas = find_areas(slice(None))
-    terms = [Term(slice(None), codes[at.first] == label, at.weight) for label in classes]
+    terms = [Term(slice(None), codes[first] == label, weight) for label in classes]
     values = [float(np.mean([a.value for a in find_areas(part)])) for part in sample.parts]
     if len(terms) > 1:
-        return rank_terms(terms, at.weight, at.groups, of_area=True, areas=areas), values
+        return rank_terms(terms, weight, groups, of_area=True, areas=areas), values
     # one class: the variance between its samples or groups, and the effective sizes
     own, (value, influence) = terms[0].positive, areas[0]
     if np.isnan(value):
         return Ranking(np.nan, np.nan, (1.0, 1.0), np.inf, influence), values
-    spread = spread_of_areas(influence[:, None], own, at.weight, at.groups)
-    positives, negatives = (count_effective(side, at.weight, at.groups) for side in (own, ~own))
+    spread = spread_of_areas(influence[:, None], own, weight, groups)
+    positives, negatives = (count_effective(side, weight, groups) for side in (own, ~own))
     sizes, degrees = (positives, negatives), spread.degrees_of_freedom
     return Ranking(value, spread.error, sizes, degrees, influence), values
 
@@ -705,7 +692,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
         value, n = sample.value, float(positive.sum())
         return value, intervals.close_proportion(value, value * n, n) if n else {}
     # scores of different models have no common scale; each repeat ranks all samples
-    at, weight = sample.sort_samples(), sample.weigh()
+    first, weight, groups = sample.folds.first, sample.weigh(), sample.groups
     aligned, values = sample.y_pred.astype(float), []
     for part in sample.parts:
         ranked = positive[part], aligned[part], weight[part]
@@ -714,7 +701,8 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     value = min(1.0, float(np.mean(values)))  # rounding may exceed it
     if np.isnan(aligned).any():
         return np.nan, {}
-    size = count_effective(positive[at.first], at.weight, at.groups)
+    groups = None if groups is None else groups[first]
+    size = count_effective(positive[first], weight[first], groups)
     size /= sample.inflate(value * (1 - value) / size, values)
     return value, intervals.close_proportion(value, value * size, size)
 

@@ -8,6 +8,7 @@ see `Sample.inflate`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -121,13 +122,17 @@ def read_sample(predictions: Predictions) -> Sample:
     """Return the true values and predictions with the models that made them."""
     target, weight = predictions.target, predictions.look_up(predictions.weight)
     true = target.codes if target.classes is not None else target.y.astype(float)
-    repeats = predictions.repeats, predictions.inflation
+    folds = None
+    if predictions.n_fits:
+        _, first, row = np.unique(predictions.row, return_index=True, return_inverse=True)
+        repeats = predictions.repeats, predictions.inflation
+        folds = Folds(row, predictions.fit, first, *repeats)
     return Sample(
         predictions.look_up(true),
         predictions.predicted,
         weight=None if np.ptp(weight) == 0 else weight,
         groups=predictions.group,
-        folds=Folds(predictions.row, predictions.fit, *repeats) if predictions.n_fits else None,
+        folds=folds,
     )
 
 
@@ -164,7 +169,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
         counted = count_cells(
             codes, predicted, predictions.look_up(predictions.weight), predictions.repeat
         )
-        yield from measure_tables(predictions, counted, n)
+        yield from measure_tables(predictions, sample, counted)
     # losses of probabilities
     known = {"labels": np.arange(len(classes))}
     if predictions.probabilities is not None:
@@ -193,18 +198,21 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
     # metrics of each class
     for code, label in enumerate(classes if counted is not None else ()):
         assert counted is not None
-        yield from measure_tables(predictions, counted.choose(code), n, code, str(label))
+        # four cells, whatever the number of classes
+        cell = 2 * (codes == code) + (predictions.predicted == code)
+        cells = replace(counted.cells, cell=cell, n_cells=4)
+        table = CountedClasses(np.array([False, True]), cells)
+        yield from measure_tables(predictions, sample, table, code, str(label))
 
 
 def measure_tables(
     predictions: Predictions,
+    sample: Sample,
     counted: CountedClasses,
-    n_samples: int,
     code: int | None = None,
     label: str | None = None,
 ) -> Iterator[Measured]:
     """Yield the metrics of a confusion table, for all samples or for one class."""
-    sample = read_sample(predictions)
     called = code is None or bool(np.any(predictions.predicted == code))
     for row, reported in SHOWN:
         if not row.from_table or reported.of_class == (code is None):
@@ -221,7 +229,7 @@ def measure_tables(
                 values = [table.metric(share)[0] for share in table.shares()]
             widen = partial(sample.inflate, values=values)
             form = score_form(table, estimate, predictions.group, widen=widen)
-        yield Measured(reported.name, estimate, ("score", *form), n_samples, label=label)
+        yield Measured(reported.name, estimate, ("score", *form), predictions.n_tested, label=label)
 
 
 def measure_loss(
