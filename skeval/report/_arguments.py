@@ -466,7 +466,7 @@ def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
             raise ValueError(
                 "predictions must be at least 0 and add up to 1 in each row if they are "
                 f"probabilities, row {row} has {predictions[row].tolist()[:5]}; pass kind='scores' "
-                "if they are scores."
+                "if they are scores, and use compare_predictions for several systems."
             )
         return "scores"
     # texts are labels
