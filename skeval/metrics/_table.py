@@ -168,6 +168,10 @@ class Sample(NamedTuple):
             # degrees of freedom of the effective sample size
             size = self.n_samples * TestLosses(losses, self.weight).effective_size / len(losses)
             degrees = max(1.0, size / self.inflation - 1)
+        else:
+            # units whose means happen to agree do not tell how units vary: take that of samples
+            alone = [spread_of_mean(repeat._replace(unit=None)).variance for repeat in tested]
+            variance = variance if variance > 1e-20 * np.mean(alone) else float(np.mean(alone))
         mean = mean_loss(TestLosses(losses, self.weight))
         return mean, float(np.sqrt(variance * self.inflate(variance, values))), degrees
 
