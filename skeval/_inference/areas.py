@@ -76,14 +76,9 @@ def find_area(
     ranked : Ranked, default=None
         The sorted scores, if they have been sorted already.
     """
-    # predictions of each model, which are compared with each other
     wins, pairs = np.zeros(len(weight)), np.zeros(len(weight))
     row = np.arange(len(weight)) if row is None else row
-    parts: list[Any] = [slice(None)]
-    if fold is not None:
-        order = np.argsort(fold, kind="stable")
-        parts = np.split(order, np.flatnonzero(np.diff(fold[order])) + 1)
-    for part in parts:
+    for part in split_fits(fold):
         at, own = row[part], positive[part]
         # weight of the correctly ordered pairs of each sample, and of all its pairs
         sorted_scores = ranked or rank_scores(own, score[part], weight[at])
@@ -95,7 +90,17 @@ def find_area(
         return Area(np.nan, np.full(len(weight), np.nan))
     # value and influence
     value = float(wins.sum() / 2 / total)
+    if min(value, 1 - value) < intervals.ROUNDING:
+        return Area(float(round(value)), np.zeros(len(weight)))
     return Area(value, (wins - value * pairs) / total)
+
+
+def split_fits(fold: NDArray[np.intp] | None) -> Iterable[Any]:
+    """Return the predictions of each model, which are compared with each other."""
+    if fold is None:
+        return [slice(None)]
+    order = np.argsort(fold, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(fold[order])) + 1)
 
 
 def unbiased(influence: Floats, positive: NDArray[np.bool_], weight: Floats) -> Floats:
@@ -248,6 +253,29 @@ def precision_influence(
     return value, weight * slope / total
 
 
+def align_scores(
+    positive: NDArray[np.bool_], score: Floats, weight: Floats, fold: NDArray[np.intp]
+) -> Floats:
+    r"""Return out-of-fold scores without the shift of each model.
+
+    Scores of different models have no common scale. The shifts :math:`b_f` are those of least
+    squares, :math:`s_i = d c_i + b_f + e_i`, where :math:`c_i` is 1 for a positive. Only pairs of a
+    positive and a negative in one test set determine d; without any, the result is nan.
+    """
+
+    def average(values: Floats) -> Floats:
+        """Return the mean of the test set of each prediction."""
+        sums = np.bincount(fold, weight * values) / np.bincount(fold, weight).clip(1e-300)
+        return np.asarray(sums[fold])
+
+    own = positive.astype(float)
+    within = weight * (own - average(own))
+    if not np.any(np.abs(within) > intervals.ROUNDING * weight):
+        return np.full(len(score), np.nan)
+    slope = within @ score / (within @ own)
+    return score - average(score - slope * own)
+
+
 class Term(NamedTuple):
     """Ranking of some samples by one score, a part of a mean of rankings.
 
@@ -292,6 +320,7 @@ def rank_terms(
     shares: Floats | None = None,
     drift: Callable[[Floats], Floats] | None = None,
     areas: Sequence[Area] | None = None,
+    in_pairs: bool = False,
 ) -> Ranking:
     """Return the mean area or average precision of several rankings of the same samples.
 
@@ -301,10 +330,11 @@ def rank_terms(
     variances, each estimated from the samples of the smaller class of its term. `shares` are the
     weights of the terms, which sum to 1, and `drift` returns the influence of the samples on the
     mean by their influence on these weights, from the values of the terms. `areas` are the values
-    of the terms, if they are not computed from one score of each sample.
+    of the terms, if they are not computed from one score of each sample. Terms `in_pairs` compare
+    two classes each; their degrees of freedom are those of the smallest class.
     """
     # totals over the terms
-    n, k, weight = len(weight), len(terms), weight / weight.max()
+    n, k, weight, smallest = len(weight), len(terms), weight / weight.max(), np.inf
     shares = np.full(k, 1 / k) if shares is None else shares
     values, moved, short, sizes, spread = np.empty(k), np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
     plain = np.zeros(2)
@@ -315,7 +345,7 @@ def rank_terms(
             return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0, moved)
         find_value = find_area if of_area else precision_influence
         value, influence = areas[at] if areas else find_value(own, column, w)
-        if min(value, 1 - value) < intervals.ROUNDING:
+        if min(value, 1 - value) < intervals.ROUNDING:  # also of given areas and precisions
             value, influence = float(round(value)), np.zeros(len(own))
         scaled = unbiased(influence, own, w) if of_area else influence * np.sqrt(n / (n - 1))
         variance = alone = float(np.sum(scaled**2))
@@ -337,6 +367,7 @@ def rank_terms(
         moved[rows] += shares[at] * influence
         short += squared * (larger - variance)
         sizes, plain = sizes + squared / m, plain + shares[at] / m
+        smallest = min(smallest, max(1.0, min(m) - 1))
         spread += squared * larger, (squared * larger) ** 2 / max(1.0, min(m) - 1)
     if drift is not None:
         moved += drift(values)
@@ -345,12 +376,17 @@ def rank_terms(
     if group is not None:
         whole = intervals.spread_between(moved, group, weight)
         variance, degrees = whole.variance, whole.degrees_of_freedom
-    error = float(np.sqrt(variance + short))
+    error, value = float(np.sqrt(variance + short)), float(shares @ values)
+    # rounding errors of a perfect ranking are no variance
+    if min(value, 1 - value) < intervals.ROUNDING:
+        value, error = float(round(value)), 0.0
     # without variation, repeated samples count once
     positives, negatives = (1 / (sizes if error > 0 else plain)).tolist()
     if spread[1] > 0:
         degrees = min(degrees, float(spread[0] ** 2 / spread[1]))
-    return Ranking(float(shares @ values), error, (positives, negatives), degrees, moved)
+    if in_pairs:
+        degrees = min(degrees, smallest)
+    return Ranking(value, error, (positives, negatives), degrees, moved)
 
 
 _DIRECTIONS = 13

@@ -426,14 +426,14 @@ def area_interval(
     # ratio of the variance of DeLong to the model variance
     quantile = normal_quantile(confidence_level)
     standard_error *= normal_quantile(confidence_level, degrees_of_freedom) / quantile
-    model = _area_variance(area, sizes)
+    model = area_variance(area, sizes)
     ratio = 1.0
     if model > 0 and np.isfinite(standard_error):
         ratio = shrink_area_variance(area, standard_error**2, sizes) / model
     z2 = quantile**2 * ratio
 
     def excess(t: float) -> float:
-        return (area - t) ** 2 - z2 * _area_variance(t, sizes)
+        return (area - t) ** 2 - z2 * area_variance(t, sizes)
 
     # If V(A) = 0 the area itself is a root, but not the required one.
     low = brentq(excess, 0.0, area * (1 - _BESIDE)) if area > 0 else 0.0
@@ -446,11 +446,12 @@ _BESIDE = 1e-12
 
 def shrink_area_variance(area: float, variance: float, sizes: tuple[float, float]) -> float:
     """Return DeLong's variance of an area, shrunk toward the model variance if it is smaller."""
-    model, n = _area_variance(area, sizes), min(sizes)
+    model, n = area_variance(area, sizes), min(sizes)
     return max(variance, (n * variance + 4 * model) / (n + 4))
 
 
-def _area_variance(t: float, sizes: tuple[float, float]) -> float:
+def area_variance(t: float, sizes: tuple[float, float]) -> float:
+    """Return the variance of an area t by Hanley and McNeil, in the form of Newcombe (2006)."""
     more = (sizes[0] + sizes[1]) / 2 - 1
     return t * (1 - t) * (1 + more * ((1 - t) / (2 - t) + t / (1 + t))) / (sizes[0] * sizes[1])
 

@@ -168,12 +168,15 @@ def score_form(
     size = intervals.size_from_variance(alone, error, largest, unvaried, rarity)
     larger = 1.0 if widen is None else widen(error**2)
     degrees = min(spread.degrees_of_freedom for spread in spreads)
-    args = table.metric, share, estimate, size / larger, degrees
+    find_limits = partial(score_limits, table.metric)
+    if share.shape == (2, 2) and table.score is not None and table.score.has_closed_limits:
+        find_limits = partial(limits_of_class, table.score)
+    args = find_limits, share, estimate, size / larger, degrees
     return partial(_score_interval, *args), error * float(np.sqrt(larger))
 
 
 def _score_interval(
-    metric: ValueAndGradient,
+    find_limits: Callable[[Floats, float], Limits],
     share: Floats,
     estimate: float,
     size: float,
@@ -181,7 +184,7 @@ def _score_interval(
     confidence_level: float,
 ) -> Limits:
     z = intervals.normal_quantile(confidence_level, degrees_of_freedom)
-    low, high = score_limits(metric, share, z**2 / size)
+    low, high = find_limits(share, z**2 / size)
     return min(low, estimate), max(high, estimate)
 
 
@@ -197,6 +200,32 @@ class FScore:
     average: str | Floats
     beta: float
     chosen: NDArray[np.bool_]
+
+    @property
+    def has_closed_limits(self) -> bool:
+        """Whether it is a rate of the first class, or its F1 or Jaccard index."""
+        plain = self.value in ("precision", "recall", "jaccard") or self.beta == 1
+        return plain and self.value != "f_of_means" and self.chosen.tolist() == [True, False]
+
+
+def limits_of_class(score: FScore, share: Floats, radius: float) -> Limits:
+    r"""Return the limits of `score_limits` for a rate of one class, in closed form.
+
+    A rate :math:`\theta` divides the mass m of some cells, of which :math:`\varphi s` of s are
+    observed as hits. The smallest ``sum share^2/p`` over the tables with this rate is
+    :math:`(s \sqrt{\varphi^2 / \theta + (1 - \varphi)^2 / (1 - \theta)} + 1 - s)^2`, so that the
+    limits are Wilson's with another radius. F1 is a function of Jaccard's index.
+    """
+    hits, missed, false = share[0, 0], share[0, 1], share[1, 0]
+    misses = {"precision": false, "recall": missed}.get(score.value, missed + false)
+    whole = hits + misses
+    if not whole > 0:
+        return 0.0, 1.0
+    own = ((np.sqrt(1 + radius) - 1 + whole) / whole) ** 2 - 1
+    low, high = intervals.wilson_limits(hits / whole, 1.0, np.sqrt(own))
+    ends = np.array([low, high])
+    ends = 2 * ends / (1 + ends) if score.value == "f" else ends
+    return float(ends[0]), float(ends[1])
 
 
 def delta_variance(table: Floats, score: FScore) -> tuple[float, float]:

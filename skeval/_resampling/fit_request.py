@@ -62,19 +62,25 @@ class FitRequest:
     note: Callable[[Any, Any, Any], Any] | None = None
 
     @classmethod
-    def for_scores(cls, estimator: Any, scoring: Any) -> FitRequest:
+    def for_scores(cls, estimator: Any, scoring: Any, raises: bool = True) -> FitRequest:
         """Return the request for the scores that an argument `scoring` names, and nothing else."""
         scorer = read_scoring(estimator, scoring)
         # several scorers share predictions
         if is_several(scoring):
             parts = name_parts(scoring).items()
-            scorer = EachScorer({n: read_scoring(estimator, part) for n, part in parts}, True)
+            scorer = EachScorer({n: read_scoring(estimator, part) for n, part in parts}, raises)
         return cls((), scorer, scoring)
 
     def and_scores_of_classes(self, estimator: Any, target: Target) -> FitRequest:
-        """Return the request with predictions and the available scores of classes."""
+        """Return the request with predictions and the available scores of classes.
+
+        As in scikit-learn, two classes are ranked by decision values if there are any.
+        """
         method = find_response_method(estimator, target)
-        return replace(self, methods=("predict", *([] if method is None else [method])))
+        methods = {"predict"} if method is None else {"predict", method}
+        if method is not None and target.n_classes == 2 and hasattr(estimator, SCORING_METHODS[1]):
+            methods.add(SCORING_METHODS[1])
+        return replace(self, methods=tuple(sorted(methods)))
 
     def need_no_model(self, inputs: Inputs) -> bool:
         """Whether predictions suffice, so that a solver, which has no models, may do the fits."""
@@ -413,7 +419,7 @@ def score_model(scorer: Any, model: Any, X: Any, y: Any, target: Target) -> Any:
 class EachScorer:
     """Scorers by name, whose scores come from the same predictions.
 
-    An undefined score, for which scikit-learn raises a ValueError, is nan unless `raises`.
+    A score that raises a ValueError is nan unless `raises`, as ``error_score="raise"`` demands.
     """
 
     scorers: dict[str, Any]
@@ -429,9 +435,9 @@ class EachScorer:
                 try:
                     scorer = know_classes(scorer, target.classes)
                     scores[name] = scorer(aligned if plain else model, X, y)
-                except ValueError:  # for example, the test set has one class
+                except ValueError as error:  # for example, negative predictions
                     if self.raises:
-                        raise
+                        raise ValueError(f"scoring={name!r} failed: {error}") from error
                     scores[name] = np.nan
                 except AttributeError as error:
                     check_response(name, scorer, model, error)

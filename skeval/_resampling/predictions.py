@@ -38,7 +38,7 @@ class Predictions:
     response : ndarray of shape (n_predictions, n_classes) or (n_predictions,), or None
         Probabilities of the classes, or decision values.
     scores : dict of str to ndarray of shape (n_fits,)
-        Scores of each fit by the requested scorers.
+        Scores of each fit that did not fail, by the requested scorers.
     noted : list
         Further output of the models, as requested.
     n_folds : int
@@ -50,6 +50,8 @@ class Predictions:
         independent losses.
     n_fits : int
         Number of fits, including failed ones; 0 for predictions from the user.
+    decision : ndarray of shape (n_predictions,), or None
+        Decision values of two classes, which rank them, as in scikit-learn.
     """
 
     target: Target
@@ -67,6 +69,7 @@ class Predictions:
     test_train_ratio: float
     inflation: float
     n_fits: int
+    decision: np.ndarray | None = None
 
     @property
     def fit(self) -> np.ndarray:
@@ -120,6 +123,8 @@ class Predictions:
     def class_scores(self) -> np.ndarray | None:
         """Scores of the classes, larger if more likely, shape (n_predictions, n_classes)."""
         response, classes = self.response, self.target.classes
+        if self.decision is not None:
+            response = self.decision
         if response is None or classes is None or not np.all(np.isfinite(response)):
             return None
         if response.ndim == 1:
@@ -169,8 +174,8 @@ def collect_predictions(
     joined = join_outputs([output for _, output in done])
     fit = np.repeat([fit for fit, _ in done], joined.sizes)
     response = joined.decision if joined.probability is None else joined.probability
-    scores = [{} if output is None else (output.scores or [{}])[0] for output in outputs]
-    names = list(scores[done[0][0]])
+    scores = [(output.scores or [{}])[0] for _, output in done]
+    names = list(scores[0])
     return Predictions(
         target=inputs.target,
         cases=inputs.units,
@@ -189,4 +194,5 @@ def collect_predictions(
         test_train_ratio=float(np.mean(sizes[:, 0] / sizes[:, 1])),
         inflation=inflation,
         n_fits=len(outputs),
+        decision=joined.decision if inputs.target.n_classes == 2 else None,
     )

@@ -493,6 +493,11 @@ def average_scores(
     for value in values:
         check_one_number(name, value)
     means = np.where(np.isfinite(np.array(values, dtype=float)), values, np.nan)
+    n_undefined = int(np.isnan(means).sum())
+    if inputs.error_score != "raise" and len(means) - n_undefined < 2:
+        return score_of_metric(
+            inputs, score, None, ErrorExtra(n_fits=len(means), n_undefined=n_undefined)
+        )
     # a mean loss has the interval of this loss
     loss = ANY if score.mean is None else resolve_loss(score.mean.loss, inputs.target)
     means = means if score.mean is None else score.mean.best - means
@@ -521,7 +526,8 @@ def score_repeats(
     plan, request = folds.plan, FitRequest()
     if others:
         scorers = {name: score.scoring for name, score in others.items()}
-        request = FitRequest.for_scores(inputs.estimator, scorers)
+        raises = inputs.error_score == "raise"
+        request = FitRequest.for_scores(inputs.estimator, scorers, raises)
         check_scorers(inputs, request.scorers(inputs.target))
         check_test_sets(inputs, plan, request.scorers(inputs.target), skip_undefined=True)
     outputs = list(Runner(inputs).each(plan, request))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from inspect import isfunction, signature
 from numbers import Integral, Real
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, max_error, roc_auc_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
@@ -32,7 +33,7 @@ from skeval._resampling.sampling_units import (
     values_or_nan,
     warn_of_undefined,
 )
-from skeval.metrics import _table, get_scorer
+from skeval.metrics import _table, error_norm, get_scorer, get_scorer_names
 from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import find_sums
 from skeval.model_selection._subgroups import (
@@ -49,7 +50,7 @@ from skeval.utils._compat import Interval, metric_of_scorer, num_samples, safe_i
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
-_FORMULAS = ("score", *PROPORTION_INTERVALS, "delong", "delta", "normal", "hall", "t")
+_FORMULAS = ("score", *PROPORTION_INTERVALS, "delong", "delta", "normal", "log", "hall", "t")
 _METHODS = ("auto", "analytic", *_BOOTSTRAPS, *_FORMULAS)
 _BCA_UNITS = 1000  # with more, "auto" avoids BCa (a metric call per unit)
 
@@ -146,13 +147,14 @@ def metric_interval(
           recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
           correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale);
           and `roc_auc_score`, of several classes too, and `ranking_loss` ("delong" by name for two
-          classes);
-        - "hall" (or "t" by name): the mean of squared, absolute, percentage, logarithmic, pinball
-          or cost-weighted errors.
+          classes); means of rows between 0 and 1, such as `ndcg_score` and `label_ranking_loss`;
+        - "log" ("hall" or "t" by name): the mean of squared, absolute, percentage, logarithmic or
+          pinball errors, its root, the log loss, the Brier score, `dcg_score` and `coverage_error`;
+          1 minus such a ratio for `r2_score`.
 
         "normal" is F or the area plus or minus the standard error of "delta" or "delong", clipped
-        to [0, 1]. "auto": the first formula that supports the options (only "score" supports
-        `groups` and unequal `sample_weight`); without one, BCa for at most 1000 samples (or
+        to [0, 1]. "auto": the first formula that supports the options (only "score" and "log"
+        support `groups` and unequal `sample_weight`); without one, BCa for at most 1000 samples (or
         groups), and percentile for more.
     n_resamples : int, default=2000
         Bootstrap resamples.
@@ -211,8 +213,10 @@ def metric_interval(
     smallest and largest values over the tables that Pearson's chi-square test does not reject. For
     the area under the ROC curve it is Newcombe's method [1]_, with DeLong's variance [2]_, or
     Obuchowski's for groups and weights [3]_. Neither has zero width if all predictions are right.
-    "hall" is Hall's transformation of a skewed mean [4]_. The bootstrap ("percentile", "bca" [5]_)
-    uses Hesterberg's wider level [6]_. If nothing varies, the limits are nan.
+    "log" is Student's interval of the logarithm, with the degrees of freedom of the kurtosis of the
+    losses. "hall" is Hall's transformation of a skewed mean [4]_. The bootstrap ("percentile",
+    "bca" [5]_) uses Hesterberg's wider level [6]_. If nothing varies, the limits are nan. A maximum
+    such as `max_error` has no interval.
 
     With `within`, the quantile is Student's with one degree of freedom less than the number of
     units.
@@ -376,6 +380,13 @@ def _estimate_metric(
     true, pred = make_column(y_true), make_column(y_pred)
     if n < 2:
         raise ValueError(f"y_true must contain at least two samples, got {n}.")
+    function, arguments = _table.unwrap(metric)
+    if function is max_error or (function is error_norm and arguments.get("ord") == np.inf):
+        raise ValueError(
+            f"metric={name_metric(metric)} has no interval, because the largest error on new "
+            "samples is unbounded by the errors that were seen; use mean_absolute_error, or "
+            "median_absolute_error."
+        )
     weight = None if data.weight is None else _checks.check_weights("sample_weight", data.weight, n)
     if weight is not None and np.ptp(weight) == 0 and find_sums(metric) is None:
         weight = None
@@ -435,8 +446,8 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
         return {method: forms[method]} | forms
     raise ValueError(
         f"method={method!r} does not fit {name_metric(metric)} on these data; its closed forms "
-        f"are {list(forms)}, of which only 'score' supports groups or sample_weight, and none "
-        "supports stratify; 'bca', 'percentile' and 'basic' fit any metric."
+        f"are {list(forms)}, of which only 'score' and 'log' support groups or sample_weight, and "
+        "none supports stratify; 'bca', 'percentile' and 'basic' fit any metric."
     )
 
 
@@ -594,29 +605,32 @@ def name_metric(metric: Metric) -> str:
     return f"{name}({shown})" if shown else name
 
 
-def make_statistic(
-    metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
-) -> Statistic:
-    """Return the metric as a function of the positions of selected samples."""
-    sums = find_sums(metric)
-    if sums is not None:
-        if weight is not None:
-            raise ValueError("sample_weight has no meaning for BLEU, got one.")
-        counts = sums.read(y_true, y_pred)
-        return lambda indices: sums.score(counts[indices].sum(axis=0))
+@dataclass(frozen=True)
+class MetricOfRows:
+    """A metric as a function of the positions of selected samples, which workers can pickle.
 
-    # per-sample values, or the metric of the selected samples
-    values = find_sample_values(metric, y_true, y_pred, weight)
+    `values` of the samples are given if the metric is their mean, and `sums` if it is a function of
+    their sum.
+    """
 
-    def statistic(indices: NDArray[np.intp]) -> float:
-        selected = None if weight is None else weight[indices]
+    metric: Callable[..., float]
+    y_true: Any
+    y_pred: Any
+    weight: Floats | None
+    values: Any = None
+    sums: Any = None
+
+    def __call__(self, indices: NDArray[np.intp]) -> float:
+        if self.sums is not None:
+            return float(self.sums.score(self.values[indices].sum(axis=0)))
+        selected = None if self.weight is None else self.weight[indices]
         if selected is not None and not selected.any():
             return float("nan")  # a resample may draw only samples without weight
-        if values is not None:  # the metric is their mean
-            return float(np.average(values[indices], weights=selected))
-        options = {} if weight is None else {"sample_weight": selected}
-        pair = safe_indexing(y_true, indices), safe_indexing(y_pred, indices)
-        score = metric(*pair, **options)
+        if self.values is not None:
+            return float(np.average(self.values[indices], weights=selected))
+        options = {} if selected is None else {"sample_weight": selected}
+        pair = (safe_indexing(each, indices) for each in (self.y_true, self.y_pred))
+        score = self.metric(*pair, **options)
         if not np.isscalar(score) and np.ndim(score):
             raise TypeError(
                 f"metric must return one number, got an array of shape {np.shape(score)}; fix its "
@@ -624,7 +638,18 @@ def make_statistic(
             )
         return float(score)
 
-    return statistic
+
+def make_statistic(
+    metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
+) -> Statistic:
+    """Return the metric as a function of the positions of selected samples."""
+    sums = find_sums(metric)
+    if sums is None:
+        values = find_sample_values(metric, y_true, y_pred, weight)
+        return MetricOfRows(metric, y_true, y_pred, weight, values)
+    if weight is not None:
+        raise ValueError("sample_weight has no meaning for BLEU, got one.")
+    return MetricOfRows(metric, None, None, None, sums.read(y_true, y_pred), sums)
 
 
 @contextmanager
@@ -667,12 +692,15 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
     try:
         scorer = get_scorer(metric)
     except ValueError as error:
-        raise ValueError(str(error).replace("scoring", "metric", 1)) from None
+        loss = f"neg_{metric}"
+        if loss not in get_scorer_names():
+            raise ValueError(str(error).replace("scoring", "metric", 1)) from None
+        scorer = get_scorer(loss)
     function, arguments, greater_is_better = metric_of_scorer(scorer)
     if not greater_is_better:
+        what = "a loss with its sign changed" if metric.startswith("neg_") else "no scorer"
         raise ValueError(
-            f"metric={metric!r} is a loss with its sign changed; give the function itself, "
-            f"{function.__name__}."
+            f"metric={metric!r} is {what}; pass the function itself, {function.__name__}."
         )
     return partial(function, **arguments) if arguments else function
 
@@ -690,12 +718,9 @@ def find_sample_values(
     if row is None or row.per_sample is None or row.root:
         return None
     # one value for each sample
-    true, pred = np.asarray(y_true), np.asarray(y_pred)
-    if row.response == "predict_proba":
-        true, pred = np.unique(true, return_inverse=True)[1], pred.astype(float)
-        pred = np.column_stack([1 - pred, pred]) if pred.ndim == 1 else pred
     try:
-        values = row.per_sample(true, pred, **arguments)
+        columns = np.asarray(y_true), np.asarray(y_pred)
+        values = _table.find_sample_losses(row, arguments, *columns)
     except (IndexError, TypeError, ValueError):
         return None
     if values.shape != (len(y_true),) or not np.isfinite(values).all():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -307,7 +308,11 @@ def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
         systems = {str(name): columns for name, columns in predictions.items()}
     elif hasattr(predictions, "columns") and not is_wide(y_true):
         names = list(predictions.columns)
-        if len(names) < 2 or {str(label) for label in np.unique(y_true)} <= {*map(str, names)}:
+        if len(names) < 2 or match_columns(y_true, predictions) is not None:
+            return None
+        # columns that add up to 1 are probabilities of classes with other names
+        columns = np.asarray(predictions)
+        if columns.dtype.kind == "f" and np.allclose(columns.sum(axis=1), 1):
             return None
         systems = {str(name): predictions[name] for name in names}
     else:
@@ -315,6 +320,26 @@ def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
     if len(systems) < 2:
         raise ValueError(f"predictions must contain at least two systems, got {list(systems)}.")
     return systems
+
+
+def match_columns(y_true: Any, predictions: Any) -> list[Any] | None:
+    """Return the class of each column of a data frame, None if a class has no column.
+
+    Names are compared as text, in which 1.0 is "1"; "prediction_1" and "1" are columns of class 1.
+    """
+
+    def write(label: Any) -> str:
+        whole = isinstance(label, Real) and not isinstance(label, bool) and label % 1 == 0
+        return str(int(label)) if whole else str(label)
+
+    classes = {write(label): label for label in np.unique(y_true).tolist()}
+    texts = [write(name) for name in predictions.columns]
+    for names in (texts, [text.rpartition("_")[2] for text in texts]):
+        if classes.keys() <= set(names) and len(set(names)) == len(names):
+            kind = float if np.asarray(y_true).dtype.kind in "iuf" else str
+            with suppress(ValueError):  # a column whose name is no number
+                return [classes[name] if name in classes else kind(name) for name in names]
+    return None
 
 
 def is_wide(y_true: Any) -> bool:
@@ -352,7 +377,7 @@ def read_predictions(
     if kind == "auto":
         kind = find_kind(y, values)
     if labels is None and values.ndim == 2 and hasattr(predictions, "columns"):
-        labels = list(predictions.columns)
+        labels = match_columns(y, predictions) or list(predictions.columns)
     _refuse_unused(kind, values, labels, pos_label, threshold)
     if kind == "numbers":
         return _read_numbers(y, values)
@@ -430,7 +455,17 @@ def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
     """Return the kind of the predictions."""
     # a column for each class
     if predictions.ndim == 2:
-        return "probabilities" if _are_probabilities(predictions) else "scores"
+        if _are_probabilities(predictions):
+            return "probabilities"
+        sums = predictions.sum(axis=1)
+        if np.allclose(sums, 1) or (predictions.min() >= 0 and predictions.max() <= 1):
+            row = int(np.argmax(np.abs(sums - 1) - predictions.min(axis=1)))
+            raise ValueError(
+                "predictions must be at least 0 and add up to 1 in each row if they are "
+                f"probabilities, row {row} has {predictions[row].tolist()[:5]}; pass kind='scores' "
+                "if they are scores, and use compare_predictions for several systems."
+            )
+        return "scores"
     # texts are labels
     if predictions.dtype.kind not in "iuf":
         return "labels"
@@ -441,6 +476,11 @@ def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
     # values of the classes, or scores of two classes
     if y.dtype.kind in "biuf" and np.isin(predictions, classes).all():
         return "labels"
+    # whole numbers that contain the classes are labels, some of a class that y_true lacks
+    if y.dtype.kind in "iuf" and not np.any(predictions % 1):
+        distinct = np.unique(predictions)
+        if np.isin(classes, distinct).all() and len(distinct) <= MAX_CLASSES:
+            return "labels"
     if len(classes) > 2:
         if y.dtype.kind not in "iuf" or not np.any(predictions % 1 != 0):
             return "labels"

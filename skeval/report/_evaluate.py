@@ -358,7 +358,8 @@ def request_scores(
     while isinstance(final, Pipeline):
         final = final.steps[-1][1]
     note = note_search if is_search(final) and final.refit is not False else None
-    return FitRequest(scorer=EachScorer(scorers) if scorers else None, scoring=scorers, note=note)
+    each = EachScorer(scorers, inputs.error_score == "raise") if scorers else None
+    return FitRequest(scorer=each, scoring=scorers, note=note)
 
 
 def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> EvaluationReport:

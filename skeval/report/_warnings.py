@@ -147,6 +147,15 @@ def warn_of_fitted_scores(
 ) -> list[Caution]:
     """Warn about undefined metrics and constant scores."""
     notes = [] if predictions.cases.n_units == 1 else list(warn_of_metrics(metrics))
+    # test sets without a requested score
+    for name, scores in predictions.scores.items():
+        n_undefined = int(np.isnan(scores).sum())
+        if n_undefined:
+            text = (
+                f"Undefined score: {name} is undefined in {n_undefined} of {len(scores)} test "
+                "sets, so its mean is undefined. Use larger test sets, or another score."
+            )
+            notes.append(Caution("undefined", text))
     # scores that are missing or not finite
     method = find_response_method(estimator, predictions.target)
     if method is not None and predictions.class_scores is None:

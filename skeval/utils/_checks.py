@@ -91,6 +91,7 @@ MetricIntervalMethod = Literal[
     "delong",
     "delta",
     "normal",
+    "log",
     "hall",
     "t",
 ]

@@ -1,5 +1,7 @@
 """The delta method and influences of labels against numerical gradients."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from helpers.crossed import each_value
@@ -10,7 +12,15 @@ from sklearn import metrics as sk
 from sklearn.metrics import confusion_matrix, fbeta_score
 
 from skeval._inference.areas import precision_influence
-from skeval._inference.tables import FScore, best_table, delta_variance, mean_of_labels
+from skeval._inference.tables import (
+    FScore,
+    best_table,
+    delta_variance,
+    f_score_gradient,
+    limits_of_class,
+    mean_of_labels,
+    score_limits,
+)
 from skeval.metrics import macro_fbeta_score, weighted_fbeta_score
 
 AVERAGES = ["macro", "micro", "weighted", "log_inverse", np.array([0.2, 0.5, 0.3])]
@@ -103,3 +113,15 @@ def test_the_influence_on_average_precision_is_its_derivative_by_the_weights():
     assert value == pytest.approx(measure(weight))
     np.testing.assert_allclose(influence, weight * approx_fprime(weight, measure, 1e-7), atol=1e-6)
     assert influence.sum() == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("value", ["precision", "recall", "f", "jaccard"])
+@pytest.mark.parametrize("counts", [[[8, 3], [5, 24]], [[8, 0], [5, 27]], [[8, 3], [0, 9]]])
+def test_limits_of_one_class_are_those_of_the_search(value, counts):
+    score = FScore(value, "macro", 1.0, np.array([True, False]))
+    share = np.array(counts) / np.sum(counts)
+    assert score.has_closed_limits
+    metric = partial(f_score_gradient, score=score, n=np.sum(counts))
+    for radius in (0.02, 0.1, 0.5):
+        found, expected = limits_of_class(score, share, radius), score_limits(metric, share, radius)
+        assert found == pytest.approx(expected, abs=2e-5)

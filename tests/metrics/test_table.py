@@ -21,6 +21,8 @@ CALLED = np.where(RNG.random(60) < 0.8, CLASS, 1 - CLASS)
 NUMBER = RNG.gamma(3, size=60)
 GUESS = NUMBER * RNG.gamma(9, size=60) / 9
 SCORE = CALLED + RNG.normal(size=60)
+LABELS = RNG.integers(0, 2, (60, 3))
+LABEL_SCORE = LABELS + RNG.normal(size=(60, 3))
 NEEDED = {"cost_matrix": 1 - np.eye(2), "beta": 2.0}
 WITH_INTERVAL = [row for row in METRICS if row.interval]
 
@@ -31,6 +33,10 @@ def name(row):
 
 def sample(row):
     """Return data that a metric takes, and the arguments that it needs."""
+    if "multilabel-indicator" in row.targets:
+        return (LABELS, LABEL_SCORE), {}
+    if row.response == "predict_proba":
+        return (CLASS, 1 / (1 + np.exp(-SCORE))), {}
     if "continuous" in row.targets:
         return (NUMBER, GUESS), {}
     needed = {key: NEEDED[key] for key in row.required if key in NEEDED}
@@ -49,8 +55,9 @@ def test_the_first_form_is_the_interval_and_every_form_holds_the_value(row):
     found = metric("auto")
     assert found.method == row.interval[0].methods[0]
     assert found.value == pytest.approx(row.function(*data, **arguments))
+    assert found.method in found.interval_methods
     for form in row.interval:
-        for method in form.methods:
+        for method in set(form.methods) & set(found.interval_methods):
             each = metric(method)
             assert each.interval.low <= found.value <= each.interval.high, method
             low, high = row.bounds(2)

@@ -3,6 +3,7 @@
 import pickle
 from functools import partial
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,10 +36,12 @@ from sklearn.metrics import (
 )
 from statsmodels.stats.weightstats import DescrStatsW
 
+import skeval
 from skeval._inference.intervals import mean_interval
 from skeval.metrics import (
     bleu_score,
     cost_sensitive_error,
+    error_norm,
     error_rate,
     log_bleu_score,
     macro_fbeta_score,
@@ -80,10 +83,10 @@ METHODS = {
     matthews_corrcoef: "score",
     balanced_accuracy_score: "score",
     partial(balanced_accuracy_score, adjusted=True): "score",
-    mean_squared_error: "hall",
-    mean_absolute_error: "hall",
-    root_mean_squared_error: "hall",
-    r2_score: "bca",
+    mean_squared_error: "log",
+    mean_absolute_error: "log",
+    root_mean_squared_error: "log",
+    r2_score: "log",
     partial(accuracy_score, normalize=True): "bca",
 }
 
@@ -488,8 +491,7 @@ def test_means_of_losses_have_halls_interval(metric, arguments):
     rng = np.random.default_rng(0)
     y, predicted = np.exp(rng.normal(size=(2, 35)))
     function = partial(metric, **arguments)
-    estimate = metric_interval(function, y, predicted)
-    assert estimate.method == "hall"
+    estimate = metric_interval(function, y, predicted, method="hall")
     assert estimate.value == pytest.approx(function(y, predicted))
     losses = np.array([function(y[i : i + 1], predicted[i : i + 1]) for i in range(35)])
     expected = mean_interval(losses, "hall", 0.95)
@@ -529,3 +531,85 @@ def test_texts_may_have_different_numbers_of_references():
     hypotheses = [["a", "b", "c", "d"], ["b", "c", "d", "f"]] * 6
     result = metric_interval(bleu_score, references, hypotheses, n_resamples=50, random_state=0)
     assert result.value == bleu_score(references, hypotheses)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "two classes", "three classes"])
+@pytest.mark.parametrize("design", ["plain", "groups", "weights"])
+def test_a_metric_has_one_interval(kind, design):
+    """`metric_interval` and the report of the same predictions agree."""
+    rng = np.random.default_rng(0)
+    y, pred = rng.normal(size=(2, 90))
+    shown = {
+        "r2": sk.r2_score,
+        "mean_absolute_error": sk.mean_absolute_error,
+        "root_mean_squared_error": sk.root_mean_squared_error,
+    }
+    if kind != "numbers":
+        k = 2 if kind == "two classes" else 3
+        y = rng.integers(0, k, 90)
+        pred = rng.dirichlet(np.ones(k), 90) + np.eye(k)[y]
+        pred = pred / pred.sum(axis=1, keepdims=True)
+        pred = pred[:, 1] if k == 2 else pred
+        shown = {"log_loss": sk.log_loss, "brier_score": sk.brier_score_loss}
+        shown |= {"roc_auc": roc_auc_score} if k == 2 else {}
+    options = {"groups": np.arange(90) // 3} if design == "groups" else {}
+    if design == "weights":
+        options = {"sample_weight": rng.uniform(1, 2, 90)}
+    report = skeval.evaluate_predictions(y, pred, **options)
+    for name, metric in shown.items():
+        one, two = metric_interval(metric, y, pred, **options), report.metrics[name]
+        assert one.value == pytest.approx(two.value)
+        assert [*one.interval] == pytest.approx([*two.interval]), name
+
+
+@pytest.mark.parametrize("metric", [sk.max_error, partial(error_norm, ord=np.inf)])
+def test_a_maximum_has_no_interval(metric):
+    y, pred = np.random.default_rng(0).normal(size=(2, 40))
+    with pytest.raises(
+        ValueError, match=r"metric=(max_error|error_norm\(ord=inf\)) has no interval"
+    ):
+        metric_interval(metric, y, pred)
+
+
+@pytest.mark.parametrize(("n", "k"), [(30, 3), (28, 4), (50, 5), (33, 3)])
+def test_a_perfect_ranking_of_several_classes_is_perfect_however_it_is_averaged(n, k):
+    """Rounding errors choose no other formula: shares of equal classes do not change limits."""
+    y = np.arange(n - n % k) % k
+    share = np.where(np.eye(k, dtype=bool)[y], 0.9, 0.1 / (k - 1))
+    for kind in ("ovr", "ovo"):
+        limits = []
+        for average in ("macro", "weighted"):
+            metric = partial(roc_auc_score, multi_class=kind, average=average)
+            found = metric_interval(metric, y, share)
+            assert found.standard_error == 0
+            limits.append([*found.interval])
+        assert limits[0] == pytest.approx(limits[1], abs=1e-9)
+        assert limits[0][1] == 1
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_every_backend_of_joblib_gives_the_same_interval(backend):
+    y, pred = np.random.default_rng(0).normal(size=(2, 40))
+    options = {"n_resamples": 40, "random_state": 0}
+    with joblib.parallel_config(backend=backend):
+        found = metric_interval(sk.median_absolute_error, y, pred, n_jobs=2, **options)
+    assert found.interval == metric_interval(sk.median_absolute_error, y, pred, **options).interval
+
+
+@pytest.mark.parametrize("metric", [sk.ndcg_score, sk.dcg_score, sk.coverage_error])
+def test_a_mean_over_rows_has_the_interval_of_a_mean(metric):
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 2, (80, 6))
+    score = true + 2 * rng.normal(size=(80, 6))
+    found = metric_interval(metric, true, score)
+    values = np.array([metric(true[[row]], score[[row]]) for row in range(80)])
+    assert found.value == pytest.approx(values.mean())
+    reach = 1.99 * values.std(ddof=1) / 80**0.5
+    ends = [values.mean() - reach, values.mean() + reach]
+    assert [*found.interval] == pytest.approx(ends, abs=0.3 * reach)
+
+
+@pytest.mark.parametrize("name", ["log_loss", "neg_log_loss", "max_error"])
+def test_the_name_of_a_loss_asks_for_its_function(name):
+    with pytest.raises(ValueError, match=f"pass the function itself, {name.removeprefix('neg_')}"):
+        metric_interval(name, [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6])

@@ -1,5 +1,6 @@
 """Intervals of scores: one set of fits, any scorer, and the errors that some scores are."""
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -20,9 +21,11 @@ from sklearn.metrics import (
     r2_score,
     roc_auc_score,
 )
+from sklearn.model_selection import LeaveOneOut
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
+import skeval
 from skeval._resampling.plans import repeated_folds, subsamples
 from skeval._resampling.sampling_units import units_of, validate_data
 from skeval.model_selection import (
@@ -350,3 +353,75 @@ def test_a_score_is_one_number(answer):
     for function in (feature_importance, learning_curve_band):
         with pytest.raises(TypeError, match=r"a single score, .* got \['f1', 'roc_auc'\]"):
             function(BAYES, X, Y, scoring=["f1", "roc_auc"])
+
+
+def test_two_classes_are_ranked_by_decision_values():
+    """Platt's probabilities do not change the area: with and without them it is the same."""
+    X = np.random.default_rng(0).normal(size=(60, 20))
+    y = np.random.default_rng(1).integers(0, 2, 60)
+    options = {"scoring": "roc_auc", "n_folds": 5, "n_repeats": 2, "random_state": 0}
+    plain = score_interval(SVC(), X, y, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # probability= of new scikit-learn
+        platt = score_interval(SVC(probability=True, random_state=0), X, y, **options)
+    assert platt.value == pytest.approx(plain.value)
+    assert [*platt.interval] == pytest.approx([*plain.interval])
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
+def test_a_metric_of_ranks_compares_within_test_sets(name):
+    """A shift of the scores of each model changes nothing; single samples cannot be ranked."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.repeat([0, 1], [36, 24])
+    few = {"include": [], "random_state": 0}
+    left_out = skeval.evaluate(LogisticRegression(C=1e-6), X, y, cv=LeaveOneOut(), **few)
+    assert np.isnan(left_out.metrics[name].value)
+    plain = skeval.evaluate(PlainLogistic(), X, y, **few).metrics[name]
+    moved = skeval.evaluate(ShiftedLogistic(), X, y, **few).metrics[name]
+    assert moved.value == pytest.approx(plain.value)
+    assert [*moved.interval] == pytest.approx([*plain.interval])
+
+
+class ShiftedLogistic(LogisticRegression):
+    """A logistic regression whose decision values have another origin in each fit."""
+
+    size = 10
+
+    def fit(self, X, y):
+        self.shift_ = self.size * float(np.sin(1e3 * np.sum(X)))
+        return super().fit(X, y)
+
+    def decision_function(self, X):
+        return super().decision_function(X) + self.shift_
+
+    def predict(self, X):
+        return self.classes_[(LogisticRegression.decision_function(self, X) > 0).astype(int)]
+
+
+class PlainLogistic(ShiftedLogistic):
+    size = 0
+
+
+def refuse(model, X, y):
+    raise ValueError("no price for this sample")
+
+
+def test_a_failing_scorer_is_named_and_leaves_the_others():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    scoring = {"accuracy": "accuracy", "revenue": refuse}
+    few = {"random_state": 0}
+    for function in (score_interval, partial(skeval.evaluate, include=[])):
+        with pytest.raises(ValueError, match=r"revenue.*no price for this sample"):
+            function(LogisticRegression(), X, y, scoring=scoring, **few)
+    with pytest.warns(UndefinedMetricWarning, match="revenue"):
+        found = score_interval(
+            LogisticRegression(), X, y, scoring=scoring, error_score=np.nan, **few
+        )
+    assert found["accuracy"].value > 0.9
+    assert np.isnan(found["revenue"].value)
+    report = skeval.evaluate(
+        LogisticRegression(), X, y, scoring=scoring, error_score=np.nan, include=[], **few
+    )
+    assert np.isnan(report.metrics["revenue"].value)
+    assert any("revenue" in str(caution) for caution in report.warnings)
