@@ -224,13 +224,13 @@ def error_interval(
     >>> result = error_interval(RidgeClassifier(), X, y, random_state=0)
     >>> print(result)
     error rate (repeated_cv)
-      value              0.0425
-      standard error     0.0095
-      95 % interval      [0.0267, 0.0642] (jeffreys)
+      value              0.0422
+      standard error     0.0092
+      95 % interval      [0.0269, 0.0630] (jeffreys)
       samples            569
       loss               zero_one
-      effective samples  450.1
-      fits               50
+      effective samples  479.8
+      fits               20
     >>> print(result.confidence_interval(0.9))
     [0.0290, 0.0604] (90 %, jeffreys)
     """
@@ -438,12 +438,12 @@ def score_interval(
     ... )
     >>> print(results["roc_auc"])
     roc_auc (repeated_cv)
-      value           0.9886
-      standard error  0.0038
-      95 % interval   [0.9779, 0.9941] (score)
+      value           0.9882
+      standard error  0.0039
+      95 % interval   [0.9775, 0.9938] (score)
       samples         569
       undefined       0
-      fits            50
+      fits            20
     """
     # validated inputs; scikit-learn's scorers use the second of two classes
     _checks.check_option("method", method, get_args(ScoreMethod))

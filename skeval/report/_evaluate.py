@@ -244,7 +244,7 @@ def evaluate(
     >>> model = SVC(kernel="linear")
     >>> report = skeval.evaluate(model, X, y, include=["leave_one_out"], random_state=0)
     >>> round(report.answer.value, 4)
-    0.0187
+    0.019
     >>> round(report["leave_one_out"].value, 4)
     0.02
     """
