@@ -47,8 +47,6 @@ class TestLosses(NamedTuple):
         Group of each sample; None if samples are independent.
     """
 
-    __test__ = False  # pytest would collect a class with this name
-
     losses: Floats
     weight: Floats | None = None
     unit: Codes | None = None

@@ -232,7 +232,7 @@ def error_interval(
       effective samples  479.8
       fits               20
     >>> print(result.confidence_interval(0.9))
-    [0.0290, 0.0604] (90 %, jeffreys)
+    [0.0291, 0.0594] (90 %, jeffreys)
     """
     _checks.check_option("method", method, ("auto", *ERROR_METHODS))
     method = AUTO if method == "auto" else method

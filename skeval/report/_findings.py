@@ -398,8 +398,8 @@ def make_baseline(
     """
     # interval of the difference on the same samples, Student's t unless the spread is given
     error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
-    difference, *precision = summarize_losses(predictions, predictions.loss - losses)
-    ends = difference_limits(difference, *precision, spread, 1 - ALPHA)
+    difference, deviation, degrees = summarize_losses(predictions, predictions.loss - losses)
+    ends = difference_limits(difference, deviation, degrees, spread, 1 - ALPHA)
     low, high = clip_limits(ends, (-limit, limit))
     return Baseline(answer, error, difference, low, high, verb)
 
