@@ -310,10 +310,10 @@ def test_auto_adds_the_training_error_and_two_fits_of_checks(of_default_size):
 def test_all_is_all_and_names_are_names(iris):
     X, y, options = iris[0][50::4], iris[1][50::4], {"cv": 3, "n_permutations": 5}
     report, n_fits = count_fits(X, y, include="all", n_bootstraps=20, **options)
-    assert n_fits == 15 + 1 + 1 + 25 + 21 + 18 + 2
+    assert n_fits == 9 + 1 + 1 + 25 + 21 + 18 + 2
     assert report.omitted == {}
     report, n_fits = count_fits(X, y, include="permutation", **options)
-    assert n_fits == 15 + 1 + 18 + 2
+    assert n_fits == 9 + 1 + 18 + 2
     assert [e.method for e in report.estimates.values()] == ["resubstitution", "cross_validation"]
 
 
