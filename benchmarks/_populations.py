@@ -164,6 +164,23 @@ def simulate_ring(rng, n):
     return X, (inside ^ (rng.random(n) < 0.15)).astype(int)
 
 
+def simulate_checkerboard(rng, n):
+    """Two uniform features, the class by the color of one of 16 squares."""
+    X = rng.uniform(0, 4, size=(n, 2))
+    return X, np.floor(X).sum(axis=1).astype(int) % 2
+
+
+def simulate_parity(rng, n):
+    """Six normal features, the class by the signs of three of them, one in twenty flipped."""
+    X = rng.normal(size=(n, 6))
+    return X, ((np.prod(X[:, :3], axis=1) > 0) ^ (rng.random(n) < 0.05)).astype(int)
+
+
+def simulate_noise(rng, n):
+    """2,000 normal features, and labels that do not depend on them: the example of README.rst."""
+    return rng.normal(size=(n, 2000)), np.arange(n) % 2
+
+
 def simulate_linear(rng, n):
     """Twenty normal features, the sum of five of them with unit noise: Bates et al. (2024)."""
     X = rng.normal(size=(n, 20))
@@ -258,6 +275,9 @@ POPULATIONS = {
     "gaussian 1:30": gaussian(10, separation=3.0, prior=1 / 31),
     "xor": Population(simulate_xor),
     "ring": Population(simulate_ring),
+    "checkerboard": Population(simulate_checkerboard),
+    "parity": Population(simulate_parity),
+    "noise 2000": Population(simulate_noise),
     "linear 20": Population(simulate_linear, regression=True),
     "chen 10": chen(null=False),
     "chen 10 null": chen(null=True),
@@ -417,6 +437,7 @@ MORE_LEARNERS = {
         make_pipeline(SelectKBest(f_classif, k=5), LinearDiscriminantAnalysis()),
         make_pipeline(SelectKBest(f_regression, k=5), LinearRegression()),
     ),
+    "screened": (make_pipeline(SelectKBest(k=20), SVC(kernel="linear")), None),
     "1 neighbour": (KNeighborsClassifier(1), KNeighborsRegressor(1)),
     "5 neighbours": (KNeighborsClassifier(5), KNeighborsRegressor(5)),
     "15 neighbours": (KNeighborsClassifier(15), KNeighborsRegressor(15)),

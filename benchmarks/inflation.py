@@ -20,6 +20,7 @@ import time
 import warnings
 import zlib
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import sklearn
@@ -31,24 +32,25 @@ from threadpoolctl import threadpool_limits
 
 from skeval._adapters.runner import Runner
 from skeval._inference.errors import (
-    INFLATION,
     MAX_RATIO,
     TestLosses,
     degrees_of_mean,
     fixed_inflation,
     inflation_of,
+    needs_repeat,
     shared_variance,
+    split_share,
 )
 from skeval._inference.intervals import binomial_limits
 from skeval._resampling.inputs import resolve_loss, validate_inputs
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import PROBABILITY_LOSSES
-from skeval.model_selection._interval_methods import completed, plan_repeats
+from skeval.model_selection._interval_methods import MAX_REPEATS, completed, plan_repeats
 
 OF_NUMBERS_LOSSES = ("squared", "absolute")
 RESULTS = Path(__file__).parent / "results" / "inflation.csv"
 FEWEST = 4  # samples of a class
-REPEATS = (10, 5, 2, 1)  # those that the table has
+REPEATS = ("auto", 10, 5, 2, 1)  # those that the table has
 PART = 100  # sets of a file
 
 
@@ -269,26 +271,67 @@ def baseline_width(loss, error, naive, n):
     return 2 * z * np.sqrt(naive / n)
 
 
+class Sets(NamedTuple):
+    """Sums of the repeats of each set.
+
+    Attributes
+    ----------
+    n_repeats : int ndarray of shape (n_sets,)
+    error, naive : ndarray of shape (n_sets,)
+        Mean loss, and variance of single losses.
+    shared : list of Shared
+    share : ndarray of shape (n_sets,)
+        Share of random splits.
+    """
+
+    n_repeats: np.ndarray
+    error: np.ndarray
+    naive: np.ndarray
+    shared: list
+    share: np.ndarray
+
+
 def read_sets(losses, fold, n_repeats):
-    """Return the error, the naive variance of single losses and what losses share, of each set."""
-    n_sets, _, n = losses.shape
-    row, repeat = np.tile(np.arange(n), n_repeats), np.repeat(np.arange(n_repeats), n)
-    kept = losses[:, :n_repeats].astype(float)
-    error = kept.mean(axis=(1, 2))
-    folds = fold[:, :n_repeats].reshape(n_sets, -1).astype(np.intp)
-    shared = [shared_variance(kept[k].ravel(), row, repeat, folds[k]) for k in range(n_sets)]
-    return error, kept.var(axis=2, ddof=1).mean(axis=1), shared
+    """Return what the first repeats of each set say; "auto" means as many as the losses require."""
+    sets = []
+    for of_set, folds in zip(losses.astype(float), fold.astype(np.intp), strict=True):
+        n, count = of_set.shape[1], n_repeats
+        row, repeat = np.tile(np.arange(n), MAX_REPEATS), np.repeat(np.arange(MAX_REPEATS), n)
+
+        def share_of(count, of_set=of_set, row=row, repeat=repeat, n=n):
+            kept = slice(count * n)
+            return split_share(of_set.ravel()[kept], row[kept], repeat[kept], np.arange(n))
+
+        if n_repeats == "auto":
+            count = 2
+            while count < MAX_REPEATS and needs_repeat(share_of(count), count):
+                count += 1
+        kept, first = slice(count * n), of_set[:count]
+        columns = of_set.ravel(), row, repeat, folds.ravel()
+        shared = shared_variance(*(column[kept] for column in columns))
+        naive = first.var(axis=1, ddof=1).mean()
+        sets.append((count, first.mean(), naive, shared, share_of(count)))
+    counts, errors, naives, shared, shares = zip(*sets, strict=True)
+    return Sets(*map(np.array, (counts, errors, naives)), shared, np.array(shares))
 
 
-def rules():
-    """Return the rules that are compared: name, and inflation by what losses share."""
+def switch(shared, n_repeats):
+    """Return the inflation of the first version: all of what is shared if it exceeds its noise."""
+    if np.isnan(shared.value):
+        return fixed_inflation(np.nan)
+    least = 1.15 + 8 / shared.size + 0.5 / n_repeats
+    return max(1 + shared.value, least) if shared.value > shared.noise else least
+
+
+def rules(sets, loss):
+    """Return the rules that are compared: name, and inflation of each set."""
+    zero_one = loss == "zero_one"
+    pairs = list(zip(sets.shared, sets.share, strict=True))
+    old = zip(sets.shared, sets.n_repeats, strict=True)
     return {
-        "fixed": lambda shared, n_repeats: np.full(
-            len(shared), INFLATION if n_repeats == 10 else fixed_inflation(n_repeats)
-        ),
-        "chosen": lambda shared, n_repeats: np.array(
-            [inflation_of(each, n_repeats) for each in shared]
-        ),
+        "fixed": np.array([fixed_inflation(share) for share in sets.share]),
+        "switch": np.array([switch(*each) for each in old]),
+        "chosen": np.array([inflation_of(*each, zero_one=zero_one) for each in pairs]),
     }
 
 
@@ -296,25 +339,27 @@ def summarise_cell(population, learner, n, n_folds, loss, found):
     """Yield the rows of the table for a cell."""
     risk, losses, fold = found
     for n_repeats in REPEATS:
-        error, naive, shared = read_sets(losses, fold, n_repeats)
-        delta = [each.value for each in shared]
+        sets = read_sets(losses, fold, n_repeats)
+        error, naive = sets.error, sets.naive
+        delta = [each.value for each in sets.shared]
         variance = error * (1 - error) if loss == "zero_one" else naive
         with np.errstate(invalid="ignore", divide="ignore"):
             needed = np.mean((error - risk) ** 2) * n / np.mean(variance)
-        for name, rule in rules().items():
-            inflation = rule(shared, n_repeats)
+        for name, inflation in rules(sets, loss).items():
             degrees = np.maximum(1, n / inflation - 1)
-            if name == "chosen" and loss != "zero_one":
-                kept = losses[:, :n_repeats].reshape(len(losses), -1).astype(float)
-                pairs = zip(kept, inflation, strict=True)
+            if name != "fixed" and loss != "zero_one":
                 bounded = loss in PROBABILITY_LOSSES
+                kept = zip(losses.astype(float), sets.n_repeats, inflation, strict=True)
                 degrees = np.array(
-                    [degrees_of_mean(TestLosses(each), n, f, bounded=bounded) for each, f in pairs]
+                    [
+                        degrees_of_mean(TestLosses(each[:count].ravel()), n, f, bounded=bounded)
+                        for each, count, f in kept
+                    ]
                 )
             low, high = interval_of(loss, error, naive, n, inflation, degrees)
             known = np.isfinite(low)  # shares are of the sets that have an interval
             upper = np.quantile((high / error)[known], 0.95) if known.any() else np.nan
-            width = np.nanmedian(high - low) / np.median(baseline_width(loss, error, naive, n))
+            widths = (high - low) / baseline_width(loss, error, naive, n)
             yield {
                 "population": population,
                 "learner": learner,
@@ -324,10 +369,12 @@ def summarise_cell(population, learner, n, n_folds, loss, found):
                 "folds": n_folds,
                 "sets": len(risk),
                 "repeats": n_repeats,
+                "used": f"{sets.n_repeats.mean():.3g}",
                 "rule": name,
                 "coverage": round(float(np.mean(((low <= risk) & (risk <= high))[known])), 4),
                 "below": round(float(np.mean((risk < low)[known])), 4),
-                "width": f"{width:.4g}",
+                "width": f"{np.nanmedian(widths):.4g}",
+                "width_90": f"{np.nanquantile(widths, 0.9):.4g}",
                 "inflation": f"{np.median(inflation):.4g}",
                 "needed": f"{needed:.4g}",
                 "delta": f"{np.mean(delta):.3g}",
@@ -367,7 +414,7 @@ def summarise(arguments):
         for n_repeats in REPEATS:
             for half in (0, 1):
                 key = {"loss": loss, "repeats": n_repeats, "half": half}
-                for name in rules():
+                for name in ("fixed", "switch", "chosen"):
                     wanted = key | {"rule": name}
                     show([r for r in rows if all(r[k] == v for k, v in wanted.items())])
 
@@ -392,7 +439,7 @@ def show(rows):
     )
     widths = np.array([float(row["width"]) for row in rows])
     print(
-        f"{first['loss']:8} {first['repeats']:2} half {first['half']} {first['rule']:6} "
+        f"{first['loss']:8} {first['repeats']:4} half {first['half']} {first['rule']:6} "
         f"{len(rows)} cells: mean {coverage.mean():.3f}, in .93 to .985 {inside:.2f} "
         f"({share_inside(coverage.mean(), sets):.2f} if all had the mean), "
         f"below .90 {np.mean(coverage < 0.9):.2f}, median width {np.median(widths):.2f}; {named}"

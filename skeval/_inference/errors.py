@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import comb
 
 from skeval._inference.estimate import ErrorExtra, Estimate
 from skeval._inference.intervals import (
@@ -394,109 +393,129 @@ def combine(method: str, apparent: float, oob: float, no_information: float) -> 
 
 
 INFLATION = 1.55
-"""Mean squared deviation of repeated cross-validation from the risk, over its naive variance."""
+"""Mean squared deviation of repeated cross-validation from the risk, over its naive variance, in
+the limit of many repeats."""
 SINGLE_INFLATION = 2.0
 """The same ratio for a single cross-validation."""
 MIN_INFLATION = 1.15
 """Smallest inflation, in the limit of many samples and repeats."""
 SMALL_SAMPLE_INFLATION = 8.0
-"""Numerator of the term that is added to the smallest inflation for small samples."""
+"""Numerator of the term that is added to the smallest inflation for few samples and 0-1 loss."""
+THRESHOLD = 0.8
+"""Number of standard deviations of the noise that are subtracted from the shared variance."""
 
 
-def fixed_inflation(n_repeats: float) -> float:
-    """Return the inflation used if it cannot be estimated from the losses."""
-    return INFLATION + (SINGLE_INFLATION - INFLATION) / n_repeats
+def split_share(
+    losses: Floats,
+    row: NDArray[np.intp],
+    repeat: NDArray[np.intp],
+    unit: NDArray[np.intp],
+    weight: Floats | None = None,
+) -> float:
+    r"""Return the variance that random splits add to a mean over repeats of cross-validation.
+
+    It is relative to the variance of a single cross-validation with independent units. With
+    :math:`u_{rg}` the influence of unit `g` on the mean loss of repeat `r`, that is the sum of
+    :math:`w_i (L_{ri} - \bar L)` over its samples, the share is :math:`B / (R V)` with
+
+    .. math:: V = \frac1R \sum_r \sum_g u_{rg}^2, \qquad
+              B = \sum_g \frac{1}{R - 1} \sum_r (u_{rg} - \bar u_g)^2 .
+
+    The losses have one entry per sample and repeat, and `unit` has one per sample. The share is nan
+    for a single repeat, and 0 if no loss varies.
+    """
+    n_repeats, n_units = int(repeat.max()) + 1, int(unit.max()) + 1
+    if n_repeats == 1:
+        return np.nan
+    # influence of each unit on the mean of each repeat
+    influence = losses - np.average(losses, weights=weight)
+    influence = influence if weight is None else weight * influence
+    at = repeat * n_units + unit[row]
+    sums = np.bincount(at, influence, n_repeats * n_units).reshape(n_repeats, n_units)
+    whole = np.sum(sums**2) / n_repeats
+    return float(sums.var(axis=0, ddof=1).sum() / whole / n_repeats) if whole > 0 else 0.0
 
 
-def inflation_of(shared: Shared, n_repeats: float) -> float:
-    r"""Return the inflation for losses of `n` samples in `R` repeats; see `shared_variance`.
+MAX_SPLIT_SHARE = 1.05**2 - 1
+"""Variance that random splits may add to that of infinitely many repeats: 5 % of the error."""
 
-    It is :math:`1.15 + 8 / n + 1 / (2 R)`, or :math:`1 + \delta` if that is larger and
-    :math:`\delta` exceeds its noise. If :math:`\delta` is unknown, as without repeats, the
-    inflation is fixed.
+
+def needs_repeat(share: float, n_repeats: int) -> bool:
+    """Return whether random splits add more than 5 % to the standard error; see `split_share`."""
+    return not share <= MAX_SPLIT_SHARE * (1 - n_repeats * share)
+
+
+def fixed_inflation(share: float) -> float:
+    """Return the inflation used if it cannot be estimated from the losses; see `split_share`."""
+    return SINGLE_INFLATION if np.isnan(share) else INFLATION + share
+
+
+def inflation_of(shared: Shared, share: float, *, zero_one: bool) -> float:
+    r"""Return the inflation for losses of `n` samples; see `shared_variance`, `split_share`.
+
+    It is the larger of :math:`1.15 + s` and :math:`1 + \delta - 0.8 \sigma`, with :math:`s` the
+    share of random splits and :math:`\sigma` the noise of :math:`\delta`. This is a soft threshold:
+    an estimate that is used only where it is large is too large in the mean. For 0-1 loss
+    :math:`8 / n` is added to the first; other losses have Student's quantile for few samples. If
+    :math:`\delta` is unknown, as without repeats, the inflation is fixed.
     """
     if np.isnan(shared.value):
-        return fixed_inflation(n_repeats)
-    least = MIN_INFLATION + SMALL_SAMPLE_INFLATION / shared.size + 0.5 / n_repeats
-    return max(1 + shared.value, least) if shared.value > shared.noise else least
+        return fixed_inflation(share)
+    small = SMALL_SAMPLE_INFLATION / shared.size if zero_one else 0.0
+    least = MIN_INFLATION + small + share
+    return max(least, 1 + shared.value - THRESHOLD * shared.noise)
 
 
 def degrees_of_mean(tested: TestLosses, n: int, inflation: float, *, bounded: bool) -> float:
     r"""Return Student's degrees of freedom of the mean of non-negative losses of `n` samples.
 
-    The result is the smallest of three numbers, and at least 1. With :math:`f` the inflation and
-    :math:`\kappa` the kurtosis of the losses,
+    With :math:`f` the inflation and :math:`\kappa` the kurtosis of the losses, they are at least 1
+    and otherwise
 
-    .. math:: n / f - 1, \qquad 2 n / (\kappa - 1), \qquad 2 \max(1, \alpha)
-        \text{ if } \alpha < 2 .
+    .. math:: \min(n / f - 1, \; 2 n / (\kappa - 1)) .
 
     The second is Satterthwaite's for the variance of the losses: if a few large losses dominate
     the variance, it is poorly estimated. It is not divided by :math:`f`, because :math:`f`
     multiplies this variance without making it less precise. Bounded losses are an exception, since
-    intervals of the log loss of few samples had lower coverage without the division. The third
-    applies to losses without an upper bound, whose variance is infinite for a `tail_index`
-    :math:`\alpha` below 2. With weights, `n` is the effective sample size and the kurtosis is
-    weighted.
+    intervals of the log loss of few samples had lower coverage without the division. With weights,
+    `n` is the effective sample size and the kurtosis is weighted.
     """
     # degrees of freedom of independent losses
     losses, weight = tested.losses, tested.weight
     squares = (losses - mean_loss(tested)) ** 2
-    spread = float(np.average(squares, weights=weight))
     size = n * tested.effective_size / len(losses)
     degrees = size / inflation - 1
-    if spread > 0:
-        excess = float(np.average((squares / spread) ** 2, weights=weight)) - 1
-        effective = size / inflation if bounded else size
-        degrees = min(degrees, 2 * effective / excess) if excess > 0 else degrees
-        index = np.inf if bounded else tail_index(losses, n)
-        degrees = min(degrees, 2 * max(1.0, index)) if index < 2 else degrees
+    # those of their variance: excess is kappa - 1, and 0 for two values of equal frequency
+    spread = float(np.average(squares, weights=weight))
+    excess = float(np.average((squares / spread) ** 2, weights=weight)) - 1 if spread > 0 else 0.0
+    if excess > 0:
+        degrees = min(degrees, 2 * (size / inflation if bounded else size) / excess)
     return max(1.0, degrees)
 
 
-def tail_index(losses: Floats, n: int) -> float:
-    r"""Return the exponent :math:`\alpha` of a tail :math:`P(L > x) \sim x^{-\alpha}`: Hill (1975).
+def difference_limits(
+    difference: float,
+    standard_error: float,
+    degrees_of_freedom: float,
+    spread: float,
+    confidence_level: float,
+) -> tuple[float, float]:
+    r"""Return the limits of a squared error minus that of the mean, on the same samples.
 
-    .. math:: \frac1\alpha = \frac1k \sum_{i=1}^k s_i,
-        \qquad s_i = i \log (L_{(i)} / L_{(i + 1)})
+    With :math:`f` the prediction, :math:`m` the mean and :math:`D` the difference, the losses
+    differ by :math:`(f - m) (f + m - 2 y)`. Their variance is proportional to the `spread`
+    :math:`S = E (f - m)^2`. It is :math:`2 E (f - m) (f - y) - D`, and the first term is the noise
+    of the model, so a difference of :math:`D_0` implies the spread :math:`S + D - D_0`. As for a
+    proportion, the limits use the variance under the hypothesis (Wilson 1927):
 
-    over the `k` largest losses of `n` samples, with `k` the larger of :math:`\sqrt n` and 10. The
-    mean of such losses has a finite variance only for :math:`\alpha > 2`. The spacings :math:`s_i`
-    of a power law are independent exponential variables. If they are not, the index is infinite:
-    if one spacing is too large a part of their sum (`largest_share_pvalue` below
-    `MIN_TAIL_PVALUE`), as for two-valued losses, or if most are 0, as for discrete losses. It is
-    also infinite for up to 20 samples. With several losses per sample, `n` quantiles represent the
-    samples.
+    .. math:: (D - D_0)^2 = t^2 se^2 (S + D - D_0) / S .
+
+    For an infinite spread the interval is Student's.
     """
-    # number of largest losses
-    k = round(max(10.0, np.sqrt(n)))
-    if n <= 2 * k:
-        return np.inf
-    # the k + 1 largest of n quantiles of the losses
-    times = max(1, len(losses) // n)
-    largest = np.sort(losses)[::-1][times // 2 :: times][: k + 1]
-    if len(largest) <= k or not largest[-1] > 0:
-        return np.inf
-    # spacings, which are exponential for a power law
-    spacings = np.arange(1, k + 1) * np.log(largest[:-1] / largest[1:])
-    discrete = 2 * np.count_nonzero(spacings) <= k
-    if discrete or largest_share_pvalue(spacings) < MIN_TAIL_PVALUE:
-        return np.inf
-    return float(1 / spacings.mean())
-
-
-MIN_TAIL_PVALUE = 0.05
-"""P-value of the spacings of the largest losses below which a power law is rejected."""
-
-
-def largest_share_pvalue(values: Floats) -> float:
-    r"""Return the P-value of the largest of `k` exponential values, relative to their sum.
-
-    Fisher (1929): :math:`P(g > x) = \sum_{j \le 1/x} (-1)^{j-1} \binom kj (1 - j x)^{k-1}`.
-    """
-    k, share = len(values), float(values.max() / values.sum())
-    j = np.arange(1, min(k, int(1 / share)) + 1)
-    terms = comb(k, j) * np.maximum(0, 1 - j * share) ** (k - 1)
-    return float(np.clip(np.sum(np.where(j % 2, terms, -terms)), 0, 1))
+    reach = normal_quantile(confidence_level, degrees_of_freedom) * standard_error
+    shift = reach**2 / (2 * spread) if spread > 0 else 0.0
+    half = math.hypot(reach, shift)
+    return difference - shift - half, difference - shift + half
 
 
 MAX_RATIO = 20.0
@@ -524,6 +543,28 @@ def count_half(losses: Floats) -> int:
     return 1 + int(np.searchsorted(shares, 0.5))
 
 
+def count_half_samples(tested: TestLosses, n: int) -> int:
+    """Return the number of `n` samples that make up half of the losses of all repeats."""
+    losses = tested.losses if tested.weight is None else tested.weight * tested.losses
+    return math.ceil(count_half(losses) * n / len(losses))
+
+
+def describe_tail(tested: TestLosses, n: int) -> str:
+    r"""Return a caution if squared errors have a heavier tail than those of normal errors.
+
+    Half of the sum of squared normal errors comes from 12 % of them. In 1 % of samples it comes
+    from fewer than :math:`n (0.12 - 0.3 / \sqrt n)`.
+    """
+    half = count_half_samples(tested, n)
+    if not 0 < half <= n * (0.12 - 0.3 / math.sqrt(n)):
+        return ""
+    return (
+        f"The interval may be too short: half of the error comes from {half} of {n} samples, fewer "
+        "than normal errors explain. Look at these samples. Large errors affect loss='absolute' "
+        "less."
+    )
+
+
 def explain_no_interval(
     tested: TestLosses, n: int, inflation: float, loss: str
 ) -> tuple[NoInterval, str]:
@@ -537,10 +578,8 @@ def explain_no_interval(
             "varies between groups. Collect more groups."
         )
     # few samples with most of the loss, or models that differ
-    weighted = tested.losses if tested.weight is None else tested.weight * tested.losses
-    half = math.ceil(count_half(weighted) * n / len(weighted))
-    plain = degrees_of_mean(tested, n, 1.0, bounded=False)
-    if plain < n / inflation - 1:
+    half = count_half_samples(tested, n)
+    if degrees_of_mean(tested, n, 1.0, bounded=False) < n / inflation - 1:
         robust = " Large errors affect loss='absolute' less." if loss == "squared" else ""
         return "few_large_losses", (
             f"No interval: half of the error comes from {half} of {n} samples, too few to estimate "

@@ -510,7 +510,8 @@ def subsamples(
     return unit_plan(units, n_repeats, parts)
 
 
-DEFAULT_FOLDS = 10
+DEFAULT_FOLDS, LARGE, FOLDS_OF_LARGE = 10, 5000, 5
+"""Number of folds, and of the main estimate for more samples than `LARGE`."""
 
 
 class StratifiedDealer:
@@ -817,6 +818,11 @@ def number_kept_together(repeats: Iterable[Sequence[np.ndarray]], n_samples: int
         pair = unit * (len(tests) + 1) + fold
         unit = np.unique(pair, return_inverse=True)[1].reshape(-1)
     return unit
+
+
+def folds_for(n_samples: int) -> int:
+    """Return the number of folds of the main estimate, if no class or group limits it."""
+    return FOLDS_OF_LARGE if n_samples > LARGE else DEFAULT_FOLDS
 
 
 def default_folds(target: Target, groups: Any) -> int:

@@ -12,7 +12,7 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from inspect import signature
-from typing import Any, Unpack, get_args, overload
+from typing import Any, Literal, Unpack, get_args, overload
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -46,6 +46,7 @@ from skeval.model_selection._interval_methods import (
     ERROR_METHODS,
     average_repeats,
     average_subsamples,
+    fit_repeats,
     plan_repeats,
     plan_subsamples,
     predict_repeats,
@@ -75,7 +76,7 @@ def error_interval(
     params: Params = None,
     sample_weight: Any = None,
     n_folds: int | None = None,
-    n_repeats: int | None = None,
+    n_repeats: int | Literal["auto"] | None = None,
     test_size: float | None = None,
     n_resamples: int | None = None,
     variance: FoldVariance | None = None,
@@ -87,8 +88,8 @@ def error_interval(
 ) -> Estimate:
     r"""Estimate the error of a procedure on new samples, with a confidence interval.
 
-    The default repeats 10-fold cross-validation five times. Its interval accounts for losses that
-    share a model.
+    The default repeats 10-fold cross-validation, more often if the error depends on the random
+    splits. Its interval accounts for losses that share a model.
 
     Parameters
     ----------
@@ -126,12 +127,14 @@ def error_interval(
         Sample weights. They must be positive and are used in every fit and in the means of the
         losses. The bootstrap methods do not support them.
     n_folds : int, default=None
-        Number `K` of folds; None is 5 for "nested_cv" and 10 for "repeated_cv", "cv_wald" and
-        "perturbation", or fewer if the most frequent class has fewer
-        members, or is in fewer groups.
-    n_repeats : int, default=None
-        Number of repeats; None is 5 for "repeated_cv", 10 for "nested_cv" and 50 subsamplings
-        for "corrected_t".
+        Number `K` of folds; None is 5 for "nested_cv" and for "repeated_cv" of more than 5,000
+        samples, and otherwise 10 for "repeated_cv", "cv_wald" and "perturbation", or fewer if the
+        most frequent class has fewer members, or is in fewer groups.
+    n_repeats : int or "auto", default=None
+        Number of repeats; None is "auto" for "repeated_cv", 10 for "nested_cv" and 50 subsamplings
+        for "corrected_t". "auto" repeats the folds twice, and then until
+        random splits add at most 5 % to the standard error, at most ten times. It depends on the
+        data and `random_state` only. More than 5,000 samples have two repeats of five folds.
     test_size : float or int, default=None
         Share or number of samples (or groups) that a subsampling tests on; None is a third for
         "holdout", a tenth for "corrected_t".
@@ -221,15 +224,15 @@ def error_interval(
     >>> result = error_interval(RidgeClassifier(), X, y, random_state=0)
     >>> print(result)
     error rate (repeated_cv)
-      value              0.0425
-      standard error     0.0095
-      95 % interval      [0.0267, 0.0642] (jeffreys)
+      value              0.0422
+      standard error     0.0092
+      95 % interval      [0.0269, 0.0630] (jeffreys)
       samples            569
       loss               zero_one
-      effective samples  450.1
-      fits               50
+      effective samples  479.8
+      fits               20
     >>> print(result.confidence_interval(0.9))
-    [0.0290, 0.0604] (90 %, jeffreys)
+    [0.0291, 0.0594] (90 %, jeffreys)
     """
     _checks.check_option("method", method, ("auto", *ERROR_METHODS))
     method = AUTO if method == "auto" else method
@@ -252,13 +255,20 @@ def error_interval(
     if not inputs.target.outputs:
         return row.estimate(Runner(inputs), root, **parameters)
     # the error over all outputs, and of each output on the same folds or resamples
-    runner = Runner(inputs, finished=[] if row.shares_fits else None)
-    estimate = row.estimate(runner, deepcopy(root), **parameters)
-    by_output = {
-        name: row.estimate(runner.with_options(losses=(own,)), deepcopy(root), **parameters)
-        for name, own in losses_by_output(inputs.loss, inputs.target).items()
-    }
-    return replace(estimate, extra=replace(estimate.extra, by_output=Results(by_output)))
+    own_losses = losses_by_output(inputs.loss, inputs.target)
+    each_loss = [(inputs.loss,), *((own,) for own in own_losses.values())]
+    runner = Runner(inputs, finished=[] if row.shares_fits and method != AUTO else None)
+    if method == AUTO:
+        # the error over all outputs determines the number of repeats
+        folds = plan_repeats(inputs, root, **parameters)
+        folds, outputs = fit_repeats(runner.with_options(method=folds.inputs.method), folds)
+        of_losses = (folds.inputs.with_options(losses=losses) for losses in each_loss)
+        estimates = [average_repeats(folds._replace(inputs=one), outputs) for one in of_losses]
+    else:
+        runners = (runner.with_options(losses=losses) for losses in each_loss)
+        estimates = [row.estimate(one, deepcopy(root), **parameters) for one in runners]
+    by_output = Results(zip(own_losses, estimates[1:], strict=True))
+    return replace(estimates[0], extra=replace(estimates[0].extra, by_output=by_output))
 
 
 def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
@@ -428,12 +438,12 @@ def score_interval(
     ... )
     >>> print(results["roc_auc"])
     roc_auc (repeated_cv)
-      value           0.9886
-      standard error  0.0038
-      95 % interval   [0.9779, 0.9941] (score)
+      value           0.9882
+      standard error  0.0039
+      95 % interval   [0.9775, 0.9938] (score)
       samples         569
       undefined       0
-      fits            50
+      fits            20
     """
     # validated inputs; scikit-learn's scorers use the second of two classes
     _checks.check_option("method", method, get_args(ScoreMethod))
@@ -522,15 +532,15 @@ def score_repeats(
 
     # one set of fits, which also returns the other scores
     inputs = inputs.with_options(losses=(resolve_loss(None, inputs.target),))
-    folds = plan_repeats(inputs, root, **parameters)
-    plan, request = folds.plan, FitRequest()
+    folds, request = plan_repeats(inputs, root, **parameters), FitRequest()
     if others:
         scorers = {name: score.scoring for name, score in others.items()}
         raises = inputs.error_score == "raise"
         request = FitRequest.for_scores(inputs.estimator, scorers, raises)
         check_scorers(inputs, request.scorers(inputs.target))
-        check_test_sets(inputs, plan, request.scorers(inputs.target), skip_undefined=True)
-    outputs = list(Runner(inputs).each(plan, request))
+        check_test_sets(inputs, folds.plan, request.scorers(inputs.target), skip_undefined=True)
+    folds, outputs = fit_repeats(Runner(inputs), folds, request)
+    plan = folds.plan
 
     # means of losses, with the sign changed
     results = {}

@@ -131,7 +131,7 @@ def feature_importance(
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> importance = feature_importance(SVC(), X, y, random_state=0)
     >>> print(importance["sepal width (cm)"].interval)
-    [-0.0081, 0.0311] (95 %, t)
+    [-0.0092, 0.0252] (95 %, t)
     """
     _checks.check_count("n_permutations", n_permutations)
     _checks.check_single_score(scoring)

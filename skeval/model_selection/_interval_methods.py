@@ -28,8 +28,10 @@ from skeval._inference.errors import TestLosses
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import NON_NEGATIVE, corrected_error
 from skeval._inference.paired import time_units
+from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import FitOutput, Inputs, check_takes_weights, read_weight
 from skeval._resampling.plans import (
+    LARGE,
     KeptFolds,
     ResamplingPlan,
     deal_folds,
@@ -37,6 +39,7 @@ from skeval._resampling.plans import (
     default_folds,
     draws_anew,
     fold_plan,
+    folds_for,
     keeps_order,
     list_left_out,
     number_kept_together,
@@ -336,8 +339,8 @@ def perturbation(
     return replace(estimate, extra=replace(estimate.extra, parameters=parameters))
 
 
-N_REPEATS = 5
-"""Default number of repeats of cross-validation."""
+MAX_REPEATS, REPEATS_OF_LARGE = 10, 2
+"""Maximum number of repeats of cross-validation, and for more samples than `LARGE`."""
 GIVEN_FOLDS = "given_folds"
 """Name of the method if the folds of `cv` are used as they are."""
 
@@ -354,12 +357,19 @@ class RepeatedFolds(NamedTuple):
         Given folds of the first repeat.
     ordered : bool
         Whether the folds keep the order of the samples, which are then counted by blocks of time.
+    adaptive : bool
+        Whether only as many repeats of the plan are used as the losses require.
     """
 
     inputs: Inputs
     plan: ResamplingPlan
     splits: KeptFolds | None = None
     ordered: bool = False
+    adaptive: bool = False
+
+    def take(self, n_fits: int) -> RepeatedFolds:
+        """Return the folds of the repeats that the first fits complete."""
+        return self._replace(plan=self.plan.take(0, n_fits // self.plan.n_folds))
 
 
 def repeated_cv(
@@ -368,12 +378,12 @@ def repeated_cv(
     *,
     cv: Any = None,
     n_folds: int | None = None,
-    n_repeats: int | None = None,
+    n_repeats: int | str = "auto",
 ) -> Estimate:
     """Average repeated cross-validations, with an inflated variance of one of them: R K fits."""
     folds = plan_repeats(runner.inputs, root, cv=cv, n_folds=n_folds, n_repeats=n_repeats)
     runner = runner.with_options(method=folds.inputs.method)
-    return average_repeats(folds, list(runner.each(folds.plan)))
+    return average_repeats(*fit_repeats(runner, folds))
 
 
 def plan_repeats(
@@ -382,27 +392,61 @@ def plan_repeats(
     *,
     cv: Any = None,
     n_folds: int | None = None,
-    n_repeats: int | None = None,
+    n_repeats: int | str | None = "auto",
 ) -> RepeatedFolds:
-    """Return repeated folds, drawn or from `cv`."""
+    """Return repeated folds, drawn or from `cv`: the maximum number of repeats for "auto"."""
     if cv is not None and n_folds is not None:
         raise ValueError(f"n_folds must be None if cv is given, got {n_folds!r}.")
     # a number of folds, from either argument
-    argument = "n_folds"
+    n, argument = len(inputs.target), "n_folds"
     if isinstance(cv, Integral):
         argument, cv, n_folds = "cv", None, check_count("cv", cv, 2)
-    n_folds = count_folds(inputs, n_folds, 10, argument=argument)
-    count = check_count("n_repeats", N_REPEATS if n_repeats is None else n_repeats)
+    n_folds = count_folds(inputs, n_folds, folds_for(n), argument=argument)
+    adaptive = n_repeats in ("auto", None)
+    count = REPEATS_OF_LARGE if n > LARGE else MAX_REPEATS
+    count = count if adaptive else check_count("n_repeats", n_repeats)
     if cv is None:
         # folds of one unit each are always the same
         count = 1 if n_folds == inputs.units.n_units else count
-        return RepeatedFolds(inputs, repeated_folds(inputs.units, n_folds, count, root))
-    if n_repeats is not None and not draws_anew(cv):
+        plan = repeated_folds(inputs.units, n_folds, count, root)
+        return RepeatedFolds(inputs, plan, adaptive=adaptive)
+    if not adaptive and not draws_anew(cv):
         raise ValueError(
-            "n_repeats must be None if the folds of cv are used as they are; a splitter with "
+            "n_repeats must be 'auto' if the folds of cv are used as they are; a splitter with "
             f"shuffle=True draws new folds. Got n_repeats={n_repeats!r}, cv={cv!r}."
         )
-    return draw_given_folds(inputs, cv, root, count)
+    folds = draw_given_folds(inputs, cv, root, count)
+    return folds._replace(adaptive=adaptive and draws_anew(cv))
+
+
+def fit_repeats(
+    runner: Runner, folds: RepeatedFolds, request: FitRequest | None = None
+) -> tuple[RepeatedFolds, list[FitOutput | None]]:
+    """Fit the repeats that are needed; return their folds, and the output of each fit."""
+    outputs: list[FitOutput | None] = []
+    for part in folds.plan.repeats() if folds.adaptive else [folds.plan]:
+        outputs += runner.each(part, request)
+        if not needs_more(folds, outputs):
+            break
+    return folds.take(len(outputs)), outputs
+
+
+def needs_more(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> bool:
+    """Return whether random splits still add more than 5 % to the standard error.
+
+    At least two repeats are needed. The answer depends on the losses of the repeats so far only.
+    """
+    if len(outputs) >= folds.plan.n_fits or not folds.adaptive:
+        return len(outputs) < folds.plan.n_fits
+    predictions = collect_predictions(folds.inputs, outputs, folds.plan, 1.0)
+    return errors.needs_repeat(split_share(predictions), len(outputs) // folds.plan.n_folds)
+
+
+def split_share(predictions: Predictions) -> float:
+    """Return the share of random splits in the variance of the mean loss."""
+    row, repeat, cases = predictions.row, predictions.repeat, predictions.cases
+    weight = predictions.look_up(predictions.weight)
+    return errors.split_share(predictions.loss, row, repeat, cases.unit, weight)
 
 
 def draw_given_folds(inputs: Inputs, cv: Any, root: SeedSequence, n_draws: int) -> RepeatedFolds:
@@ -527,20 +571,22 @@ def predict_repeats(
 
     The inflation is the mean squared deviation from the risk over the variance of independent
     losses. The losses of a single test set count as independent. The ratio is estimated if samples
-    are the units and each repeat draws new folds, and otherwise fixed. In time order the error
-    refers to the fitted models themselves, each trained on earlier samples.
+    are the units and each repeat draws new folds. Otherwise only its part due to random splits is.
+    In time order the error refers to the fitted models themselves, each trained on earlier samples.
     """
     # a single test set, or blocks of time: no inflation
     predictions = collect_predictions(inputs, outputs, plan, 1.0)
     if plan.n_fits == 1 or inputs.units.kind is UnitKind.TIME_BLOCK:
         return predictions
+    share = split_share(predictions)
     if inputs.units.clustered:
-        return replace(predictions, inflation=errors.fixed_inflation(plan.n_repeats))
+        return replace(predictions, inflation=errors.fixed_inflation(share))
     row, repeat, fold = predictions.row, predictions.repeat, predictions.fold
     weight = None if inputs.weight is None else predictions.weight[row]
     # covariance of losses that share a model, eq. (3) of shared_variance
     shared = errors.shared_variance(predictions.loss, row, repeat, fold, weight)
-    return replace(predictions, inflation=errors.inflation_of(shared, plan.n_repeats))
+    inflation = errors.inflation_of(shared, share, zero_one=inputs.loss.name == "zero_one")
+    return replace(predictions, inflation=inflation)
 
 
 def average_predictions(
@@ -587,6 +633,8 @@ def average_predictions(
     if non_negative and errors.is_too_wide(error, standard_error, degrees, log=log):
         reason, sentence = errors.explain_no_interval(everything, n, inflation, loss.name)
         fields |= {"no_interval": reason, "details": {"caution": sentence}}
+    elif loss.name == "squared" and (sentence := errors.describe_tail(everything, n)):
+        fields |= {"details": {"caution": sentence}}
     return estimate_error(
         inputs,
         error,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import average_precision_score, max_error, roc_auc_score
+from sklearn.metrics import average_precision_score, max_error, mean_pinball_loss, roc_auc_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
@@ -402,7 +402,7 @@ def _estimate_metric(
 
     # closed forms where there are some, and otherwise the bootstrap
     replicates, fields = np.empty(0), dict[str, Any]()
-    forms = _choose_forms(metric, sample, settings)
+    forms = _choose_forms(metric, sample, settings) or _close_share(statistic, sample, settings)
     if forms:
         limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
         error = next(iter(forms.values()))[1]
@@ -416,6 +416,13 @@ def _estimate_metric(
         fields["extra"] = ErrorExtra(n_resamples=len(replicates), n_undefined=n_undefined)
     # estimate with its cautions
     caution = find_caution(metric, sample)
+    few = _count_exceedances(metric, sample)
+    if few is not None:
+        limits = {"none": intervals.give_no_limits}
+        caution = (
+            f"No interval: {few} of {n} samples lie on the rarer side of the predicted quantile. "
+            f"The interval requires {MIN_EXCEEDANCES}."
+        )
     # probabilities have a column for each class
     columns = pred.shape[1] if pred.ndim == 2 else 1
     return Estimate(
@@ -423,7 +430,10 @@ def _estimate_metric(
         value=value,
         standard_error=error,
         method=next(iter(limits)),
-        limits={name: partial(_warn_if_undefined, form) for name, form in limits.items()},
+        limits={
+            name: form if few is not None else partial(_warn_if_undefined, form)
+            for name, form in limits.items()
+        },
         n_samples=n,
         replicates=replicates,
         details={"caution": caution} if caution else {},
@@ -449,6 +459,33 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
         f"are {list(forms)}, of which only 'score' and 'log' support groups or sample_weight, and "
         "none supports stratify; 'bca', 'percentile' and 'basic' fit any metric."
     )
+
+
+def _close_share(statistic: Statistic, sample: Sample, settings: Settings) -> Forms:
+    """Return the intervals of a proportion if a function without a row is the share of samples.
+
+    Its value is 0 or 1 on every sample alone, such as whether a prediction interval covers it.
+    """
+    n, value = len(sample.y_true), sample.value
+    plain = sample.weight is None and sample.groups is None and not settings.stratify
+    hits = round(value * n) if np.isfinite(value) else -1
+    if (
+        settings.method != "auto"
+        or not plain
+        or not 0 <= hits <= n
+        or not np.isclose(value * n, hits)
+    ):
+        return {}
+    try:
+        with _checks.ignored_warnings():
+            each = np.array([statistic(np.array([row])) for row in range(n)])
+            half = statistic(np.arange(0, n, 2))
+    except (ValueError, ZeroDivisionError):
+        return {}
+    is_share = np.isin(each, (0, 1)).all() and each.sum() == hits
+    if not is_share or not np.isclose(half, each[::2].mean()):
+        return {}
+    return intervals.close_proportion(value, hits, n)
 
 
 def _bootstrap_metric(
@@ -498,6 +535,23 @@ def _bootstrap_metric(
 FEW_POSITIVES = 10
 FEW_LARGE = 0.075
 """Share of the samples that is too small to make up half of the loss."""
+
+
+MIN_EXCEEDANCES = 10
+"""Minimum number of samples on each side of a predicted quantile for an interval of its loss."""
+
+
+def _count_exceedances(metric: Callable[..., float], sample: Sample) -> int | None:
+    """Return the number on the rarer side of predicted quantiles; None if it is no pinball loss.
+
+    It is also None if there are enough of them.
+    """
+    function, _ = _table.unwrap(metric)
+    if function is not mean_pinball_loss or sample.y_true.ndim > 1:
+        return None
+    above = int(np.sum(sample.y_true > sample.y_pred))
+    rarer = min(above, len(sample.y_true) - above)
+    return rarer if rarer < MIN_EXCEEDANCES else None
 
 
 def find_caution(metric: Callable[..., float], sample: Sample) -> str:

@@ -201,6 +201,23 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
     return values[:, defined], Units([units.names[k] for k in kept], [units.rows[k] for k in kept])
 
 
+CORRELATION_AT_BOUND = 0.3
+"""Intraclass correlation that is assumed where all units are on a bound and none can be seen."""
+
+
+def _limit_share(
+    share: float, n: float, at_bound: float, degrees: float, confidence_level: float
+) -> Limits:
+    """Return Wilson's limits of a mean share, not better than if all units were on a bound.
+
+    One error of many samples leaves the variation between units as uncertain as no error.
+    """
+    precision = {"confidence_level": confidence_level, "degrees_of_freedom": degrees}
+    low, high = intervals.wilson_interval(share * n, n, **precision)
+    _, nearest = intervals.wilson_interval(0.0, at_bound, **precision)
+    return min(low, 1 - nearest), max(high, nearest)
+
+
 def estimate_mean(
     name: str,
     values: Floats,
@@ -223,14 +240,15 @@ def estimate_mean(
     if np.isfinite(span):
         constant = np.ptp(values) <= intervals.ROUNDING * span
         share = float(np.clip(((values[0] if constant else mean) - low) / span, 0, 1))
+        sizes = np.array(list(map(len, units.rows)))
+        design = intervals.Design(np.sum(sizes**2) / sizes.sum(), CORRELATION_AT_BOUND)
+        at_bound = sizes.sum() / design.effect
         # number of samples of a proportion with this standard error
         if not constant:
             n = max(1.0, share * (1 - share) * (span / error) ** 2)
-        elif share in (0, 1):
-            n = float(n_units)
         else:
-            n = float(n_units**2 / np.sum(1 / np.array(list(map(len, units.rows)))))
-        unit = partial(intervals.wilson_interval, share * n, n, degrees_of_freedom=degrees)
+            n = at_bound if share in (0, 1) else float(n_units**2 / np.sum(1 / sizes))
+        unit = partial(_limit_share, share, n, at_bound, degrees)
         limits = {"score": partial(intervals.stretch, low, span, unit), **limits}
     limits = intervals.put_first(method, limits)
     return Estimate(

@@ -241,7 +241,7 @@ def evaluate(
     >>> model = SVC(kernel="linear")
     >>> report = skeval.evaluate(model, X, y, include=["leave_one_out"], random_state=0)
     >>> round(report.answer.value, 4)
-    0.0187
+    0.019
     >>> round(report["leave_one_out"].value, 4)
     0.02
     """
@@ -476,7 +476,7 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
         "less_the_rest": subgroups and subgroups.less_the_rest,
         "tuning": _summarize_searches(evaluation) if evaluation.request.note else None,
         # the baseline; for a rare class, the metric that replaces the error
-        "baseline": _findings.find_baseline(predictions, loss, answer, metrics, earlier),
+        "baseline": _findings.find_baseline(predictions, loss, answer, earlier),
         "rare_class": rare,
         "never_predicted": _findings.list_never_predicted(predictions),
     }

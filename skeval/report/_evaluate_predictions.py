@@ -240,7 +240,7 @@ def _measure(
         "calibration": calibration,
         "confusion": _findings.measure_confusion(scored, level),
         "hard_samples": _findings.find_hard_samples(scored, _arguments.name_rows(y_true)),
-        "baseline": _findings.find_baseline(scored, parsed.loss, answer, metrics),
+        "baseline": _findings.find_baseline(scored, parsed.loss, answer),
         "rare_class": _findings.find_rare_class(sizes, metrics, parsed.loss),
         "never_predicted": _findings.list_never_predicted(scored),
         "class_sizes": _findings.count_classes(parsed.target),

@@ -13,11 +13,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from skeval._inference.areas import rank_scores
+from skeval._inference.errors import difference_limits
 from skeval._inference.estimate import Estimate, Results, Test
-from skeval._inference.intervals import normal_quantile, size_from_weights, wilson_limits
+from skeval._inference.intervals import (
+    clip_limits,
+    normal_quantile,
+    size_from_weights,
+    wilson_limits,
+)
 from skeval._inference.paired import MAX_LEVEL
 from skeval._resampling.inputs import Loss
 from skeval._resampling.predictions import Predictions
@@ -364,7 +369,6 @@ def find_baseline(
     predictions: Predictions,
     loss: Loss | str,
     answer: Estimate,
-    metrics: Mapping[str, Any],
     earlier: Iterable[tuple[str, np.ndarray]] = (),
 ) -> Baseline | None:
     """Return the best baseline prediction for the tested samples, and the difference from `answer`.
@@ -373,8 +377,7 @@ def find_baseline(
     tested, so it has a slight advantage over predictions made without seeing them. For samples in
     time order, each `earlier` baseline has a name and, for each prediction, the row of the target
     to predict; it is used if it is better. Custom losses, and scores without predicted labels, have
-    no baseline. The squared error is below the variance if the explained share of the variance
-    is above 0, so both have the interval of this share.
+    no baseline.
     """
     if not predictions.has_values:
         return None
@@ -412,14 +415,13 @@ def find_baseline(
     for before_name, before in earlier:
         before_losses = LOSSES[name](predictions.look_up(targets), targets[before])
         baselines.append((before_name, before_losses, "predicting"))
+    # the difference from the best of them
     best = min(baselines, key=lambda row: float(weight @ row[1]))
-    baseline = make_baseline(predictions, *best, limit=1.0 if name == "zero_one" else np.inf)
-    # the difference, with the interval of the explained share for the mean
-    is_mean = baseline.prediction == "the mean" and "r2" in metrics
-    if is_mean and np.isfinite(metrics["r2"].interval.low):
-        explained = metrics["r2"].confidence_interval(1 - ALPHA)
-        low, high = -baseline.error * explained.high, -baseline.error * explained.low
-        return replace(baseline, low=low, high=high)
+    spread = np.inf
+    if best[0] == "the mean":
+        spread = float(np.average((predictions.predicted - middle) ** 2, weights=weight))
+    limit = 1.0 if name == "zero_one" else np.inf
+    baseline = make_baseline(predictions, *best, limit=limit, spread=spread)
     if target.classes is not None and best is baselines[0]:
         return compare_within_classes(predictions, baseline, answer)
     return baseline
@@ -474,16 +476,18 @@ def make_baseline(
     verb: str = Baseline.verb,
     *,
     limit: float = np.inf,
+    spread: float = np.inf,
 ) -> Baseline:
     """Return a baseline, given its losses, compared with the predictions.
 
-    The interval of the difference is clipped to the range from ``-limit`` to `limit`.
+    The interval of the difference is clipped to the range from ``-limit`` to `limit`. `spread` is
+    the mean squared distance of the predictions from a baseline that is the mean.
     """
-    # Student's t interval of the difference on the same samples
+    # interval of the difference on the same samples, Student's t unless the spread is given
     error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
-    difference, spread, degrees = summarize_losses(predictions, predictions.loss - losses)
-    reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
-    low, high = np.clip([difference - reach, difference + reach], -limit, limit).tolist()
+    difference, deviation, degrees = summarize_losses(predictions, predictions.loss - losses)
+    ends = difference_limits(difference, deviation, degrees, spread, 1 - ALPHA)
+    low, high = clip_limits(ends, (-limit, limit))
     return Baseline(answer, error, difference, low, high, verb)
 
 

@@ -217,7 +217,8 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
         cv, notes = choose_folds_in_time(inputs, clock.left, first.seed)
     n_folds = cv
     if cv is None:
-        n_folds = n_main_folds = plans.default_folds(target, groups)
+        most = plans.folds_for(len(target))
+        n_folds = n_main_folds = min(most, plans.default_folds(target, groups))
         reason = f"there are {n_folds} {'samples' if groups is None else 'groups'}"
         if groups is not None and n_folds < len(np.unique(groups, axis=0)):
             reason = f"a class has {n_folds} groups"
@@ -226,7 +227,7 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
             if 2 <= sizes.min() <= n_folds:
                 n_folds = int(sizes.min())
                 reason = f"class {target.classes[sizes.argmin()]} has {n_folds} members"
-        if n_folds != plans.DEFAULT_FOLDS:
+        if n_folds != most:
             notes = [Caution("few-folds", write_few_folds(reason, n_main_folds))]
     elif isinstance(cv, Integral) and target.classes is not None:
         sizes = np.bincount(target.codes)
@@ -255,7 +256,7 @@ MAX_ANSWER_SHARE = 0.5
 """Maximum share of the remaining time for the fits of the main estimate."""
 SECONDS_PER_SAMPLE = 5e-6
 """Time of the metrics of one repeat, per sample."""
-MAX_FOLDS, TEST_SHARE = 5, 0.2
+TEST_SHARE = 0.2
 
 
 def choose_folds_in_time(
@@ -276,11 +277,11 @@ def choose_folds_in_time(
     fit = sum(time_fit(inputs, timed, seed) for inputs in every_inputs)
     left = MAX_ANSWER_SHARE * (stop - monotonic()) - SECONDS_PER_SAMPLE * n
     # folds that take half of the time that is left
-    n_folds = max(0, math.floor(left / fit)) if fit > 0 else plans.DEFAULT_FOLDS
-    if n_folds >= plans.DEFAULT_FOLDS:
+    n_folds = max(0, math.floor(left / fit)) if fit > 0 else plans.FOLDS_OF_LARGE
+    if n_folds >= plans.FOLDS_OF_LARGE:
         return None, []
-    # a few folds, or a single hold-out
-    cv: Any = min(n_folds, MAX_FOLDS)
+    # fewer folds, or a single hold-out
+    cv: Any = n_folds
     chosen = f"{cv} folds"
     if n_folds < 2:
         chosen = f"a single hold-out of {100 * TEST_SHARE:g} % of the samples"
@@ -290,7 +291,7 @@ def choose_folds_in_time(
     of_all = "of each estimator " if len(every_inputs) > 1 else ""
     text = (
         f"Few folds: one fit {of_all}takes about {fit:.2g} seconds, so the budget allows {chosen} "
-        f"instead of {plans.DEFAULT_FOLDS} folds. Increase the budget for a more precise "
+        f"instead of {plans.FOLDS_OF_LARGE} folds. Increase the budget for a more precise "
         "estimate."
     )
     return cv, [Caution("few-folds", text)]
@@ -333,12 +334,14 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
 def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, Evaluation]:
     """Return the evaluations of tasks: their main estimates and out-of-fold predictions.
 
-    With a time limit, the folds are repeated as often as time permits for all estimators, at least
-    once. After an interrupt the repeats that all completed are used, if there are any.
+    The folds are repeated until no estimator needs more, or the time is over. After an interrupt
+    the repeats that all completed are used, if there are any.
     """
     done: dict[str, list[FitOutput | None]] = {name: [] for name in tasks}
-    whole = next(iter(tasks.values())).design.plan
-    rounds = [whole] if clock.budget is None else whole.repeats()
+    first = next(iter(tasks.values())).design
+    whole = first.plan
+    # a given number of repeats is one plan
+    rounds = whole.repeats() if first.adaptive or clock.budget is not None else [whole]
     try:
         for part in rounds:
             for name, task in tasks.items():
@@ -354,7 +357,11 @@ def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, 
             n_fits = sum(map(len, done.values()))
             clock.seconds_per_fit = (monotonic() - clock.start) / n_fits
             # another repeat is started only if the training error can follow it
-            if not clock.allows((part.n_folds + 1) * len(tasks)):
+            more = any(
+                _interval_methods.needs_more(task.design, done[name])
+                for name, task in tasks.items()
+            )
+            if not (more and clock.allows((part.n_folds + 1) * len(tasks))):
                 break
     except KeyboardInterrupt:
         n_repeats = min(map(len, done.values())) // whole.n_folds
@@ -366,7 +373,7 @@ def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, 
     results = {}
     for name, task in tasks.items():
         outputs = done[name][: n_repeats * whole.n_folds]
-        completed = task.design._replace(plan=whole.take(0, n_repeats))
+        completed = task.design.take(len(outputs))
         estimate, predictions = _interval_methods.collect_repeats(completed, outputs)
         results[name] = Evaluation(
             **vars(task) | {"design": completed},
@@ -382,11 +389,9 @@ def _write_estimate(
 ) -> str:
     """Return the current estimate as text, after a whole number of repeats."""
     n_repeats, n_done = design.plan.n_repeats, len(outputs) // design.plan.n_folds
-    estimate = _interval_methods.average_repeats(
-        design._replace(plan=design.plan.take(0, n_done)), outputs
-    )
+    estimate = _interval_methods.average_repeats(design.take(len(outputs)), outputs)
     ends = write_ends(estimate.interval.low, estimate.interval.high)
-    after = f" after {n_done} of {n_repeats} repeats" if n_repeats > 1 else ""
+    after = f" after {n_done} of at most {n_repeats} repeats" if n_repeats > 1 else ""
     return f"{estimate.name} {write_number(estimate.value)} {ends}{after}"
 
 

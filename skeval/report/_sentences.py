@@ -510,11 +510,11 @@ def describe_interval(report: ScoredReport) -> list[str]:
     # the folds, and for samples in time order the blocks of time
     folds = answer.extra.parameters["n_folds"]
     repeats = (answer.extra.n_fits or 0) // folds  # 1 if one unit is left out at a time
-    design = f"{answer.method}: {folds}-fold cross-validation"
+    design = f"{answer.method}: {f'{repeats} repeats of ' * (repeats > 1)}{folds}-fold "
+    design += "cross-validation"
     if answer.method == GIVEN_FOLDS:
         design = count(folds, "fold") if folds > 1 else "a single test set"
-    if repeats > 1:
-        design += f", repeated {repeats} times"
+        design += f", repeated {repeats} times" * (repeats > 1)
     described = f"The interval is for the error of the model trained on all samples ({design})."
     if report.rare_class is not None:
         described = f"The intervals are for the model trained on all samples ({design})."
@@ -537,6 +537,8 @@ def describe_interval(report: ScoredReport) -> list[str]:
             "The interval may be too short: with strongly autocorrelated errors it needs at least "
             f"{MIN_IN_TIME} samples."
         )
+    elif "caution" in answer.details:
+        limit = answer.details["caution"]
     elif answer.loss in ("squared", "absolute"):
         limit = f"The interval ignores large errors rarer than 1 in {n // 3} samples."
     else:
@@ -595,9 +597,9 @@ def _list_methods(report: Any, names: list[str]) -> Iterator[tuple[str, str]]:
         verb = "systems were" if several else "system was"
         yield f"Existing predictions{of} for {samples} were evaluated; the {verb} not retrained", ""
     else:
-        design = f"cross-validation with {predictions.n_folds} folds"
+        design = f"{predictions.n_folds}-fold cross-validation"
         if repeats > 1:
-            design += f", repeated {repeats} times"
+            design = f"{repeats} repeats of {design}"
         elif predictions.n_folds == 1:
             share = len(predictions.row) / report.n_samples
             design = f"a single hold-out of {100 * share:.3g} % of the samples"

@@ -12,6 +12,8 @@ from reference import bootstrap as reference
 from reference.bootstrap import point632, point632plus
 from reference.intervals import degrees_of_mean as slow_degrees_of_mean
 from reference.intervals import shared_variance as slow_shared_variance
+from reference.intervals import split_share as slow_split_share
+from scipy import stats
 from sklearn.datasets import load_iris
 from sklearn.neighbors import NearestCentroid
 
@@ -20,14 +22,18 @@ from skeval._inference.errors import (
     METHODS,
     combine,
     degrees_of_mean,
+    difference_limits,
+    inflation_of,
+    needs_repeat,
     no_information,
     out_of_bag_influence,
     pairwise_means,
     sampling_influence,
     shared_variance,
+    split_share,
     standard_error,
-    tail_index,
 )
+from skeval._inference.intervals import log_interval
 from skeval._resampling.inputs import Loss
 from skeval._resampling.sampling_units import DrawingUnits
 from skeval.metrics._regression import LOSSES
@@ -293,36 +299,104 @@ def test_samples_that_hardly_count_tell_no_degrees_of_freedom():
     assert degrees_of_mean(more, 440, 1.3, bounded=True) == pytest.approx(alone)
 
 
-def test_index_of_a_tail_is_that_of_the_distribution():
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_split_share_is_that_of_the_units(clustered, weighted):
     rng = np.random.default_rng(0)
-    for alpha in (1.0, 1.5, 3.0):
-        found = np.array([tail_index(rng.pareto(alpha, size=400) + 1, 400) for _ in range(200)])
-        rejected = ~np.isfinite(found)  # by the test of the spacings, at a level of .05
-        assert rejected.mean() < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
-        # 1 / Hill's estimate has the mean 1 / alpha and a standard error of that over sqrt(k B)
-        assert abs(np.mean(1 / found[~rejected]) * alpha - 1) < 4 / np.sqrt(20 * 200)
+    losses, fold = draw_losses(rng, n=30)
+    weight = rng.uniform(0.5, 2, 30) if weighted else np.ones(30)
+    unit = rng.permutation(np.arange(30) // 3 if clustered else np.arange(30))
+    values, row, repeat, _, counted = deal(losses, fold, weight)
+    found = split_share(values, row, repeat, unit, counted if weighted else None)
+    expected = slow_split_share(losses.tolist(), unit.tolist(), weight.tolist())
+    assert found == pytest.approx(expected, rel=1e-10)
 
 
-def draw_discrete(kind, rng, n):
-    """Return losses that take few values, or two values with a little noise."""
-    if kind == "two-valued":
-        return np.where(rng.random(n) < 0.05, 16.0, 0.01)
-    if kind == "two clusters":
-        return np.where(rng.random(n) < 0.04, 16.0, 0.1) * rng.uniform(0.9, 1.1, n)
-    return rng.poisson(2, n).astype(float) ** 2
+def test_split_share_is_unbiased_and_undefined_for_one_repeat():
+    """Noise of variance 1/4 in each repeat, beside a variance of 1 between samples."""
+    rng = np.random.default_rng(1)
+    unit = np.arange(200)
+    shares = []
+    for _ in range(200):
+        losses, fold = draw_losses(rng, 4, 200, 5, shared=0.0)
+        shares.append(split_share(*deal(losses, fold)[:3], unit))
+    assert np.mean(shares) == pytest.approx(0.2 / 4, rel=0.03)
+    losses, fold = draw_losses(rng)
+    assert np.isnan(split_share(*deal(losses[:1], fold[:1])[:3], np.arange(30)))
+    assert split_share(*deal(np.zeros((3, 30)), fold[:3])[:3], np.arange(30)) == 0
 
 
-@pytest.mark.parametrize(
-    ("kind", "at_most"), [("two-valued", 0), ("two clusters", 3), ("count", 1)]
-)
-def test_discrete_losses_have_no_power_law(kind, at_most):
-    rng = np.random.default_rng(0)
-    fired = [tail_index(draw_discrete(kind, rng, 150), 150) < 2 for _ in range(100)]
-    assert sum(fired) <= at_most
+@given(st.floats(0, 3), st.integers(2, 10))
+def test_repeats_end_where_splits_add_five_percent(ratio, n_repeats):
+    """`ratio` is the variance of random splits over that of infinitely many repeats."""
+    share = ratio / (1 + ratio) / n_repeats
+    more = needs_repeat(share, n_repeats)
+    added = np.sqrt(1 + ratio / n_repeats) - 1
+    assert more == (added > 0.05) or added == pytest.approx(0.05)
+    assert needs_repeat(np.nan, 1)
 
 
-def test_the_largest_exponential_variable_has_uniform_pvalues():
-    rng = np.random.default_rng(0)
-    pvalues = [errors.largest_share_pvalue(rng.exponential(size=12)) for _ in range(2000)]
-    for level in (0.05, 0.5):
-        assert abs(np.mean(np.array(pvalues) < level) - level) < 4 * np.sqrt(level / 2000)
+@given(st.floats(-5, 20), st.floats(0, 5), st.floats(0, 0.5), st.booleans())
+def test_inflation_is_continuous_and_grows_with_what_models_share(delta, noise, share, zero_one):
+    def of(value):
+        return inflation_of(errors.Shared(value, noise, 50.0), share, zero_one=zero_one)
+
+    least = 1.15 + share + (0.16 if zero_one else 0)
+    assert of(delta) >= least - 1e-12
+    assert 0 <= of(delta + 0.1) - of(delta) <= 0.1 + 1e-12
+    assert of(noise) == pytest.approx(max(least, 1 + 0.2 * noise))
+
+
+@given(st.floats(-2, 2), st.floats(0.01, 1), st.floats(0.01, 3))
+def test_limits_of_a_difference_solve_their_equation(difference, error, spread):
+    low, high = difference_limits(difference, error, np.inf, spread, 0.95)
+    assert low < difference < high
+    reach = stats.norm.ppf(0.975) * error
+    for end in (low, high):
+        expected = reach**2 * (spread + difference - end) / spread
+        assert (difference - end) ** 2 == pytest.approx(expected, abs=1e-9)
+    plain = difference_limits(difference, error, np.inf, np.inf, 0.95)
+    np.testing.assert_allclose(plain, [difference - reach, difference + reach])
+    # the distance between the limits grows with the error, and the higher is never above Student's
+    wider = difference_limits(difference, 1.1 * error, np.inf, spread, 0.95)
+    assert wider[1] - wider[0] > high - low
+    assert high <= plain[1] + 1e-12
+
+
+@pytest.mark.parametrize("n", [40, 100, 400])
+def test_normal_errors_have_no_heavy_tail(n):
+    rng = np.random.default_rng(n)
+    kinds = {"normal": rng.normal, "t3": lambda size: rng.standard_t(3, size)}
+    flagged = {}
+    for name, draw in kinds.items():
+        samples = (errors.TestLosses(draw(size=n) ** 2) for _ in range(400))
+        flagged[name] = sum(bool(errors.describe_tail(tested, n)) for tested in samples)
+    assert stats.binomtest(flagged["normal"], 400, 0.02, "greater").pvalue > 1e-3
+    assert flagged["t3"] > 400 * {40: 0.25, 100: 0.75, 400: 0.95}[n]
+
+
+SQUARED = {
+    "normal": (lambda rng, size: rng.normal(size=size), 0.93, 1.05, 1.6),
+    "t5": (lambda rng, size: rng.standard_t(5, size) / np.sqrt(5 / 3), 0.9, 1.6, 4.5),
+    "t3": (lambda rng, size: rng.standard_t(3, size) / np.sqrt(3), 0.79, 2.2, 12.0),
+}
+
+
+@pytest.mark.simulated
+@pytest.mark.parametrize("n", [40, 100])
+@pytest.mark.parametrize("kind", SQUARED)
+def test_interval_of_the_squared_error_covers_and_is_short(kind, n):
+    """Coverage of independent squared errors, and width over the chi-square interval."""
+    draw, least, median, upper = SQUARED[kind]
+    rng, covered, width = np.random.default_rng(n), 0, []
+    exact = n * (1 / stats.chi2.ppf(0.025, n) - 1 / stats.chi2.ppf(0.975, n))
+    for _ in range(1000):
+        tested = errors.TestLosses(draw(rng, n) ** 2)
+        mean, error = tested.losses.mean(), stats.sem(tested.losses)
+        degrees = degrees_of_mean(tested, n, 1.0, bounded=False)
+        low, high = log_interval(mean, error, 0.95, degrees)
+        covered += low <= 1 <= high
+        width.append((high - low) / exact)
+    assert stats.binomtest(covered, 1000, least, "less").pvalue > 0.01
+    assert np.median(width) < median
+    assert np.quantile(width, 0.9) < upper

@@ -53,7 +53,7 @@ def test_every_method_is_tried():
     assert set(SMALL) == set(ERROR_METHODS)
     chosen = error_interval(BAYES, X, Y, random_state=0)
     assert chosen.method == "repeated_cv"
-    assert chosen.extra.parameters == {"n_folds": 10, "n_repeats": 5}
+    assert chosen.extra.parameters == {"n_folds": 10, "n_repeats": 4}
 
 
 @every_method

@@ -65,7 +65,7 @@ def test_the_error_is_that_of_the_folds_that_were_given(seed):
 def test_what_is_drawn_anew_and_what_is_taken_as_it_is():
     X, y, groups = draw_groups(0)
     drawn = error_interval(NEAREST, X, y, cv=StratifiedKFold(4, shuffle=True), random_state=0)
-    assert (drawn.method, drawn.extra.n_fits, drawn.n_groups) == ("repeated_cv", 20, None)
+    assert (drawn.method, drawn.extra.n_fits, drawn.n_groups) == ("repeated_cv", 8, None)
     fewer = StratifiedKFold(4, shuffle=True, random_state=3)
     assert error_interval(NEAREST, X, y, cv=fewer, n_repeats=2, random_state=0).extra.n_fits == 8
     folds = error_interval(NEAREST, X, y, cv=StratifiedKFold(4))
@@ -92,7 +92,7 @@ def shuffle_groups(X, y, groups, seed):
     ("change", "message"),
     [
         ({"cv": KFold(3), "n_folds": 4}, "n_folds must be None if cv is given, got 4"),
-        ({"cv": KFold(3), "n_repeats": 4}, "n_repeats must be None if the folds of cv"),
+        ({"cv": KFold(3), "n_repeats": 4}, "n_repeats must be 'auto' if the folds of cv"),
         ({"cv": 3, "method": "holdout"}, "cv is not a parameter of method='holdout'"),
         ({"cv": 1}, "cv must be"),
         ({"cv": []}, "cv must yield at least one pair"),

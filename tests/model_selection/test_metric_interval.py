@@ -26,6 +26,7 @@ from sklearn.metrics import (
     log_loss,
     matthews_corrcoef,
     mean_absolute_error,
+    mean_pinball_loss,
     mean_squared_error,
     median_absolute_error,
     precision_score,
@@ -613,3 +614,42 @@ def test_a_mean_over_rows_has_the_interval_of_a_mean(metric):
 def test_the_name_of_a_loss_asks_for_its_function(name):
     with pytest.raises(ValueError, match=f"pass the function itself, {name.removeprefix('neg_')}"):
         metric_interval(name, [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6])
+
+
+def covers(y_true, limits):
+    return np.mean((limits[:, 0] <= y_true) & (y_true <= limits[:, 1]))
+
+
+@pytest.mark.parametrize("n", [30, 200])
+def test_coverage_of_prediction_intervals_is_a_proportion(n):
+    """Also where all intervals cover, as of 30 samples often."""
+    rng = np.random.default_rng(n)
+    for _ in range(5):
+        y = rng.normal(size=n)
+        limits = np.column_stack([np.full(n, -2.0), np.full(n, 2.1)])
+        found = metric_interval(covers, y, limits)
+        hits = int(np.sum((y >= -2) & (y <= 2.1)))
+        expected = stats.binomtest(hits, n).proportion_ci(0.95, "wilson")
+        assert_allclose(list(found.interval), [expected.low, expected.high])
+        assert found.interval.method == "wilson"
+
+
+def test_functions_that_are_no_share_have_the_bootstrap():
+    y = np.tile([0, 1], 20)
+    score = np.where(np.arange(40) < 20, 1 - y, y)  # its value is 10 of 40
+
+    def squared(y_true, y_pred):
+        return float(np.mean(y_true == y_pred) ** 2)
+
+    found = metric_interval(squared, y, score, n_resamples=60, random_state=0)
+    assert found.interval.method == "bca"
+
+
+@pytest.mark.parametrize(("n", "above"), [(60, 3), (60, 57), (200, 9), (200, 10), (30, 15)])
+def test_pinball_loss_needs_ten_samples_on_each_side(n, above):
+    y = np.random.default_rng(0).uniform(0.5, 1, n) * np.where(np.arange(n) < above, 1, -1)
+    found = metric_interval(partial(mean_pinball_loss, alpha=0.9), y, np.zeros(n))
+    few = min(above, n - above) < 10
+    assert np.isnan(found.interval.low) == few
+    assert bool(found.details.get("caution")) == few
+    assert found.value == pytest.approx(mean_pinball_loss(y, np.zeros(n), alpha=0.9))

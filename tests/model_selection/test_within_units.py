@@ -137,14 +137,50 @@ def test_intervals_cover_means_near_one(n_units, size, a):
     assert stats.binomtest(covered, 100, 0.95, "less").pvalue > 0.01
 
 
-@pytest.mark.parametrize(("right", "n"), [(5, 20), (0, 20), (4, 100)])
+@pytest.mark.parametrize(("right", "n"), [(5, 100 / 2.2), (0, 100 / 2.2), (4, 100)])
 def test_equal_units_have_the_interval_of_a_proportion(right, n):
-    """20 units of 5 samples: n is the number of units if all are on a bound."""
+    """20 units of 5 samples: if all are on a bound, the design effect is 1 + 4 x 0.3."""
     units = np.repeat(np.arange(20), 5)
     y_pred = (np.tile(np.arange(5), 20) < right) * 1.0
     found = metric_interval(accuracy_score, np.ones(100), y_pred, within=units)
     expected = wilson_interval(n * right / 5, n, 0.95, degrees_of_freedom=19)
     assert_allclose(list(found.interval), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n_units", "size"), [(8, 50), (5, 20), (12, 20), (30, 10)])
+@pytest.mark.parametrize("spread", [True, False])
+@pytest.mark.parametrize("wrong", [True, False])
+def test_more_errors_never_raise_a_limit(n_units, size, spread, wrong):
+    """One error in each of the first units, or all in the first one; and successes likewise."""
+    ends = []
+    for n_errors in range(min(n_units, size)):
+        y_pred = np.full((n_units, size), 1 - wrong)
+        y_pred.flat[np.arange(n_errors) * (size if spread else 1)] = wrong
+        found = metric_interval(
+            accuracy_score,
+            np.zeros(n_units * size, int),
+            y_pred.ravel(),
+            within=np.repeat(np.arange(n_units), size),
+        )
+        ends.append(list(found.interval))
+    steps = np.diff(ends, axis=0) * (1 if wrong else -1)
+    assert np.all(steps <= 1e-12)
+
+
+@pytest.mark.simulated
+@pytest.mark.parametrize(("n_units", "size", "widest"), [(8, 50, 0.3), (30, 10, 0.13)])
+@pytest.mark.parametrize("share", [0.02, 0.05])
+def test_intervals_cover_where_a_unit_fails_now_and_then(n_units, size, widest, share):
+    rng, covered, width = np.random.default_rng(n_units), 0, []
+    units = np.repeat(np.arange(n_units), size)
+    for _ in range(200):
+        rate = np.where(rng.random(n_units) < share, 0.5, 0.99)
+        right = rng.random(len(units)) < rate[units]
+        found = metric_interval(accuracy_score, np.ones(len(units)), right * 1.0, within=units)
+        covered += 0.5 * share + 0.99 * (1 - share) in found.interval
+        width.append(found.interval.high - found.interval.low)
+    assert stats.binomtest(covered, 200, 0.95, "less").pvalue > 0.01
+    assert np.median(width) < widest
 
 
 @pytest.mark.parametrize("options", [{"method": "bootstrap"}, {"groups": SUBJECT}])

@@ -100,34 +100,30 @@ def repeated_cv(model, X, y, repeats, K, loss):
         table.append(row)
     every = [value for row in table for value in row]
     shared, noise, _ = shared_variance(table, repeats, [1.0] * n)
-    least = 1.15 + 8 / n + 0.5 / len(repeats)
-    return mean(errors), mean(spreads), max(1 + shared, least) if shared > noise else least, every
+    zero_one = set(every) <= {0, 1}
+    share = split_share(table, range(n), [1.0] * n)
+    f = max(1.15 + share + (8 / n if zero_one else 0), 1 + shared - 0.8 * noise)
+    return mean(errors), mean(spreads), f, every
 
 
 def degrees_of_mean(every, n, f):
-    """Satterthwaite's degrees of freedom, and 2 alpha at most where alpha < 2: Hill's estimate."""
+    """Satterthwaite's degrees of freedom, from the kurtosis of the losses."""
     center, squared = mean(every), variance(every, 0)
     kurtosis = mean([(value - center) ** 4 for value in every]) / squared**2
-    degrees = min(n / f - 1, 2 * n / (kurtosis - 1))
-    k, times = round(max(10, math.sqrt(n))), len(every) // n
-    largest = sorted(every, reverse=True)[times // 2 :: times][: k + 1]
-    if n > 2 * k and largest[k] > 0:
-        spacings = [i * math.log(largest[i - 1] / largest[i]) for i in range(1, k + 1)]
-        if 2 * sum(s > 0 for s in spacings) > k and tail_pvalue(spacings) >= 0.05:
-            alpha = 1 / mean(spacings)
-            degrees = min(degrees, 2 * max(1.0, alpha)) if alpha < 2 else degrees
-    return max(1.0, degrees)
+    return max(1.0, min(n / f - 1, 2 * n / (kurtosis - 1)))
 
 
-def tail_pvalue(spacings):
-    """Fisher's (1929) exact P-value of the largest of exponential variables in their sum."""
-    k, share = len(spacings), max(spacings) / sum(spacings)
-    terms = (
-        (-1) ** (j - 1) * math.comb(k, j) * (1 - j * share) ** (k - 1)
-        for j in range(1, k + 1)
-        if j * share < 1
-    )
-    return sum(terms)
+def split_share(losses, unit, weights):
+    """The variance of the mean of R repeats due to the splits, over that of one, unit by unit."""
+    R, n, total = len(losses), len(weights), sum(weights)
+    grand = sum(weights[i] * losses[r][i] for r in range(R) for i in range(n)) / (R * total)
+    within = whole = 0.0
+    for one in set(unit):
+        of_unit = [i for i in range(n) if unit[i] == one]
+        sums = [sum(weights[i] * (losses[r][i] - grand) for i in of_unit) for r in range(R)]
+        within += variance(sums)
+        whole += mean([value**2 for value in sums])
+    return within / whole / R if whole else 0.0
 
 
 def shared_variance(losses, fold, weights):
