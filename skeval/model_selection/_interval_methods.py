@@ -538,7 +538,7 @@ def predict_repeats(
         return replace(predictions, inflation=errors.fixed_inflation(plan.n_repeats))
     row, repeat, fold = predictions.row, predictions.repeat, predictions.fold
     weight = None if inputs.weight is None else predictions.weight[row]
-    # covariance of losses that share a model, eq. (3) of shared_variance
+    # covariance of losses that share a model, eq. (1) of doc/user_guide/formulas.rst
     shared = errors.shared_variance(predictions.loss, row, repeat, fold, weight)
     return replace(predictions, inflation=errors.inflation_of(shared, plan.n_repeats))
 
