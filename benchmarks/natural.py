@@ -10,7 +10,7 @@ is 1 if a median is below 0.95. Each side draws its own folds: tests/_adapters c
 
 ``--only kNN`` measures the calls that contain a text, ``--shapes 150x4`` chooses shapes. Rows are
 stored in benchmarks/results/natural.csv; stored rows are measured again with ``--again`` only.
-``--table`` prints the stored rows as the table of doc/user_guide/scale.rst.
+doc/user_guide/scale.rst has a table of them.
 """
 
 from __future__ import annotations
@@ -240,20 +240,6 @@ def write_rows(path: Path, rows: dict[tuple[str, str], dict[str, str]]) -> None:
         table.writerows(rows.values())
 
 
-def print_table(rows: dict[tuple[str, str], dict[str, str]]) -> None:
-    """Print the stored ratios of all shapes as a table in reStructuredText."""
-    width = max(len(call.text) for call in CALLS) + 4
-    rule = "  ".join(["=" * width, *["=" * 9] * len(SHAPES)])
-    head = "  ".join([f"{'call':{width}}", *[f"{shape:9}" for shape in SHAPES]]).rstrip()
-    print(rule, head, rule, sep="\n")
-    for call in CALLS:
-        cells = [rows.get((shape, call.text), {}).get("ratio", "none") for shape in SHAPES]
-        print(
-            "  ".join([f"{f'``{call.text}``':{width}}", *[f"{cell:9}" for cell in cells]]).rstrip()
-        )
-    print(rule)
-
-
 def main() -> None:
     """Measure the calls and print a line for each, and the worst ratio last."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -261,13 +247,9 @@ def main() -> None:
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), help="such as 2000x10")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--again", action="store_true", help="measure stored rows again")
-    parser.add_argument("--table", action="store_true", help="print the stored rows only")
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()
     rows = read_rows(options.results)
-    if options.table:
-        print_table(rows)
-        return
     calls = [call for call in CALLS if any(part in call.text for part in options.only)]
     for shape in options.shapes:
         for call in calls:

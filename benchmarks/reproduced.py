@@ -1,4 +1,4 @@
-"""Published tables beside what skeval gives for them: doc/reproduced reads what this writes.
+"""Published tables beside what skeval gives for them: doc/reproduced.rst reads what this writes.
 
 Each table has a short form of a few data sets, which a test runs, and a full one, whose rows are
 benchmarks/results/reproduced_NAME.csv. A published number stands here only where it is printed in

@@ -36,7 +36,6 @@ exclude_patterns = [
     "_build",
     "_templates",
     "_extensions",
-    "changes",
     "examples",
     "auto_examples/*.ipynb",
     "**/conftest.py",
@@ -140,27 +139,6 @@ def public_role(role, rawtext, text, lineno, inliner, options=None, content=None
     return [link], []
 
 
-CHANGES = {
-    "1_reports": "**Reports**",
-    "2_estimates": "**Error estimates and tests** (:mod:`skeval.model_selection`)",
-    "3_metrics": "**Features, metrics and clusterings**",
-    "4_speed": "**Speed and scale**",
-}
-
-
-def join_changes(app):
-    """Write the changes since the last release, a file each in `changes`, for `whats_new`."""
-    sections = []
-    for folder, title in CHANGES.items():
-        files = sorted(Path(app.srcdir, "changes", folder).glob("*.rst"))
-        items = "".join(file.read_text(encoding="utf-8") for file in files)
-        sections += [f"{title}\n\n{items}"] if items else []
-    target = Path(app.srcdir, "generated", "changes.txt")
-    target.parent.mkdir(exist_ok=True)
-    target.write_text("\n".join(sections), encoding="utf-8")
-
-
 def setup(app):
-    """Register the default role, and collect the changes."""
+    """Register the default role."""
     app.add_role("public", public_role)
-    app.connect("builder-inited", join_changes)

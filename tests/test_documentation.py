@@ -86,7 +86,7 @@ def test_each_warning_has_a_place_in_the_guide():
         text = file.read_text(encoding="utf-8")
         codes |= set(re.findall(r'(?:Caution|CheckResult)\(\s*"([\w-]+)"', text))
     page = (DOC / "user_guide" / "warnings.rst").read_text(encoding="utf-8")
-    places = re.findall(r"^\.\. _([\w-]+):$", page, re.M)
+    places = re.findall(r"^ {3}\* - \.\. _([\w-]+):$", page, re.M)
     assert sorted(codes) == sorted(places)
     assert [code for code in codes if f"``{code}``" not in page] == []
 

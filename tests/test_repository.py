@@ -60,6 +60,13 @@ def test_the_speed_in_the_readme_is_that_of_the_benchmark():
     assert claim in " ".join(read("README.rst").split())
 
 
+def test_the_speed_of_natural_calls_in_the_readme_is_that_of_the_benchmark():
+    rows = list(csv.DictReader(read("benchmarks/results/natural.csv").splitlines()))
+    median = statistics.median(float(row["ratio"]) for row in rows)
+    claim = f"The median ratio of {len(rows)} such calls is {median:.2f}"
+    assert claim in " ".join(read("README.rst").split())
+
+
 def test_the_first_command_prints_what_the_readme_says(capsys):
     """A reader who tries it compares the two."""
     readme = read("README.rst")
@@ -90,7 +97,7 @@ def test_the_files_that_the_one_command_names_exist():
 def test_the_tables_of_the_methods_page_are_those_of_the_benchmark():
     command = [sys.executable, ROOT / "benchmarks" / "default_interval.py"]
     tables = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    page = read("doc/default_interval.rst")
+    page = read("doc/user_guide/formulas.rst")
     assert all(table.strip() in page for table in tables.split("\n\n"))
 
 

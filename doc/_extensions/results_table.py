@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import mean
 
-from docutils.parsers.rst.directives import unchanged, unchanged_required
+from docutils.parsers.rst.directives import flag, unchanged, unchanged_required
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
@@ -32,7 +32,8 @@ class Results(SphinxDirective):
 
     ``:where:`` selects rows of the file (``method=band, n=50|200``), ``:rows:`` and ``:columns:``
     name columns of the file. ``:cells:`` is the template of a cell, or without ``:columns:`` the
-    head and the template of each column (``lowest: {x.min:.2f}; highest: {x.max:.2f}``).
+    head and the template of each column (``lowest: {x.min:.2f}; highest: {x.max:.2f}``). With
+    ``:code:`` the names of the rows are set as code.
     """
 
     required_arguments = 1
@@ -41,6 +42,7 @@ class Results(SphinxDirective):
         "rows": unchanged_required,
         "columns": unchanged,
         "cells": unchanged_required,
+        "code": flag,
     }
 
     def run(self):
@@ -67,13 +69,16 @@ class Results(SphinxDirective):
             templates = dict(part.split(": ", 1) for part in self.options["cells"].split("; "))
         lines = [".. list-table::", "   :header-rows: 1", ""]
         for name, cells in {tuple(names): None, **groups}.items():
-            texts = [*name]
+            texts = (
+                [f"``{part}``" for part in name] if "code" in self.options and cells else [*name]
+            )
             for head, template in templates.items():
                 texts.append(
                     head if cells is None else write_cell(template, cells[head * bool(across)])
                 )
             for at, text in enumerate(texts):
-                text = text.replace("_", " ").replace("neighbour", "neighbor")
+                if not text.startswith("``"):
+                    text = text.replace("_", " ").replace("neighbour", "neighbor")
                 lines.append(f"   {'  ' if at else '* '}- {text}".rstrip())
         return self.parse_text_to_nodes(StringList([*lines, ""], source=path.name))
 

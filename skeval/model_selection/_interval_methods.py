@@ -583,7 +583,7 @@ def predict_repeats(
         return replace(predictions, inflation=errors.fixed_inflation(share))
     row, repeat, fold = predictions.row, predictions.repeat, predictions.fold
     weight = None if inputs.weight is None else predictions.weight[row]
-    # covariance of losses that share a model, eq. (3) of shared_variance
+    # covariance of losses that share a model, eq. (1) of doc/user_guide/formulas.rst
     shared = errors.shared_variance(predictions.loss, row, repeat, fold, weight)
     inflation = errors.inflation_of(shared, share, zero_one=inputs.loss.name == "zero_one")
     return replace(predictions, inflation=inflation)

@@ -1,4 +1,4 @@
-"""The published tables of doc/reproduced: short forms agree with the files that the pages read."""
+"""The tables of doc/reproduced.rst: short forms agree with the files that the pages read."""
 
 import csv
 import importlib.util

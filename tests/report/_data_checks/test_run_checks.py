@@ -2,7 +2,6 @@
 
 import csv
 import importlib.util
-import re
 import tracemalloc
 from pathlib import Path
 
@@ -131,7 +130,9 @@ def test_clean_tables_raise_no_grave_warning_and_traps_do(kind, n, n_sets):
 def test_the_guide_lists_the_measured_error_rates():
     """Clean tables have at most 2 % grave false alarms, and faults are detected in 90 %."""
     root = Path(__file__).parents[3]
-    page = (root / "doc" / "user_guide" / "warnings.rst").read_text(encoding="utf-8")
+    page = (root / "doc" / "user_guide" / "warning_rules.rst").read_text(encoding="utf-8")
+    for kind in ("clean", "trap"):  # the tables are made from the file
+        assert f".. results:: data_checks.csv\n   :where: kind={kind}\n" in page
     counts = {}
     with (root / "benchmarks" / "results" / "data_checks.csv").open(newline="") as file:
         for row in csv.DictReader(file):
@@ -142,10 +143,7 @@ def test_the_guide_lists_the_measured_error_rates():
     kinds = [kind for _, kind in counts]
     assert kinds.count("clean") >= 30
     assert kinds.count("trap") >= 20
-    for (name, kind), cells in counts.items():
-        assert len(cells) == 3
-        row = rf"^{re.escape(name)} {{2,}}[a-z-]+ +{' +'.join(cells)}$"
-        assert kind == "clean" or re.search(row, page, re.M), name
+    assert {len(cells) for cells in counts.values()} == {3}
 
 
 def test_samples_that_are_no_table_are_listed_as_unchecked(noise):
