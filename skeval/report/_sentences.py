@@ -124,6 +124,8 @@ def write_verdict(report: ScoredReport) -> list[str]:
 
 def _write_difference(report: ScoredReport, baseline: Baseline, relation: str) -> str:
     """Return the difference from the baseline if it decides otherwise than the interval, or ""."""
+    if np.isnan(report.answer.interval.low):
+        return ""
     low, high = report.answer.confidence_interval(1 - ALPHA)
     apart = high < baseline.error or low > baseline.error
     if relation not in ("better", "worse", "open") or apart == (relation != "open"):

@@ -98,7 +98,7 @@ MATRICES = {
     "read-only": read_only,
     "strided": strided,
     "columns strided": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
-    "DataFrame": lambda a: pd.DataFrame(a, index=np.arange(len(a))[::-1]).add_prefix("x"),
+    "DataFrame": lambda a: pd.DataFrame(a, index=np.arange(len(a))[::-1] * 7).add_prefix("x"),
     "DataFrame Int64": lambda a: pd.DataFrame(a).astype("Int64").add_prefix("x"),
     "DataFrame Float64": lambda a: pd.DataFrame(a).astype("Float64").add_prefix("x"),
     "DataFrame mixed": lambda a: pd.DataFrame(

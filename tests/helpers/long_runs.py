@@ -149,7 +149,7 @@ def clustered(**options):
 
 
 def compared(**options):
-    models = {"one": Logged(), "other": Logged(0.1)}
+    models = {"one": Logged(), "other": Logged(0.5)}
     found = compare_classifiers(models, X, y, cv=5, random_state=0, **options)
     return found.extra.split_scores.ravel()
 

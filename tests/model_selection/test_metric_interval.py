@@ -88,7 +88,7 @@ METHODS = {
     mean_absolute_error: "log",
     root_mean_squared_error: "log",
     r2_score: "log",
-    partial(accuracy_score, normalize=True): "bca",
+    partial(accuracy_score, normalize=True): "wilson",
 }
 
 
@@ -398,7 +398,11 @@ def test_several_metrics_give_one_estimate_for_each():
     [
         (error_rate, {"method": "delong"}, "does not fit error_rate"),
         (r2_score, {}, r"integers that are all in y_true, as classes are; accuracy_score compares"),
-        (error_rate, {"method": "wilson", "stratify": True}, "only 'score' supports groups or"),
+        (error_rate, {"method": "wilson", "stratify": True}, "of which only 'score' and 'log'"),
+            error_rate,
+            {"method": "wilson", "stratify": True},
+            "of which only 'score' and 'log' support groups",
+        ),
         (error_rate, {"groups": [0, 1]}, "groups must have a group for each of"),
         (error_rate, {"groups": np.zeros(80)}, "at least two groups"),
         (error_rate, {"groups": np.arange(80), "stratify": True}, "cannot be combined"),

@@ -221,7 +221,6 @@ OF_NUMBERS = (
     sk.mean_absolute_error,
     sk.root_mean_squared_error,
     sk.median_absolute_error,
-    sk.max_error,
     error_norm,
 )
 

@@ -50,6 +50,7 @@ KINDS = {
         isinstance(value, Curve)
         or (isinstance(value, tuple) and all(isinstance(part, np.ndarray) for part in value))
     ),
+    "number, or array of classes with ``average=None``": lambda value: isinstance(value, Real),
     "mapping": lambda value: isinstance(value, Mapping),
     "result": lambda value: isinstance(value, Estimate),
 }
@@ -100,7 +101,7 @@ def test_each_scorer_of_the_table_gives_a_number(name):
 
 
 @pytest.mark.parametrize(
-    "name", [n for n, (_, scorer) in TABLE.items() if scorer == "no; `make_clustering_scorer`"]
+    "name", [n for n, (_, scorer) in TABLE.items() if scorer == "no, but `make_clustering_scorer`"]
 )
 def test_indices_of_the_data_are_ready_for_the_scorer_of_clusterers(name):
     function, (X, _) = CALLS[name]
