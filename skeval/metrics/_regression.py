@@ -111,8 +111,6 @@ def _absolute_errors(
     if sample_weight is None:
         return error, None
     # one weight for each output of a sample
-    with _checks.naming("y_true", "y_pred"):
-        check_consistent_length(true, pred, sample_weight)
     weight = _checks.check_weights("sample_weight", sample_weight, len(true))
     return error, weight if len(error) == len(weight) else np.repeat(weight, true.shape[1])
 
