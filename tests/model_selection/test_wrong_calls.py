@@ -7,9 +7,9 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from skeval import evaluate, evaluate_clusterer
+from skeval import evaluate, evaluate_clusterer, evaluate_predictions
 from skeval.feature_selection import selection_bias
-from skeval.metrics import cost_sensitive_error, error_norm
+from skeval.metrics import cost_sensitive_error, error_norm, macro_fbeta_score
 from skeval.model_selection import (
     bootstrap_error,
     bootstrap_score,
@@ -18,6 +18,7 @@ from skeval.model_selection import (
     feature_importance,
     holdout_error,
     learning_curve_band,
+    metric_interval,
     permutation_test,
     resubstitution_error,
     score_interval,
@@ -35,7 +36,12 @@ CALLS = {
     "y": ((X, None), {}, TypeError, "y must contain the labels"),
     "no column": ((X[:, :0], Y), {}, ValueError, "X must have at least one column"),
     "transposed": ((RNG.normal(size=(500, 60)), Y), {}, ValueError, r"X must .* mean X\.T"),
-    "ragged": (([[1.0, 2.0], [3.0]] * 30, Y), {}, ValueError, "X(:| must have rows of the same length)"),
+    "ragged": (
+        ([[1.0, 2.0], [3.0]] * 30, Y),
+        {},
+        ValueError,
+        "X(:| must have rows of the same length)",
+    ),
     "groups": ((X, Y), {"groups": Y}, ValueError, "groups must name what samples share"),
     "params": ((X, Y), {"params": {"zzz": 1}}, TypeError, "params must be arguments of fit"),
     "one cell": ((TEXTS, Y), {}, ValueError, "X must contain numbers"),
@@ -134,3 +140,16 @@ def test_a_result_is_its_value():
     assert high >= low.value
     assert f"{high:.3f}" == f"{high.value:.3f}"
     assert f"{high}" == str(high)
+
+
+def test_metrics_check_labels_and_jobs():
+    with pytest.raises(ValueError, match="n_jobs must be"):
+        metric_interval("accuracy", Y, Y, n_jobs=0)
+    with pytest.raises(TypeError, match="labels: "):
+        macro_fbeta_score(Y, Y, labels=[{}])
+
+
+def test_probabilities_of_16_bits_are_probabilities():
+    p = RNG.random(60).astype(np.float16)
+    columns = np.column_stack([1 - p, p]).astype(np.float16)
+    assert "Brier score" in str(evaluate_predictions(Y, columns))
