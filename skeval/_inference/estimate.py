@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, SupportsFloat, get_args
 
 import numpy as np
 
@@ -212,6 +212,25 @@ class ResultWithValue(ResultWithLimits):
 
     def __post_init__(self) -> None:
         _ = self.interval  # warns at once if there is none
+
+    # a result is its value in a float, a format, and a comparison with a number
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
+
+    def __lt__(self, other: SupportsFloat) -> bool:
+        return self.value < float(other)
+
+    def __le__(self, other: SupportsFloat) -> bool:
+        return self.value <= float(other)
+
+    def __gt__(self, other: SupportsFloat) -> bool:
+        return self.value > float(other)
+
+    def __ge__(self, other: SupportsFloat) -> bool:
+        return self.value >= float(other)
 
     @cached_property
     def interval(self) -> ConfidenceInterval:

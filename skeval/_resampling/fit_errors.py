@@ -16,7 +16,7 @@ from skeval.utils._checks import count_dimensions, find_missing
 
 def explain_error(error: Exception, inputs: Inputs, plan: ResamplingPlan) -> Exception:
     """Return an error that locates values in X or describes the training set, or the error."""
-    explained = explain_inputs(error, inputs.X)
+    explained = explain_inputs(error, inputs.X) or explain_call(error, inputs)
     if explained is not None:
         return explained
     rows = getattr(error, "training_rows", None)
@@ -45,13 +45,38 @@ def explain_failure(inputs: Inputs, rows: np.ndarray) -> str:
     return f"{explanation}, of which {sizes.min()} have class {rarest!r}"
 
 
-MAX_NAMED = 5
+def explain_call(error: Exception, inputs: Inputs) -> Exception | None:
+    """Return an error that names the argument, or the estimator, behind an error of a fit."""
+    text = str(error)
+    for name in inputs.params or {}:
+        if isinstance(error, TypeError) and f"argument '{name}'" in text:
+            return TypeError(f"params must be arguments of fit, got {name!r}: {text}.")
+    if "inhomogeneous shape" in text and count_dimensions(inputs.X) == 1:
+        return ValueError(f"X must have rows of the same length for this estimator: {text}")
+    if "should be a 1d array" in text and inputs.target.outputs:
+        return ValueError(
+            f"y must have one column for this estimator, got {len(inputs.target.outputs)}; for a "
+            "column for each class pass np.asarray(y).argmax(axis=1)."
+        )
+    # scorers compare predictions with y
+    if re.search("y_pred contains|Mix of label input types", text):
+        return ValueError(f"estimator must predict labels that are in y: {text}")
+    return None
+
+
+MAX_NAMED, MAX_QUOTED = 5, 120
 NO_TEXTS = r"could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
 """Messages of scikit-learn's estimators about strings."""
 
 
 def explain_inputs(error: Exception, X: Any) -> Exception | None:
     """Return an error that locates the values or strings in X that made a fit fail."""
+    if re.search("(?i)datetime|timestamp", str(error)) and hasattr(X, "columns"):
+        dates = [repr(name) for name in X.columns if np.asarray(X[name]).dtype.kind in "Mm"]
+        return TypeError(
+            f"X must contain numbers for this estimator, got dates in {', '.join(dates)}; replace "
+            "them by numbers, such as the days since the first date."
+        )
     if not isinstance(error, ValueError):
         return None
     # missing and infinite values, which may also be in single columns
@@ -90,9 +115,10 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
         np.char.replace(np.asarray(texts).astype(str), ",", ".").astype(float)
     except ValueError:
         advice = f"put an encoder, such as {remedy}, before it in a pipeline"
+    raised = str(error) if len(str(error)) < MAX_QUOTED else f"{str(error)[:MAX_QUOTED]} ..."
     return ValueError(
         f"X must contain numbers for this estimator, got strings {where}; {advice}. The estimator "
-        f"raised: {error}"
+        f"raised: {raised}"
     )
 
 

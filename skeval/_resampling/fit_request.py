@@ -35,6 +35,7 @@ from skeval.utils._compat import (
     metric_of_scorer,
     responses_of_scorer,
 )
+from skeval.utils._text import name_scoring
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 
@@ -119,7 +120,11 @@ class FitRequest:
         if "predict_proba" in self.methods:
             outputs["probability"] = read_response("predict_proba", model, X, target)
         if self.scorer is not None:
-            outputs["scores"] = [check_scores(score_model(self.scorer, model, X, y, target))]
+            outputs["scores"] = [
+                check_scores(
+                    score_model(self.scorer, model, X, y, target), name_scoring(self.scorer)
+                )
+            ]
         if self.note is not None:
             outputs["notes"] = [self.note(model, X, y)]
         if "predict" in self.methods:
@@ -148,10 +153,10 @@ class FitRequest:
         )
 
 
-def check_scores(scores: Any) -> Any:
+def check_scores(scores: Any, name: str) -> Any:
     """Return a score or scores by name; raise unless each is a single number."""
-    for name, score in (scores if isinstance(scores, dict) else {"": scores}).items():
-        check_one_number(name, score)
+    for label, score in (scores if isinstance(scores, dict) else {name: scores}).items():
+        check_one_number(label, score)
     return scores
 
 

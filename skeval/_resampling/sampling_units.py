@@ -186,12 +186,25 @@ def validate_data(
     # refuse other kinds of models, and data in the place of another argument
     _checks.check_methods("estimator", estimator, "fit", "predict", "get_params")
     _checks.check_predicts_target(estimator)
+    _checks.refuse_no_target(estimator, y)
     _checks.refuse_foreign_arrays(X=X, y=y)
     with _checks.naming("X"):
         num_samples(X)
     # samples, targets and groups belong together
+    n_columns = getattr(X, "shape", ())[1:2]
+    if n_columns == (num_samples(y),) != X.shape[:1]:
+        raise ValueError(
+            f"X must have a row for each of the {num_samples(y)} samples of y, got the shape "
+            f"{X.shape}; did you mean X.T?"
+        )
     _checks.check_same_length(X=X, y=y)
+    if n_columns == (0,):
+        raise ValueError(f"X must have at least one column, got the shape {X.shape}.")
     groups = _checks.check_groups(groups, num_samples(y))
+    if groups is not None and np.array_equal(groups, np.asarray(y)):
+        raise ValueError(
+            "groups must name what samples share, such as the patient; they are the values of y."
+        )
     # make X indexable; the estimator itself checks its values
     refuse_mask("X", X)
     with _checks.naming("X"):

@@ -642,6 +642,7 @@ def consensus_support(supports: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     return mask
 
 
+@_checks.in_order(selector=None, classifier=_checks.is_no_table, X=None, y=None)
 def selection_bias(
     selector: Any,
     classifier: Any,

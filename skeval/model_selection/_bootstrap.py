@@ -426,49 +426,32 @@ def bootstrap_score(
     units, plan = plan_bootstrap(inputs, root, n_resamples, stratify=stratify, indices=indices)
     # means of losses have the estimates of bootstrap_error
     means = {name: score for name, score in scores.items() if method != OPTIMISM and score.mean}
-    losses = losses_of(inputs, means.values())
+    losses = dict(zip(means, losses_of(inputs, means.values()), strict=True))
 
-    # outputs that scores and losses require, or the models
-    note, methods = None, {"predict", *(loss.response for loss in losses)}
-    for scorer in scorers.values():
-        if isinstance(scorer, CalibrationScorer):
-            methods.add("predict_proba")
-        elif inputs.target.outputs or not is_plain_scorer(scorer):
-            note = keep_model
+    # outputs that losses and scores require, or the models
+    methods = {"predict", *(loss.response for loss in losses.values())}
+    if any(isinstance(scorer, CalibrationScorer) for scorer in scorers.values()):
+        methods.add("predict_proba")
     methods |= set(methods_of_scorers(list(scorers.values()), inputs))
+    note = keep_model if any(needs_model(inputs, each) for each in scorers.values()) else None
     request = FitRequest(tuple(sorted(methods)), note=note)
 
     # one set of fits for all losses and scores; each model predicts all samples
     runner = Runner(inputs)
     whole = fit_to_all(runner, request)
-    of_losses = {
-        name: LossTally(inputs.with_options(losses=(loss,)), units)
-        for name, loss in zip(means, losses, strict=True)
-    }
-    of_scores = {
-        name: ScoreTally(inputs, scorer, scores[name], whole, units)
-        for name, scorer in scorers.items()
-        if name not in means
-    }
+    tallies: list[LossTally | ScoreTally] = [
+        LossTally(inputs.with_options(losses=(losses[name],)), units, whole, score)
+        if name in losses
+        else ScoreTally(inputs, units, whole, score, scorers[name])
+        for name, score in scores.items()
+    ]
     everything = np.ones((1, plan.n_samples), dtype=bool)
     predicting = replace(plan, draw=lambda draw: replace(plan.draw(draw), test=everything))
-    tallies: list[LossTally | ScoreTally] = [*of_losses.values(), *of_scores.values()]
     counts = run_resamples(runner, predicting, tallies, request)
-
-    # estimates of the means of losses, and of all other scores
-    results: dict[str, Estimate] = {}
-    for name, of_loss in of_losses.items():
-        error = of_loss.estimate(method, plan, whole, counts)
-        extra, mean = error.extra, scores[name].mean
-        assert mean is not None
-        parts = ("resubstitution", "oob", "no_information")
-        extra = replace(extra, **{part: mean.best - getattr(extra, part) for part in parts})
-        results[name] = to_score(inputs, scores[name], error, extra=extra)
-    for name, tally in of_scores.items():
-        results[name] = tally.estimate(root, counts)
+    estimates = [tally.estimate(method, plan, counts, root) for tally in tallies]
     if isinstance(scoring, list | tuple | set | dict):
-        return Results({name: results[name] for name in scores})
-    return results.popitem()[1]
+        return Results(zip(scores, estimates, strict=True))
+    return estimates[0]
 
 
 def plan_bootstrap(
@@ -524,11 +507,10 @@ def estimate_bootstraps(
 ) -> dict[str, Estimate]:
     """Return the out-of-bag, .632 and .632+ estimates of one set of fits."""
     units, plan = plan_bootstrap(runner.inputs, root, n_resamples, **options)
-    tally = LossTally(runner.inputs, units)
+    tally = LossTally(runner.inputs, units, fit_to_all(runner))
     counts = run_resamples(runner, plan, [tally])
-    whole = fit_to_all(runner)
     return {
-        method: tally.estimate(method, plan, whole, counts, average=average) for method in METHODS
+        method: tally.estimate(method, plan, counts, root, average=average) for method in METHODS
     }
 
 
@@ -548,8 +530,10 @@ class LossTally:
     Equations refer to Efron and Tibshirani (1997).
     """
 
-    def __init__(self, inputs: Inputs, units: DrawingUnits) -> None:
-        self.inputs, self.units = inputs, units
+    def __init__(
+        self, inputs: Inputs, units: DrawingUnits, whole: FitOutput, named: NamedScore | None = None
+    ) -> None:
+        self.inputs, self.units, self.whole, self.named = inputs, units, whole, named
         n, weights = len(inputs.target), inputs.relative_weight
         self.odds = (1 if weights is None else weights) / units.left_out_probability
         self.sums, self.tests = np.zeros(n), np.zeros(n)
@@ -572,17 +556,17 @@ class LossTally:
         self,
         method: str,
         plan: ResamplingPlan,
-        whole: FitOutput,
         counts: dict[str, Any],
+        _: SeedSequence,
         *,
         average: str = "samples",
     ) -> Estimate:
-        """Return the estimate from the out-of-bag losses and the fit to all samples."""
+        """Return the estimate of the error, or of the score that is named."""
         inputs, units = self.inputs, self.units
         target, loss, weights = inputs.target, inputs.loss, inputs.relative_weight
 
         # AE: error of this fit on its own samples
-        truth, predictions = loss.pair(target, target.codes, whole)
+        truth, predictions = loss.pair(target, target.codes, self.whole)
         losses = weigh_values(loss(truth, predictions), weights)
         apparent = float(losses.mean())
 
@@ -615,7 +599,7 @@ class LossTally:
         # effective number of samples, for the interval of an error rate
         n_tested = int(tested.sum())
         size = n_tested if weights is None else size_from_weights(weights[tested])
-        return estimate_error(
+        estimate = estimate_error(
             inputs.with_options(method=method),
             combined.error,
             error,
@@ -633,6 +617,12 @@ class LossTally:
             parameters={"n_resamples": len(errors), "average": average},
             **counts,
         )
+        if self.named is None or self.named.mean is None:
+            return estimate
+        # the score is the best value minus the loss
+        parts = {"resubstitution": apparent, "oob": oob, "no_information": gamma}
+        parts = {name: self.named.mean.best - part for name, part in parts.items()}
+        return to_score(inputs, self.named, estimate, extra=replace(estimate.extra, **parts))
 
 
 @dataclass(frozen=True)
@@ -676,18 +666,23 @@ def keep_model(model: Any, X: Any, y: Any) -> Any:
     return model
 
 
+def needs_model(inputs: Inputs, scorer: Any) -> bool:
+    """Return whether a scorer may use more than the predictions of the model."""
+    if isinstance(scorer, CalibrationScorer):
+        return False
+    return bool(inputs.target.outputs) or not is_plain_scorer(scorer)
+
+
 class ScoreTally:
     """Scores of the predictions that the model of each resample made for all samples."""
 
     def __init__(
-        self, inputs: Inputs, scorer: Any, named: NamedScore, whole: FitOutput, units: DrawingUnits
+        self, inputs: Inputs, units: DrawingUnits, whole: FitOutput, named: NamedScore, scorer: Any
     ) -> None:
-        self.inputs, self.scorer, self.label = inputs, scorer, named.label
+        self.inputs, self.units, self.whole = inputs, units, whole
+        self.scorer, self.label = scorer, named.label
         self.bounds = named.bounds(inputs.target.n_classes)
-        self.whole, self.units = whole, units
-        # whether the scorer may use more than the predictions of the model
-        plain = is_plain_scorer(scorer) or isinstance(scorer, CalibrationScorer)
-        self.needs_model = bool(inputs.target.outputs) or not plain
+        self.needs_model = needs_model(inputs, scorer)
         self.scores: list[np.ndarray] = []
         # how often each sample was drawn, and the predictions for all samples, of some models
         self.pooled: list[tuple[np.ndarray, FitOutput]] = []
@@ -779,9 +774,11 @@ class ScoreTally:
         pairs = None if weight is None else weight[rows] * weight[samples]
         return self.score(output, rows, samples, pairs)
 
-    def estimate(self, root: SeedSequence, counts: dict[str, Any]) -> Estimate:
+    def estimate(
+        self, method: str, _: ResamplingPlan, counts: dict[str, Any], root: SeedSequence
+    ) -> Estimate:
         """Return the estimate from the score of the fit to all samples and those of resamples."""
-        inputs, units, method, label = self.inputs, self.units, self.inputs.method, self.label
+        inputs, units, label = self.inputs, self.units, self.label
         apparent, (inside, everywhere, outside) = self.apparent, np.concatenate(self.scores).T
         gamma = np.nan if method == OPTIMISM else self.score_unrelated(self.whole, root)
 

@@ -33,6 +33,7 @@ LARGEST_SIZE, MIN_LABELS = 2**62, 3
 Priors = Mapping[Any, float] | Sequence[float] | np.ndarray
 
 
+@_checks.in_order(y_true=_checks.is_table, y_pred=_checks.is_table)
 @read_arrays
 def holdout_error(
     y_true: Any,

@@ -137,7 +137,8 @@ def feature_importance(
     _checks.check_single_score(scoring)
     check_scalar(max_correlation, "max_correlation", Real, min_val=0, max_val=1)
     validate_inputs(estimator, X, y, groups, with_loss=False, several=True)
-    X = np.asarray(X) if isinstance(X, list) else X
+    with _checks.naming("X"):
+        X = np.asarray(X) if isinstance(X, list) else X
     # each feature is a score: the drop of the score when it is shuffled
     seed = int(_checks.root_seed(random_state).generate_state(1)[0])
     scorer, options = read_scoring(estimator, scoring), (max_correlation, n_permutations, seed)

@@ -271,7 +271,7 @@ def thin_folds(
         least = np.clip(max(MIN_SAMPLES / n_train, MIN_UNITS / n_units), MIN_SHARE, 0.5)
         given = shares = np.geomspace(least, 1, min(N_SIZES, max(2, n_units // 2)))
     else:
-        given = _checks.check_data("train_sizes", train_sizes, ensure_2d=False)
+        given = _checks.check_data("train_sizes", np.atleast_1d(train_sizes), ensure_2d=False)
         shares = np.unique(given) / (n_train if given.dtype.kind in "iu" else 1)
 
     def draw(number: int) -> PlanBlock:

@@ -275,6 +275,7 @@ def metric_interval(
     """
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("method", method, _METHODS)
+    _checks.check_jobs(n_jobs, verbose=0)
     # validated data and options
     n = _check_lengths(y_true, y_pred, sample_weight)
     settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)

@@ -69,6 +69,7 @@ ORIENTATION = (
 )
 
 
+@_checks.in_order(clusterer=_checks.is_no_table, X=None)
 @recorded
 def evaluate_clusterer(
     clusterer: Any,

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_memory, validate_data
 
 from skeval._adapters.runner import UNKNOWN, Solver, supports
 from skeval._resampling.inputs import (
@@ -308,6 +308,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         return self
 
     def _check_parameters(self) -> None:
+        _checks.check_jobs(self.n_jobs, self.verbose)
+        check_memory(self.memory)
         _checks.check_count("n_resamples", self.n_resamples, 0)
         _checks.check_option("statistic", self.statistic, get_args(Statistic))
         if self.interval is not None:

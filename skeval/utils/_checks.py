@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from difflib import get_close_matches
 from functools import wraps
 from inspect import getattr_static, isfunction
 from numbers import Integral, Real
@@ -126,8 +127,8 @@ def check_confidence_level(confidence_level: float) -> None:
 
 def check_jobs(n_jobs: Any, verbose: Any) -> None:
     """Raise unless `n_jobs` is None or an integer, and `verbose` a number or boolean."""
-    if n_jobs is not None and not isinstance(n_jobs, Integral):
-        raise ValueError(f"n_jobs must be None or an integer, got {n_jobs!r}.")
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
     if not isinstance(verbose, Real):
         raise ValueError(f"verbose must be an integer, got {verbose!r}.")
 
@@ -321,8 +322,18 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
     """Return `value`, or raise unless it is one of the options."""
     options = tuple(options)
     if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; got {value!r}.")
+        listed = ", ".join(map(repr, options))
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}{suggest(value, options)}.")
     return value
+
+
+def suggest(value: object, options: Iterable[str]) -> str:
+    """Return ", did you mean ...?" without the mark, of the option that a value resembles."""
+    # options by their names, and by initials such as "loo"
+    known = {"".join(word[:1] for word in option.split("_")): option for option in options}
+    known |= {option: option for option in options}
+    near = get_close_matches(str(value).lower(), known, n=1, cutoff=0.7)
+    return f", did you mean {known[near[0]]!r}" if near else ""
 
 
 @contextmanager
@@ -658,7 +669,8 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
     """Raise if `X` or `y` is a string, or if `X` has one column of numbers and `y` has several."""
     if isinstance(X, str):
         raise TypeError(
-            f"X must be a table of features, got the string {X!r}; pandas.read_csv reads a file."
+            f"X must be a table of features, got the string {X!r}; pandas.read_csv reads a file, "
+            "and frame[['a', 'b']] has the columns of a formula."
         )
     if isinstance(y, str):
         raise TypeError(
@@ -822,9 +834,10 @@ def check_labels(
         return y_true, y_pred, classes_of(y_true, y_pred)
     with naming("labels"):
         classes = column_or_1d(labels)
-    if len(classes) == 0:
+        n_distinct = len(set(classes.tolist()))
+    if n_distinct == 0:
         raise ValueError("labels must name at least one class, got an empty list.")
-    if len(set(classes.tolist())) < len(classes):
+    if n_distinct < len(classes):
         raise ValueError(f"labels must not repeat a class, got {classes.tolist()}.")
     return y_true, y_pred, classes
 
@@ -883,6 +896,8 @@ def check_probabilities(name: str, probabilities: NDArray[np.float64]) -> None:
 MOST_DECIMALS = 6
 """Probabilities with more decimals count as unrounded; the sum of 32-bit floats may deviate by half
 a unit of this decimal per column."""
+HALF_PRECISION = 2.0**-12
+"""Largest rounding error of probabilities that are 16-bit floats."""
 PROBABILITY_TOLERANCE = 1e-6
 """Tolerance of the limits 0 and 1 of rows of probabilities."""
 
@@ -900,10 +915,11 @@ def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
     if largest <= 1e-9:
         return columns
     # rounded rows may deviate from 1 by the rounding of each column
-    decimals = count_decimals(columns)
-    if largest > columns.shape[1] * 0.5 * 10.0**-decimals + 1e-9:
+    decimals, half = count_decimals(columns), bool((columns == columns.astype(np.float16)).all())
+    unit = HALF_PRECISION if half else 0.5 * 10.0**-decimals
+    if largest > columns.shape[1] * unit + 1e-9:
         return None
-    if decimals < MOST_DECIMALS:  # 32-bit floats of equal decimals stay tied
+    if decimals < MOST_DECIMALS and not half:  # 32-bit floats of equal decimals stay tied
         columns = columns.round(decimals)
     clipped = columns.clip(0.0, 1.0)
     normalized: NDArray[np.float64] = clipped / clipped.sum(axis=1, keepdims=True)

@@ -40,6 +40,7 @@ HARD = {
     "beta at 1": (lambda x: x, stats.beta(0.15, 0.15), "squared", 0.15 * 1.15 / (0.3 * 1.3)),
     "t(2.1)": (lambda x: x, stats.t(2.1), "squared", 21.0),
     "pareto": (lambda x: x, stats.pareto(2.2), "squared", 11.0),
+    "lognorm(4)": (lambda x: x, stats.lognorm(4), "squared", np.exp(32)),
     "pole": (lambda x: x**-0.4, stats.uniform(), "squared", 5.0),
     "logarithm": (lambda x: np.log(x - 1), stats.uniform(1, 1), "squared", 2.0),
     "cauchy": (lambda x: x > 1e5, stats.cauchy(), "zero_one", stats.cauchy.sf(1e5)),

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import FitFailedWarning
@@ -178,6 +178,43 @@ def test_the_answer():
     assert "95 % interval at each point" in labels
     assert "extrapolated" in labels
     assert "extrapolated" not in rising.plot().ax_.get_legend_handles_labels()[1]
+
+
+class Fades(RegressorMixin, BaseEstimator):
+    """Has the absolute error 1 + excess 400 / m with m training samples, besides the noise in X."""
+
+    def __init__(self, excess=0.2):
+        self.excess = excess
+
+    def fit(self, X, y):
+        self.n_features_in_, self.bias_ = X.shape[1], 1 + self.excess * 400 / len(y)
+        return self
+
+    def predict(self, X):
+        return X[:, 0] + self.bias_
+
+
+@pytest.mark.parametrize(("excess", "verdict"), [(0.25, "would bring little"), (0.3, "would help")])
+def test_gains_below_a_tenth_of_the_distance_are_little(excess, verdict):
+    y = np.random.default_rng(0).normal(size=500)
+    X = y[:, None] + 0.01 * np.random.default_rng(1).normal(size=(500, 1))
+    options = {"cv": 5, "n_repeats": 1, "loss": "absolute", "random_state": 0}
+    curve = learning_curve_band(Fades(excess), X, y, **options)
+    # the gain is certain, and on either side of a tenth of the error at all samples
+    gain = curve.extra.gain.interval
+    assert gain.low > 0
+    assert (gain.high < 0.1 * curve.y[-2]) == (verdict == "would bring little")
+    assert f"More samples {verdict}" in curve.answer
+
+
+def test_an_uncertain_gain_may_help():
+    rng = np.random.default_rng(2)
+    noise, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    curve = learning_curve_band(GaussianNB(), noise, y, random_state=0)
+    gain = curve.extra.gain.interval
+    assert gain.low == 0
+    assert gain.high > 0.1 * curve.y[-2]
+    assert "More samples may help" in curve.answer
 
 
 def test_scores_are_drawn_upwards():
