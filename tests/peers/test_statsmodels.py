@@ -7,7 +7,7 @@ import numpy as np
 from statsmodels.stats import contingency_tables
 from statsmodels.stats.tests import test_contingency_tables as peer
 
-from skeval._inference.paired import EXACT_BELOW, mcnemar
+from skeval._inference.paired import EXACT_BELOW, mcnemar_pvalues
 
 THEIRS = contingency_tables.mcnemar
 calls = []
@@ -19,7 +19,7 @@ def ours(table, exact=True, correction=True):
     if exact != (only_a + only_b < EXACT_BELOW) or not correction:
         return THEIRS(table, exact=exact, correction=correction)
     calls.append((exact, only_a, only_b))
-    statistic, pvalue, _ = mcnemar(only_a, only_b)
+    statistic, pvalue, _ = mcnemar_pvalues(only_a, only_b)
     return SimpleNamespace(statistic=statistic, pvalue=pvalue)
 
 
