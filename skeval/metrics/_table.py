@@ -475,7 +475,8 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
         flat = sample._replace(y_true=np.ones(n, dtype=bool), y_pred=exact)
         table = count_table(row, arguments, *flat[:2], sample.weight)
     elif row.function is sk.hamming_loss or average == "micro":
-        arguments = {**arguments, "average": "binary"} if "average" in arguments else arguments
+        if "average" in arguments:  # scorers by name pass pos_label=None, which has no meaning here
+            arguments = {**arguments, "average": "binary", "pos_label": 1}
         table = count_table(row, arguments, *flat[:2], weight)
     elif isinstance(row.from_table, Averaged) and average in ("macro", "weighted"):
         table = count_labels(row.from_table, arguments, sample, flat)
