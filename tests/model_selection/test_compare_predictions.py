@@ -16,7 +16,7 @@ from sklearn.metrics import f1_score, mean_absolute_error, median_absolute_error
 
 from skeval._inference.paired import Contrasts, step_down
 from skeval.model_selection import compare_predictions
-from skeval.report._evaluate_predictions import evaluate_predictions
+from skeval.report import evaluate_predictions
 
 N, K = 120, 4
 RNG = np.random.default_rng(0)

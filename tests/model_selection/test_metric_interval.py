@@ -51,8 +51,7 @@ from skeval.metrics import (
     weighted_fbeta_score,
 )
 from skeval.metrics.cluster import mask_rand_score
-from skeval.model_selection import ConfidenceInterval, compare_predictions
-from skeval.model_selection._metric_interval import metric_interval, repr_metric
+from skeval.model_selection import ConfidenceInterval, compare_predictions, metric_interval
 
 
 def classes(n=80, seed=0):
@@ -92,7 +91,7 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("metric", METHODS, ids=repr_metric)
+@pytest.mark.parametrize("metric", METHODS, ids=str)
 def test_auto_says_which_method_it_used(metric):
     y, p = classes()
     p = p.astype(float) if metric is r2_score else p
