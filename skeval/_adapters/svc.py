@@ -330,7 +330,7 @@ class PairProblems(NamedTuple):
     box: np.ndarray
 
 
-class Solutions(NamedTuple):
+class SVCResult(NamedTuple):
     """Decision values (n_fits, n_samples), nan for unsolved fits, and alpha (n_fits, m)."""
 
     decision: np.ndarray
@@ -351,7 +351,7 @@ class LinearPairSolver:
             return enough or (n >= LARGE and n_classes == 2)
         return enough and n <= MAX_GRAM
 
-    def solve(self, problems: PairProblems) -> Solutions:
+    def solve(self, problems: PairProblems) -> SVCResult:
         steps = self.steps
         if steps.scaler is None and steps.selection is None:
             return self._solve_scaled(problems, None)
@@ -364,23 +364,23 @@ class LinearPairSolver:
             return self._solve_reduced(problems, maps)
         return self._solve_scaled(problems, maps.scale)
 
-    def _solve_scaled(self, problems: PairProblems, scales: np.ndarray | None) -> Solutions:
+    def _solve_scaled(self, problems: PairProblems, scales: np.ndarray | None) -> SVCResult:
         """Return the solutions on all columns, divided by scales (n_fits, p)."""
         batch, X = self._prepare(problems.rows), self.steps.X
         solution = batch.solve(problems.signs, problems.box, scales=scales)
         decision = solution.decision
         if len(problems.rows) < len(X):
             decision = batch.decide(X, problems.signs, solution, scales=scales)
-        return Solutions(decision, solution.alpha)
+        return SVCResult(decision, solution.alpha)
 
-    def _solve_reduced(self, problems: PairProblems, maps: ColumnMaps) -> Solutions:
+    def _solve_reduced(self, problems: PairProblems, maps: ColumnMaps) -> SVCResult:
         """Return the solutions on few columns of each fit, a stack of fits at a time."""
         _, rows, signs, box = problems
         X, n_fits = self.steps.X, len(box)
         # samples of other classes have boxes of 0
         all_signs, all_boxes = np.ones((n_fits, len(X))), np.zeros((n_fits, len(X)))
         all_signs[:, rows], all_boxes[:, rows] = signs, box
-        solutions = Solutions(np.full((n_fits, len(X)), np.nan), np.zeros(box.shape))
+        solutions = SVCResult(np.full((n_fits, len(X)), np.nan), np.zeros(box.shape))
         usable = np.flatnonzero(maps.usable)
         size = max(1, STACK_ELEMENTS // (len(X) * self.steps.n_columns))
         for start in range(0, len(usable), size):
@@ -392,10 +392,10 @@ class LinearPairSolver:
             solutions.alpha[fits] = solution.alpha[:, rows]
         return solutions
 
-    def _solve_on_grams(self, problems: PairProblems, maps: ColumnMaps) -> Solutions:
+    def _solve_on_grams(self, problems: PairProblems, maps: ColumnMaps) -> SVCResult:
         """Return the solutions on many columns; fits with the same columns share a Gram matrix."""
         X, rows, n_fits = self.steps.X, problems.rows, len(problems.box)
-        solutions = Solutions(np.full((n_fits, len(X)), np.nan), np.zeros(problems.box.shape))
+        solutions = SVCResult(np.full((n_fits, len(X)), np.nan), np.zeros(problems.box.shape))
         for groups in divide_groups(group_equal(maps), len(X)):
             K = np.empty((len(groups), len(X), len(X)))
             for gram, fits in zip(K, groups, strict=True):
@@ -403,7 +403,7 @@ class LinearPairSolver:
                 columns -= columns.mean(axis=0)
                 np.matmul(columns, columns.T, out=gram)
             # solve the fits of some matrices together
-            fits, which = np.concatenate(groups), number_groups(groups)
+            fits, which = np.concatenate(groups), number_blocks(groups)
             part = take_fits(problems, fits)
             inner = K if len(rows) == len(X) else K[:, rows[:, None], rows]
             solution = solve_gram_svms(inner, which, part.signs, part.box)
@@ -446,7 +446,7 @@ class KernelPairSolver:
         most = MAX_GRAM if shared else MAX_OWN if hard else 0
         return plan.n_samples <= most and has_enough_fits(plan, n_classes)
 
-    def solve(self, problems: PairProblems) -> Solutions:
+    def solve(self, problems: PairProblems) -> SVCResult:
         maps = None if self.steps is None else self.steps.maps(problems.block)
         gamma = self._gammas(problems.block, maps)
         # prepare the samples of a pair of classes once
@@ -456,10 +456,10 @@ class KernelPairSolver:
             self._batches[key] = KernelSVMBatch(self._near[np.ix_(rows, rows)], rows)
         batch = self._batches[key]
         # fits with the same columns and gamma share a matrix
-        solutions = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
+        solutions = SVCResult(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
         for groups in divide_groups(group_equal(maps, gamma), self._n):
             K = np.stack([self._gram(fits[0], gamma, maps) for fits in groups])
-            kernels, fits = Kernels(K, number_groups(groups)), np.concatenate(groups)
+            kernels, fits = Kernels(K, number_blocks(groups)), np.concatenate(groups)
             part = take_fits(problems, fits)
             solved = batch.solve(kernels, part.signs, part.box, self._n)
             solutions.decision[fits], solutions.alpha[fits] = solved.decision, solved.alpha[:, rows]
@@ -544,7 +544,7 @@ def divide_groups(groups: list[np.ndarray], n_samples: int) -> Iterator[list[np.
     return (groups[start : start + size] for start in range(0, len(groups), size))
 
 
-def number_groups(groups: list[np.ndarray]) -> np.ndarray:
+def number_blocks(groups: list[np.ndarray]) -> np.ndarray:
     """Return the number of the group of each fit, group after group."""
     return np.repeat(np.arange(len(groups)), [len(fits) for fits in groups])
 

@@ -70,7 +70,7 @@ MIN_ROWS = 5
 TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "mean", "average", "gesamt", "summe"}
 
 
-class Table(NamedTuple):
+class Rows(NamedTuple):
     """Features, labels and groups of the rows of a table.
 
     Attributes
@@ -106,7 +106,7 @@ ROLES = ("drop", "text", "groups", "time", "id", "predictions", "prediction", "b
 """Options that name columns, beside the target."""
 
 
-def read_table(options: argparse.Namespace, *, needs_target: bool) -> Table:
+def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
     """Return the table that the options name; raise if the role of a column is in doubt.
 
     If there are existing predictions, only they and the column of subgroups are features.
@@ -122,7 +122,7 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Table:
             raise ValueError(f"the target {target!r} must not be dropped.")
         with explain_errors(hints):
             _check_numbers(target, columns[target], options, notes)
-            missing = find_missing(columns[target])
+            missing = find_blanks(columns[target])
             if missing.any() and options.drop_missing_target:
                 dropped = _describe_rows(missing, rows)
                 notes.append(f"rows without a value of {target!r} are left out ({dropped}).")
@@ -151,7 +151,7 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Table:
         notes.insert(0, f"columns: {'; '.join(listed)}")
     groups = None
     for name in roles["groups"]:
-        missing = find_missing(columns[name])
+        missing = find_blanks(columns[name])
         if missing.any():
             raise ValueError(
                 f"{source}: the column of groups {name!r} has no value in "
@@ -166,7 +166,7 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Table:
     order: Any = slice(None)
     for name in roles["time"]:
         order = _find_order(source, name, columns[name], rows)
-    return Table(
+    return Rows(
         X=X[order],
         y=None if y is None else y[order],
         feature_names=names,
@@ -193,7 +193,7 @@ def _read_roles(
     for role in ROLES:
         value = getattr(options, role, None)
         roles[role] = value if isinstance(value, list) else [] if value is None else [value]
-    columns = read_columns(options, roles["groups"] + roles["id"])
+    columns = read_source(options, roles["groups"] + roles["id"])
     named = {name: f"--{role}" for role, names in roles.items() for name in names}
     default = "y" if source.lower().endswith(".npz") else "target"
     target = default if options.target is None else options.target
@@ -205,7 +205,7 @@ def _read_roles(
         columns = {name: columns[name] for name in columns if name in named}
     roles |= {"numbers": [], "categories": []}
     # empty rows, and nameless columns without data
-    missing = np.array([find_missing(column) for column in columns.values()])
+    missing = np.array([find_blanks(column) for column in columns.values()])
     empty = np.atleast_1d(missing.all(axis=0))
     rows = 1 + np.arange(len(empty))
     if empty.any():
@@ -253,7 +253,7 @@ def find_ending(name: str | Path) -> str:
     return path.suffix.lower()
 
 
-def read_columns(options: argparse.Namespace, as_text: Sequence[str]) -> dict[str, np.ndarray]:
+def read_source(options: argparse.Namespace, as_text: Sequence[str]) -> dict[str, np.ndarray]:
     """Return the named columns of a bundled data set or a file.
 
     Columns in `as_text` keep leading zeros in CSV and Excel files.
@@ -298,7 +298,7 @@ def find_id(files: Sequence[argparse.Namespace]) -> str | None:
     """Return the column with the name of an identifier and distinct values in all files."""
     for file in files:
         check_source(file.data)
-    tables = [read_columns(file, []) for file in files]
+    tables = [read_source(file, []) for file in files]
     for name in tables[0]:
         if name.lower() == "id" or name.lower().endswith(("_id", " id")):
             columns = [table.get(name, np.zeros(2)) for table in tables]
@@ -521,7 +521,7 @@ def _write_option(option: str, value: str) -> str:
 # --- values that need a decision
 
 
-def find_missing(column: np.ndarray) -> np.ndarray:
+def find_blanks(column: np.ndarray) -> np.ndarray:
     """Return which values of a column are missing."""
     if column.dtype == object:
         return np.array([not text.strip() for text in column.tolist()], dtype=bool)
@@ -700,7 +700,7 @@ def _read_labels(
         raise ValueError(f"{start} has no value.")
     keep = f"{_write_option('--text', target)} keeps "
     # missing labels
-    missing = find_missing(y)
+    missing = find_blanks(y)
     if missing.any():
         more = f", {keep}strings such as None as classes"
         more = more if y.dtype == object and find_ending(source) in TEXT_FILES else ""
@@ -746,7 +746,7 @@ def _read_features(
     # several in `evaluate`, one in `compare`
     predictions = getattr(options, "predictions", None) or [getattr(options, "prediction", None)]
     for name, column in columns.items():
-        start, missing = f"{source}: column {name!r}", find_missing(column)
+        start, missing = f"{source}: column {name!r}", find_blanks(column)
         if missing.any() and name in predictions:
             raise ValueError(
                 f"{start} of predictions has no value in {_describe_rows(missing, rows)}; complete "

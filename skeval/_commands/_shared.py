@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from skeval._commands import BUNDLED, check_source
 
 if TYPE_CHECKING:
-    from skeval._commands._data import Table
+    from skeval._commands._data import Rows
 
 MAX_WORKERS = 10**6
 PAGE_ENDINGS = {".html", ".htm", ""}
@@ -107,7 +107,7 @@ def add_reading(options: Options) -> None:
     options.flag("--drop-missing-target", "drop rows without a target")
 
 
-def read_columns(options: argparse.Namespace, *, needs_target: bool) -> Table:
+def read_columns(options: argparse.Namespace, *, needs_target: bool) -> Rows:
     """Load the table that the options name, after checks without slow imports."""
     check_source(options.data)
     check_outputs(options)
@@ -165,7 +165,7 @@ def check_outputs(options: argparse.Namespace) -> None:
 def deliver(
     report: Any,
     options: argparse.Namespace,
-    table: Table,
+    table: Rows,
     procedure: str,
     notes: Sequence[str],
     *,
@@ -214,7 +214,7 @@ def deliver(
         options.printed = True
 
 
-def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> tuple[Any, list[str]]:
+def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tuple[Any, list[str]]:
     """Return a report with its samples named by --id, or a note on their numbers.
 
     A summary does not list samples and needs no note.
@@ -285,7 +285,7 @@ def fill_lines(text: str) -> list[str]:
     return [line.replace("\u00a0", " ") for line in lines]
 
 
-def describe_data(source: str, table: Table, column: str = "feature") -> str:
+def describe_data(source: str, table: Rows, column: str = "feature") -> str:
     """Return the name and the size of the data."""
     from skeval.utils._text import count, escape_controls
 
@@ -294,7 +294,7 @@ def describe_data(source: str, table: Table, column: str = "feature") -> str:
     return f"{name}: {count(n_samples, 'sample')}, {count(n_columns, column)}"
 
 
-def _write_headline(source: str, table: Table, numbers: bool, column: str) -> str:
+def _write_headline(source: str, table: Rows, numbers: bool, column: str) -> str:
     """Return the name and size of the data and, with a target, the classes or the range."""
     import numpy as np
 
@@ -317,7 +317,7 @@ def _write_headline(source: str, table: Table, numbers: bool, column: str) -> st
 
 
 def collect_notes(
-    table: Table, function: Callable[..., Any], *args: Any, **kwargs: Any
+    table: Rows, function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> tuple[Any, list[str]]:
     """Call a function; return its result and its warnings; the hints of a table explain errors."""
     from skeval._commands._data import explain_errors
@@ -332,7 +332,7 @@ MAX_LISTED, MAX_CLASSES = 4, 6
 """Maximum number of columns, and of classes, that are named."""
 
 
-def make_preparation(table: Table, *, scale: bool) -> list[Any]:
+def make_preparation(table: Rows, *, scale: bool) -> list[Any]:
     """Return the transformers of a table: medians for missing values, one-hot encoding of texts.
 
     They are steps of the evaluated pipeline, so that they are fitted within each fold.
@@ -359,7 +359,7 @@ def make_preparation(table: Table, *, scale: bool) -> list[Any]:
 IN_FOLDS = ", fitted in each fold"
 
 
-def describe_preparation(table: Table) -> str:
+def describe_preparation(table: Rows) -> str:
     """Describe how missing values and strings are handled; "" if there are none."""
     steps = []
     if table.missing:
@@ -369,7 +369,7 @@ def describe_preparation(table: Table) -> str:
     return f", {' and '.join(steps)}{IN_FOLDS}" if steps else ""
 
 
-def _list_names(table: Table, columns: Sequence[int]) -> str:
+def _list_names(table: Rows, columns: Sequence[int]) -> str:
     """Return the names of the first columns."""
     names = ", ".join(table.feature_names[column] for column in columns[:MAX_LISTED])
     return names + (f" and {len(columns) - MAX_LISTED} more" if len(columns) > MAX_LISTED else "")

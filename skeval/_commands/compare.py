@@ -13,7 +13,7 @@ from skeval._commands import _shared
 if TYPE_CHECKING:
     import numpy as np
 
-    from skeval._commands._data import Table
+    from skeval._commands._data import Rows
 
 EXAMPLES = """\
 examples:
@@ -112,7 +112,7 @@ def _run_compare(options: argparse.Namespace) -> int:
     return int(not passed)
 
 
-def _read_systems(options: argparse.Namespace) -> tuple[Table, Table]:
+def _read_systems(options: argparse.Namespace) -> tuple[Rows, Rows]:
     """Return the tables of both files, with the rows of the second in the order of the first."""
     from skeval._commands._data import find_id
 

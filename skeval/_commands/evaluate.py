@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from skeval._commands import BUNDLED, _shared
 
 if TYPE_CHECKING:
-    from skeval._commands._data import Table
+    from skeval._commands._data import Rows
 
 QUICK_BUDGET = 10.0
 FOLDS = 10
@@ -280,12 +280,12 @@ def _run_predictions(options: argparse.Namespace) -> None:
     )
 
 
-def _name_classes(table: Table) -> dict[str, Any]:
+def _name_classes(table: Rows) -> dict[str, Any]:
     """Return the classes by their text."""
     return {str(label): label for label in sorted(set(table.y.tolist()), key=str)}
 
 
-def _find_positive(table: Table, options: argparse.Namespace, numbers: bool) -> Any:
+def _find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
     """Return the class of --pos-label; None without this option."""
     if options.pos_label is None:
         return None
@@ -300,7 +300,7 @@ def _find_positive(table: Table, options: argparse.Namespace, numbers: bool) -> 
     return classes[options.pos_label]
 
 
-def _make_folds(table: Table, options: argparse.Namespace, numbers: bool) -> Any:
+def _make_folds(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
     """Return the number of folds, or folds that test later rows than they train on."""
     if options.time is None:
         return options.cv
@@ -318,7 +318,7 @@ def _make_folds(table: Table, options: argparse.Namespace, numbers: bool) -> Any
     )
 
 
-def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | None:
+def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | None:
     """Return the column of the subgroups: a feature, the groups, or a column left out."""
     by = options.by
     if by is None:
@@ -336,7 +336,7 @@ def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | No
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 
-def _choose_task(table: Table, options: argparse.Namespace) -> tuple[Table, bool]:
+def _choose_task(table: Rows, options: argparse.Namespace) -> tuple[Rows, bool]:
     """Return the table with numbers or classes as its target, and whether they are numbers."""
     import numpy as np
 
@@ -372,7 +372,7 @@ def _choose_task(table: Table, options: argparse.Namespace) -> tuple[Table, bool
     return (table._replace(y=y.astype(float)) if numbers else table), numbers
 
 
-def _make_estimator(table: Table, options: argparse.Namespace, numbers: bool) -> tuple[Any, str]:
+def _make_estimator(table: Rows, options: argparse.Namespace, numbers: bool) -> tuple[Any, str]:
     """Return a pipeline (preparation, scaling, selection, estimator) and its name."""
     from sklearn.feature_selection import SelectKBest, f_regression
     from sklearn.pipeline import make_pipeline

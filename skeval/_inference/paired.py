@@ -105,7 +105,7 @@ def tail_probability(statistic: Any, alternative: str, degrees_of_freedom: Any =
     return tail * (2 if alternative == "two-sided" else 1)
 
 
-def mcnemar(
+def mcnemar_pvalues(
     only_a: Any, only_b: Any, alternative: str = "two-sided"
 ) -> tuple[Floats, Floats, NDArray[np.str_]]:
     """Return statistics, P-values and forms of McNemar's test (1947).
@@ -313,7 +313,7 @@ def _products(columns: Floats, n_lags: int) -> Floats:
     return products
 
 
-def time_blocks(losses: Floats) -> NDArray[np.intp] | None:
+def divide_time(losses: Floats) -> NDArray[np.intp] | None:
     """Return the block of each loss in time order, numbered from 0; None for too few losses.
 
     Block lengths differ by at most one sample. There are at most ``.4 n^(2/3)`` blocks, so the
@@ -335,7 +335,7 @@ def time_units(sums: NDArray[Any], tests: NDArray[Any]) -> NDArray[np.intp]:
     samples are in block 0.
     """
     unit, tested = np.zeros(len(tests), dtype=np.intp), tests > 0
-    blocks = time_blocks(sums[tested] / tests[tested])
+    blocks = divide_time(sums[tested] / tests[tested])
     if blocks is not None:
         unit[tested] = blocks
     return unit

@@ -19,7 +19,7 @@ MAX_ROWS = 1000
 """Maximum number of rows of differences whose averages are in memory at once."""
 
 
-def settle(values: Floats, axis: int | None = None) -> Floats:
+def round_ties(values: Floats, axis: int | None = None) -> Floats:
     """Round values so that those equal up to rounding become equal: 0.8 - 0.7 and 0.7 - 0.6."""
     scale = np.nanmax(np.abs(values), axis=axis, keepdims=True)
     scale[scale == 0] = 1.0
@@ -32,7 +32,7 @@ def rank_rows(scores: Floats) -> Floats:
 
     Missing scores have no rank (nan), and the others the ranks among each other.
     """
-    ranks: Floats = stats.rankdata(-settle(scores), axis=1, nan_policy="omit")
+    ranks: Floats = stats.rankdata(-round_ties(scores), axis=1, nan_policy="omit")
     return ranks
 
 
@@ -125,7 +125,7 @@ def critical_difference(n: int, k: int, confidence_level: float) -> float:
 
 def nemenyi_pvalues(distances: Floats, n: int, k: int) -> Floats:
     """Return P-values of distances of mean ranks, adjusted for all pairs, by Nemenyi (1963)."""
-    sizes, places = np.unique(settle(distances), return_inverse=True)
+    sizes, places = np.unique(round_ties(distances), return_inverse=True)
     pvalues = stats.studentized_range.sf(sizes * np.sqrt(2) / rank_error(n, k), k, np.inf)
     return np.clip(pvalues, 0.0, 1.0)[places.reshape(-1)]
 
@@ -177,7 +177,7 @@ class SignedRankTests(NamedTuple):
 
 def signed_rank_tests(differences: Floats, confidence_level: float) -> SignedRankTests:
     """Return the test of Wilcoxon (1945) without zeros, of each row of differences."""
-    settled, n = settle(differences, axis=1), differences.shape[1]
+    settled, n = round_ties(differences, axis=1), differences.shape[1]
     pvalues, effects = signed_rank_pvalues(differences)
     # places of median and limits among the sorted Walsh averages
     first, second = np.triu_indices(n)
@@ -206,7 +206,7 @@ def signed_rank_pvalues(differences: Floats) -> tuple[Floats, Floats]:
     is computed from the observed, possibly tied, ranks under random signs.
     """
     # ranks of the differences other than 0: the zeros have the first ranks of all
-    settled = settle(differences, axis=1)
+    settled = round_ties(differences, axis=1)
     n_zeros = np.sum(settled == 0, axis=1)
     ranks = stats.rankdata(np.abs(settled), axis=1) - n_zeros[:, None]
     ranks[settled == 0] = 0.0

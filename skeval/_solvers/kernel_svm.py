@@ -78,7 +78,7 @@ class KernelSVMBatch:
 
     @np.errstate(all="ignore")
     def __init__(self, near: np.ndarray, rows: np.ndarray) -> None:
-        K, self._unit = standardize(near)
+        K, self._unit = standardize_kernel(near)
         self._rows, self._splitting = rows, Splitting(K)
 
     @np.errstate(all="ignore")  # problems that diverge end as nan, not converged
@@ -159,7 +159,7 @@ class _Block:
 
     def _solve_sets(self, fraction: np.ndarray) -> tuple[SetSolution, np.ndarray]:
         """Return solutions from the sets of alpha / C (b, r), and beta (b, r), 0 if unsettled."""
-        K, unit = standardize(self.kernels.of(self.problems, self.rows)[..., self.rows])
+        K, unit = standardize_kernel(self.kernels.of(self.problems, self.rows)[..., self.rows])
         duals = Duals(GramSystem(K), self.signs, np.reshape(unit, (-1, 1)) * self.box)
         sets = ActiveSets(fraction <= 0, fraction >= 1, fraction, np.zeros(len(fraction)))
         solved = active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
@@ -191,7 +191,7 @@ class _Block:
         solution.converged[at] = True
 
 
-def standardize(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def standardize_kernel(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return centered Gram matrices over powers of 2, and these powers, eq. (8) of splitting."""
     K = K - K.mean(axis=-1, keepdims=True)
     K -= K.mean(axis=-2, keepdims=True)

@@ -169,7 +169,7 @@ class FeatureProblems:
         self, problems: np.ndarray, start: Start, solver: Callable[..., SetSolution], size: int
     ) -> None:
         """Solve in blocks, all from the same start of one row."""
-        for at in newton.divide(problems, size):
+        for at in newton.split_problems(problems, size):
             duals = Duals(self.system_of(at), self.signs[at], self.box[at])
             coef = np.repeat(start.coef, len(at), axis=0)
             begin = Start(coef, np.repeat(start.intercept, len(at)), start.mu)
@@ -213,7 +213,7 @@ def _solve_on_grams(
     if same_labels and len(left):
         mean = box[left].mean(axis=0)[None]
         guess = _solve_from_margins(Duals(system_of(left[:1]), signs[:1], mean))
-    for at in newton.divide(left, max(8, _GRAM_BLOCK // box.shape[1] ** 2)):
+    for at in newton.split_problems(left, max(8, _GRAM_BLOCK // box.shape[1] ** 2)):
         duals = Duals(system_of(at), signs[at], box[at])
         if guess is None:
             solved = _solve_from_margins(duals)

@@ -27,7 +27,7 @@ _STACK = 2**19
 _ROOM = 2.0
 
 
-class ClassScores(NamedTuple):
+class TestedScores(NamedTuple):
     """Scores of the tested samples in many fits.
 
     Attributes
@@ -87,7 +87,7 @@ class Columns:
         targets: np.ndarray,
         of_fit: np.ndarray,
         splits: Splits,
-    ) -> ClassScores:
+    ) -> TestedScores:
         """Return the scores of a classifier; fit `f` has the codes (n,) `targets[of_fit[f]]`."""
         n, p = self.values.shape
         size = self.n_classes * (2 * p + n) + splits.tested.shape[1] * (2 * p + 1)
@@ -100,7 +100,7 @@ class Columns:
             block = Splits(splits.weights[some], splits.tested[some])
             moments = SplitMoments(self, targets, of_fit[some], block)
             scores.append(rule(moments, self.values[block.tested]))
-        return ClassScores._make(map(np.concatenate, zip(*scores, strict=True)))
+        return TestedScores._make(map(np.concatenate, zip(*scores, strict=True)))
 
     def sum_by_class(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> np.ndarray:
         """Return class sums of ones, columns and squares, shape (F, n_classes, 2 p + 1)."""
@@ -208,7 +208,7 @@ def log_priors(priors: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
         return np.broadcast_to(np.log(priors), counts.shape)
 
 
-def squared_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+def weighted_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray) -> np.ndarray:
     """Return the squared distances (F, t, K) of samples (F, t, p) to means (F, K, p).
 
     Squared differences are weighted by `inverse`, shape (F, K, p) or (F, 1, p).
@@ -222,7 +222,7 @@ def squared_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray
     return distances
 
 
-def settle(values: np.ndarray, error: np.ndarray) -> np.ndarray:
+def are_settled(values: np.ndarray, error: np.ndarray) -> np.ndarray:
     """Return a mask (F,) of fits whose probabilities have negligible errors.
 
     `values` are the log-probabilities, and `error` bounds their errors.
@@ -248,7 +248,7 @@ class NaiveGaussians:
     priors: np.ndarray | None
     smoothing: float
 
-    def __call__(self, moments: SplitMoments, tested: np.ndarray) -> ClassScores:
+    def __call__(self, moments: SplitMoments, tested: np.ndarray) -> TestedScores:
         """Return log-probabilities of samples (F, t, p)."""
         # variances, smoothed by a fraction of the largest
         largest = np.max(moments.factor * moments.spread, axis=1, keepdims=True)
@@ -256,7 +256,7 @@ class NaiveGaussians:
         variances = moments.variances + added[:, None]  # eq. (3) of moments
         positive = (variances > 0).all(axis=(1, 2))
         variances = np.where(variances > 0, variances, 1.0)
-        apart = squared_distances(tested, moments.means, 1 / variances)
+        apart = weighted_distances(tested, moments.means, 1 / variances)
         # log-probabilities
         priors = log_priors(self.priors, moments.counts)
         constants = priors - 0.5 * np.log(variances).sum(axis=2)
@@ -265,8 +265,8 @@ class NaiveGaussians:
         off = moments.rounding / variances + moments.mean_rounding[:, None] / np.sqrt(variances)
         bound = (off.max(axis=2) + ERROR_OF_SUM * EPSILON)[:, None]  # (F, 1, K), eq. (4) of moments
         error = bound * (tested.shape[2] + apart + np.abs(np.maximum(constants, -1e300))[:, None])
-        solved = positive & moments.varies & settle(values, error)
-        return ClassScores(values, error, values, solved)
+        solved = positive & moments.varies & are_settled(values, error)
+        return TestedScores(values, error, values, solved)
 
 
 class Inverse(NamedTuple):
@@ -322,7 +322,7 @@ class LinearGaussians:
     divisor_offset: int
     centered: bool
 
-    def __call__(self, moments: SplitMoments, tested: np.ndarray) -> ClassScores:
+    def __call__(self, moments: SplitMoments, tested: np.ndarray) -> TestedScores:
         """Return log-probabilities of samples (F, t, p)."""
         counts, p = moments.counts, tested.shape[2]
         m = counts.sum(axis=1)
@@ -351,11 +351,11 @@ class LinearGaussians:
         error_bound = p * norm * rounding + np.sqrt(norm) * far
         error = np.broadcast_to((error_bound * (1 + largest))[:, None, None], values.shape)
         solved = np.isfinite(inverse.norm) & moments.varies & (error_bound < _MAX_NOISE)
-        solved &= settle(values, error)
+        solved &= are_settled(values, error)
         if self.tolerance:  # the estimator must discard no direction
             solved &= norm * (_ROOM * self.tolerance) ** 2 < 1
             solved &= self._keeps_all(means, inverse.matrices, np.exp(priors), m)
-        return ClassScores(values, error, scores, solved)
+        return TestedScores(values, error, scores, solved)
 
     def _keeps_all(
         self, means: np.ndarray, inverse: np.ndarray, priors: np.ndarray, m: np.ndarray

@@ -348,6 +348,6 @@ def uses_features(n_samples: int, n_features: int) -> bool:
     return 3 * n_features < 2 * n_samples
 
 
-def divide(problems: np.ndarray, size: int) -> Iterator[np.ndarray]:
+def split_problems(problems: np.ndarray, size: int) -> Iterator[np.ndarray]:
     """Yield the problems in blocks of equal size; the last may be smaller."""
     return (problems[i : i + size] for i in range(0, len(problems), size))

@@ -379,7 +379,7 @@ class CV2FeatureSelectionPipeline(
             self.preprocessor_: Any = preprocessor.fit(
                 X, y, **params_of_part(preprocessor, metadata)
             )
-            kept = cast("Selection", read_selection(self.preprocessor_, X.shape[1])).support
+            kept = cast("SelectedColumns", read_selection(self.preprocessor_, X.shape[1])).support
             self.support_: np.ndarray = chosen & kept
             self._columns = self.support_[kept]
         else:
@@ -621,7 +621,7 @@ def check_selector(selector: Any, n_features: int) -> None:
         raise ValueError(f"selector must select at most the {n_features} features of X, got k={k}.")
 
 
-def read_round(model: Any, X: Any, y: Any) -> Selection | None:
+def read_round(model: Any, X: Any, y: Any) -> SelectedColumns | None:
     """Return the columns that an inner round selected; None for extraction."""
     return read_selection(model.selector_, X.shape[1])
 
@@ -1077,7 +1077,7 @@ def jaccard(chosen: np.ndarray) -> tuple[float, float]:
 MEASURES = {"nogueira": nogueira, "kuncheva": nogueira, "jaccard": jaccard}
 
 
-class Selection(NamedTuple):
+class SelectedColumns(NamedTuple):
     """Columns that a fitted selector keeps, and their ranks, both of shape (n_features,)."""
 
     support: np.ndarray
@@ -1150,7 +1150,7 @@ def check_selects(selector: Any) -> None:
             )
 
 
-def read_selection(selector: Any, n_features: int) -> Selection | None:
+def read_selection(selector: Any, n_features: int) -> SelectedColumns | None:
     """Return the columns that a fitted selector keeps; None if it makes new features."""
     check_selects(selector)
     columns, ranks = np.arange(n_features), np.full(n_features, float(n_features))
@@ -1165,7 +1165,7 @@ def read_selection(selector: Any, n_features: int) -> Selection | None:
         columns = columns[support]
     mask = np.zeros(n_features, dtype=bool)
     mask[columns] = True
-    return Selection(mask, ranks)
+    return SelectedColumns(mask, ranks)
 
 
 def step_support(step: Any, n_features: int) -> np.ndarray | None:

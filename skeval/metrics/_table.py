@@ -475,7 +475,8 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
         flat = sample._replace(y_true=np.ones(n, dtype=bool), y_pred=exact)
         table = count_table(row, arguments, *flat[:2], sample.weight)
     elif row.function is sk.hamming_loss or average == "micro":
-        arguments = {**arguments, "average": "binary"} if "average" in arguments else arguments
+        if "average" in arguments:  # scorers by name pass pos_label=None, which has no meaning here
+            arguments = {**arguments, "average": "binary", "pos_label": 1}
         table = count_table(row, arguments, *flat[:2], weight)
     elif isinstance(row.from_table, Averaged) and average in ("macro", "weighted"):
         table = count_labels(row.from_table, arguments, sample, flat)
@@ -977,7 +978,7 @@ def matthews(predictions: BatchPredictions) -> np.ndarray:
     return np.where(both > 0, covariance / np.sqrt(np.maximum(both, 1.0)), 0.0)
 
 
-def kappa(predictions: BatchPredictions) -> np.ndarray:
+def kappa_of_fits(predictions: BatchPredictions) -> np.ndarray:
     """Return Cohen's kappa, nan if there is only one class."""
     by_chance = (predictions.members * (predictions.named / predictions.sizes)).sum(axis=0)
     wrong = predictions.sizes - predictions.hits.sum(axis=0)
@@ -1156,7 +1157,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.cohen_kappa_score, **CORRELATION, keywords=frozenset({"weights"}), from_table=use_kappa,
-        batch={"": kappa}, reported=(Reported("cohen_kappa", "Cohen kappa"),),
+        batch={"": kappa_of_fits}, reported=(Reported("cohen_kappa", "Cohen kappa"),),
     ),
     Metric(sk.jaccard_score, **F | {"interval": (OF_TABLE,)}, from_table=Averaged("jaccard")),
     Metric(_classification.sensitivity_score, side=True, **OF_RECALL),

@@ -311,7 +311,7 @@ def _find_quantile(spread: Spread, confidence_level: float) -> float:
     return intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
 
 
-class Fit(NamedTuple):
+class Logit(NamedTuple):
     """Logistic regression: coefficients and their model-based covariance.
 
     `squares` is the sum of squared score vectors. `model` and `squares` refer to the coefficients
@@ -363,7 +363,7 @@ class Fit(NamedTuple):
         ]
 
 
-def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Fit | None:
+def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Logit | None:
     """Return the logistic regression of the events on a design; None if it does not exist."""
     # maximum of the likelihood
     optimum = maximize(data.masses, design, start, free)
@@ -375,7 +375,7 @@ def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]
     if np.linalg.cond(information) > 1e12:
         return None
     model = np.asarray(np.linalg.inv(information), dtype=np.float64)
-    return Fit(beta, passed.likelihood, model, passed.squares[among], free, design, data.masses)
+    return Logit(beta, passed.likelihood, model, passed.squares[among], free, design, data.masses)
 
 
 SMALLEST = float(np.finfo(float).tiny)
@@ -395,7 +395,7 @@ def _find_in_the_large(data: Validated) -> Measure:
     return Measure(value, spread.error, "score", limits, spread.groups)
 
 
-def _limit_shift(fit: Fit, spread: Spread, larger: float, confidence_level: float) -> Limits:
+def _limit_shift(fit: Logit, spread: Spread, larger: float, confidence_level: float) -> Limits:
     """Return the shifts whose score statistic equals the quantile."""
     reach = _find_quantile(spread, confidence_level) * larger**0.5
     value, first = float(fit.coefficients[0]), reach * float(fit.model[0, 0]) ** 0.5
@@ -451,7 +451,7 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
     return measures
 
 
-def _profile(fit: Fit, at: int, larger: float, confidence_level: float) -> Limits:
+def _profile(fit: Logit, at: int, larger: float, confidence_level: float) -> Limits:
     """Return the limits where twice the loss of profile log-likelihood is z^2 r."""
     # start from the coefficients that the quadratic approximation gives
     bound = intervals.normal_quantile(confidence_level) ** 2 * larger

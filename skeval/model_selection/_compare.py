@@ -33,7 +33,7 @@ from skeval.metrics._scorers import range_of
 from skeval.model_selection._comparison import (
     Comparison,
     ComparisonExtra,
-    check_estimators,
+    check_compared,
     check_margin,
     check_method,
     choose_scoring,
@@ -244,7 +244,7 @@ def compare_classifiers(
     named = name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
     check_method(method, alternative, len(named))
-    check_estimators(named, method, groups)
+    check_compared(named, method, groups)
     inputs = validate_inputs(
         next(iter(named.values())),
         X,

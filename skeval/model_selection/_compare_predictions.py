@@ -41,9 +41,9 @@ from skeval.model_selection._metric_interval import (
     check_columns,
     find_metric,
     find_sample_values,
-    name_metric,
     naming_cause,
     read_probabilities,
+    repr_metric,
     score_within,
 )
 from skeval.model_selection._pair_tests import (
@@ -291,7 +291,7 @@ def compare_predictions(
         root=_checks.root_seed(random_state),
         n_jobs=n_jobs,
     )
-    source = read_predictions(source) if within is None else average_units(source, method, within)
+    source = read_compared(source) if within is None else average_units(source, method, within)
 
     # scores of the systems, and the tests of their differences
     values, arguments = evidence.read(source)
@@ -331,14 +331,14 @@ def average_units(source: ComparedPredictions, method: str, within: Any) -> Comp
     values, kept = score_within(metric, truth, named, source.weight, units)
     scoring = f"{source.scoring}, {kept.text}"
     scores = replace(source, truth=None, metric=None, vectors=[*values], weight=None)
-    return read_predictions(replace(scores, scoring=scoring))
+    return read_compared(replace(scores, scoring=scoring))
 
 
 def _mean_score(_: Any, scores: Any, sample_weight: Any = None) -> float:
     return float(np.average(scores, weights=sample_weight))
 
 
-def read_predictions(compared: ComparedPredictions) -> ComparedPredictions:
+def read_compared(compared: ComparedPredictions) -> ComparedPredictions:
     """Return validated arrays; n-gram counts in place of sentences for a metric of texts."""
     metric, truth, weight = compared.metric, compared.truth, compared.weight
     named = list(zip(compared.words, compared.vectors, strict=True))
@@ -360,7 +360,7 @@ def read_predictions(compared: ComparedPredictions) -> ComparedPredictions:
         if metric is not None:
             raise ValueError(
                 "metric must be None if y_true is None and predictions are scores of samples, got "
-                f"{name_metric(metric)}."
+                f"{repr_metric(metric)}."
             )
         vectors = [as_scores(*each, "if y_true is None") for each in named]
         _checks.check_same_length(**dict(zip(compared.words, vectors, strict=True)))

@@ -24,7 +24,7 @@ from skeval.model_selection._comparison import (
     name_listed,
     spread_rows,
 )
-from skeval.model_selection._pair_tests import TESTS, correct, corrected_t, list_tests
+from skeval.model_selection._pair_tests import TESTS, correct, corrected_t_test, list_tests
 from skeval.utils import _checks
 from skeval.utils._arrays import check_pairs, validate_params
 from skeval.utils._checks import Alternative, ComparisonTest, Missing, Over, RandomStateLike
@@ -271,9 +271,9 @@ def compare_scores(
     # the table of scores, and the test of all pairs of its columns
     if over == "splits":
         method = "corrected_t"
-        names, values, ratio = read_splits(scores, test_train_ratio)
+        names, values, ratio = read_all_splits(scores, test_train_ratio)
         check_method(method, alternative, len(names))
-        tests = corrected_t(values, ratio, alternative)
+        tests = corrected_t_test(values, ratio, alternative)
         extra = ComparisonExtra(split_scores=values, test_train_ratio=ratio)
     else:
         reason = "The test was chosen by the user."
@@ -306,7 +306,7 @@ def compare_scores(
     )
 
 
-def read_splits(
+def read_all_splits(
     scores: Any, test_train_ratio: float | None
 ) -> tuple[tuple[str, ...], np.ndarray, float]:
     """Return the names of the classifiers, their scores on splits, and the ratio of sizes."""

@@ -134,7 +134,7 @@ def name_distinct(argument: str, names: Iterable[Any]) -> list[str]:
     return list(named)
 
 
-def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) -> None:
+def check_compared(estimators: Mapping[str, Any], method: str, groups: Any) -> None:
     """Raise unless the method can compare the estimators, with `groups` if they are passed."""
     row = TESTS[method]
     for key, estimator in estimators.items():

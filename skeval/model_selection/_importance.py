@@ -142,7 +142,7 @@ def feature_importance(
     # each feature is a score: the drop of the score when it is shuffled
     seed = int(_checks.root_seed(random_state).generate_state(1)[0])
     scorer, options = read_scoring(estimator, scoring), (max_correlation, n_permutations, seed)
-    drops = list_drops(scorer, X, name_columns(estimator, X), *options)
+    drops = list_drops(scorer, X, read_column_names(estimator, X), *options)
     scores = score_interval(
         estimator,
         X,
@@ -199,7 +199,7 @@ class ScoreDrop:
         return float(self.scorer(model, X, y) - np.mean(shuffled))
 
 
-def name_columns(estimator: Any, X: Any) -> list[Any]:
+def read_column_names(estimator: Any, X: Any) -> list[Any]:
     """Return the names of the columns of X, or their positions; raise if there are none."""
     if count_dimensions(X) != 2 or get_tags(estimator).input_tags.pairwise:
         raise ValueError(

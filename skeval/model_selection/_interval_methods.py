@@ -468,12 +468,12 @@ def draw_given_folds(inputs: Inputs, cv: Any, root: SeedSequence, n_draws: int) 
     at_random = ordered or deals_at_random(splitter)
     inputs = inputs.with_options(
         method=inputs.method if draws_anew(splitter) else GIVEN_FOLDS,
-        counted=count_units(inputs, splits.tests, repeats, at_random),
+        counted=find_loss_units(inputs, splits.tests, repeats, at_random),
     )
     return RepeatedFolds(inputs, plan, first, ordered)
 
 
-def count_units(
+def find_loss_units(
     inputs: Inputs,
     tests: Sequence[np.ndarray],
     repeats: Sequence[Sequence[np.ndarray]] | None,

@@ -55,7 +55,7 @@ _METHODS = ("auto", "analytic", *_BOOTSTRAPS, *_FORMULAS)
 _BCA_UNITS = 1000  # with more, "auto" avoids BCa (a metric call per unit)
 
 
-class Options(TypedDict, total=False):
+class IntervalOptions(TypedDict, total=False):
     """Keyword arguments of `metric_interval` other than `by`, for its overloads."""
 
     confidence_level: float
@@ -75,11 +75,11 @@ Several = Sequence[Metric] | Mapping[str, Metric]
 
 @overload
 def metric_interval(
-    metric: Metric, y_true: Any, y_pred: Any, *, by: None = None, **options: Unpack[Options]
+    metric: Metric, y_true: Any, y_pred: Any, *, by: None = None, **options: Unpack[IntervalOptions]
 ) -> Estimate: ...
 @overload
 def metric_interval(
-    metric: Metric, y_true: Any, y_pred: Any, *, by: ArrayLike, **options: Unpack[Options]
+    metric: Metric, y_true: Any, y_pred: Any, *, by: ArrayLike, **options: Unpack[IntervalOptions]
 ) -> Results: ...
 @overload
 def metric_interval(
@@ -88,7 +88,7 @@ def metric_interval(
     y_pred: Any,
     *,
     by: ArrayLike | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[IntervalOptions],
 ) -> Results: ...
 @_checks.in_order(metric=_checks.is_no_table, y_true=None, y_pred=None)
 @validate_params(
@@ -308,7 +308,7 @@ def metric_interval(
 
     if isinstance(metric, str) or callable(metric):
         return measure(metric)
-    named = metric if isinstance(metric, Mapping) else {name_metric(one): one for one in metric}
+    named = metric if isinstance(metric, Mapping) else {repr_metric(one): one for one in metric}
     return Results({name: measure(one) for name, one in named.items()})
 
 
@@ -368,7 +368,7 @@ def _average_metric(
     shape = np.shape(make_column(data.y_pred))
     bounds = _table.range_of_metric(metric, max(2, *shape[1:]) if len(shape) == 2 else 2)
     level, method = settings.confidence_level, settings.method
-    return estimate_mean(name_metric(metric), values[0], kept, level, bounds, method)
+    return estimate_mean(repr_metric(metric), values[0], kept, level, bounds, method)
 
 
 def _estimate_metric(
@@ -384,7 +384,7 @@ def _estimate_metric(
     function, arguments = _table.unwrap(metric)
     if function is max_error or (function is error_norm and arguments.get("ord") == np.inf):
         raise ValueError(
-            f"metric={name_metric(metric)} has no interval, because the largest error on new "
+            f"metric={repr_metric(metric)} has no interval, because the largest error on new "
             "samples is unbounded by the errors that were seen; use mean_absolute_error, or "
             "median_absolute_error."
         )
@@ -427,7 +427,7 @@ def _estimate_metric(
     # probabilities have a column for each class
     columns = pred.shape[1] if pred.ndim == 2 else 1
     return Estimate(
-        name=name_metric(metric),
+        name=repr_metric(metric),
         value=value,
         standard_error=error,
         method=next(iter(limits)),
@@ -456,7 +456,7 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
     if method in forms:
         return {method: forms[method]} | forms
     raise ValueError(
-        f"method={method!r} does not fit {name_metric(metric)} on these data; its closed forms "
+        f"method={method!r} does not fit {repr_metric(metric)} on these data; its closed forms "
         f"are {list(forms)}, of which only 'score' and 'log' support groups or sample_weight, and "
         "none supports stratify; 'bca', 'percentile' and 'basic' fit any metric."
     )
@@ -597,7 +597,7 @@ def check_columns(
     whole = true.dtype.kind in "biu" and pred.dtype.kind in "biu" and true.ndim == pred.ndim == 1
     if _table.unwrap(metric)[0] in _table.EXPLAINED_VARIANCES and whole and set(pred) <= set(true):
         raise ValueError(
-            f"{name} must contain numbers for {name_metric(metric)}, got integers that are all in "
+            f"{name} must contain numbers for {repr_metric(metric)}, got integers that are all in "
             f"y_true, as classes are; accuracy_score compares classes, and {name}.astype(float) "
             "are numbers."
         )
@@ -650,7 +650,7 @@ def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
     return n
 
 
-def name_metric(metric: Metric) -> str:
+def repr_metric(metric: Metric) -> str:
     """Return the name of a metric, with the arguments that are fixed."""
     if isinstance(metric, str):
         return metric
@@ -730,7 +730,7 @@ def naming_cause(
             hint = f"; pass y_true == {positive!r}{also} if this is the positive class"
         kind = TypeError if isinstance(error, TypeError) else ValueError
         message = str(error).rstrip(".")
-        raise kind(f"{name_metric(metric)} of y_true and {name}: {message}{hint}.") from error
+        raise kind(f"{repr_metric(metric)} of y_true and {name}: {message}{hint}.") from error
 
 
 AGREEMENT = 1e-10

@@ -236,7 +236,7 @@ def differences_of(scores: Floats) -> list[Floats]:
     return differences
 
 
-def corrected_t(
+def corrected_t_test(
     scores: Floats, test_train_ratio: float, alternative: str = "two-sided"
 ) -> PairTests:
     """Apply the corrected resampled t-test of Nadeau and Bengio (2003) to scores of splits.
@@ -287,7 +287,7 @@ def mcnemar(
     if group is not None:
         return tests
     # without groups, the exact test or chi-squared
-    statistic, pvalue, form = paired.mcnemar(only_a, only_b, alternative)
+    statistic, pvalue, form = paired.mcnemar_pvalues(only_a, only_b, alternative)
     fields["form"] = form.tolist()
     return replace(tests, statistic=statistic, pvalue=pvalue, fields=fields)
 
@@ -326,7 +326,7 @@ def delong(values: Floats, spread: Spread, alternative: str = "two-sided") -> Pa
     )
 
 
-def bootstrap(values: Floats, resampled: Floats, alternative: str = "two-sided") -> PairTests:
+def bootstrap_pairs(values: Floats, resampled: Floats, alternative: str = "two-sided") -> PairTests:
     """Bootstrap the differences of scores, (n_names, n_resamples), on the same resamples.
 
     The interval is the percentile interval; P comes from the deviations of the replicates, and is
@@ -370,7 +370,7 @@ def permutation(
     P is the fraction of exchanges that are undefined or at least as extreme, and the interval
     comes from the bootstrap.
     """
-    tests, pvalues = bootstrap(values, resampled, alternative), []
+    tests, pvalues = bootstrap_pairs(values, resampled, alternative), []
     of_side = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
     for value, row in zip(tests.difference, exchanged, strict=True):
         extreme = paired.exceedances(float(of_side(value)), of_side(row)).sum()
@@ -435,7 +435,7 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
         # the variance v of a difference d corresponds to n (n v + d^2) discordant samples
         discordant = np.rint(n * (n * shared + differences**2))
         only_a = (discordant + np.rint(n * differences)) // 2
-        _, exact, form = paired.mcnemar(only_a, discordant - only_a, alternative)
+        _, exact, form = paired.mcnemar_pvalues(only_a, discordant - only_a, alternative)
         alone = np.where(form == "exact", np.maximum(alone, exact), alone)
     # with more than two systems, step down from the largest statistic
     pvalues, largest = alone, None
@@ -482,7 +482,7 @@ def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:
     means, errors, degrees = [], [], []
     for own in differences_of(scores):
         means.append(own.mean())
-        blocks, error, n_blocks = paired.time_blocks(own), np.nan, 0
+        blocks, error, n_blocks = paired.divide_time(own), np.nan, 0
         if blocks is not None:
             error = spread_between((own - own.mean()) / len(own), blocks).error
             n_blocks = int(blocks[-1]) + 1
@@ -636,11 +636,11 @@ TESTS = {
     "corrected_t": ComparisonMethod(
         "corrected resampled t",
         "splits",
-        corrected_t,
+        corrected_t_test,
         work="C. Nadeau, Y. Bengio (2003), https://doi.org/10.1023/A:1024068626366",
     ),
     "permutation": ComparisonMethod("paired permutation", "exchanges", permutation, RULES),
-    "bootstrap": ComparisonMethod("paired bootstrap", "resamples", bootstrap, RULES),
+    "bootstrap": ComparisonMethod("paired bootstrap", "resamples", bootstrap_pairs, RULES),
     "max_t": ComparisonMethod(
         "largest t of all pairs",
         "joint",

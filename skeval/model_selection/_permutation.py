@@ -19,10 +19,10 @@ from skeval._inference.intervals import Limits, exact_interval
 from skeval._inference.paired import (
     StoppingRule,
     autocorrelation,
+    divide_time,
     exceedances,
     stop_after,
     stop_when_decided,
-    time_blocks,
 )
 from skeval._resampling.inputs import FitOptions, Params, validate_inputs
 from skeval._resampling.plans import make_permutation_plan
@@ -457,7 +457,7 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Order
         series += own or [np.asarray(column, dtype=float)]
     # the series with the longest memory sets the length of the blocks
     longest = max(series, key=autocorrelation)
-    blocks = time_blocks(longest)
+    blocks = divide_time(longest)
     if blocks is None:
         raise ValueError(
             f"exchange={exchange!r} needs more samples: {n} samples whose neighbors are as similar "

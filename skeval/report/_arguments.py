@@ -258,7 +258,7 @@ class ParsedPredictions(NamedTuple):
         target = Target(y, classes, codes, positive=self.target.positive_code)
         response = None if self.response is None else self.response[rows]
         losses = self.losses()[rows]
-        return collect_predictions(target, groups, weight, self.predicted[rows], losses, response)
+        return join_predictions(target, groups, weight, self.predicted[rows], losses, response)
 
 
 def mirror(estimate: Estimate, answer: Estimate) -> Estimate:
@@ -272,7 +272,7 @@ def mirror(estimate: Estimate, answer: Estimate) -> Estimate:
     )
 
 
-def collect_predictions(
+def join_predictions(
     target: Target,
     groups: Any,
     weight: np.ndarray,
@@ -348,7 +348,7 @@ def is_wide(y_true: Any) -> bool:
     return len(shape) > 1 and shape[1] > 1
 
 
-def read_units(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | None, np.ndarray]:
+def read_groups(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | None, np.ndarray]:
     """Return the group of each sample, if there are groups, and its weight."""
     weight = _checks.check_weights("sample_weight", sample_weight, n)
     if not weight.all():
@@ -363,7 +363,7 @@ def read_predictions(
     _checks.check_same_length(y_true=y_true, predictions=predictions)
     # true values, and predictions as a column or as columns
     y = _hold_text(_checks.check_y("y_true", y_true))
-    values = read_column(predictions) if np.ndim(predictions) != 2 else None
+    values = read_entries(predictions) if np.ndim(predictions) != 2 else None
     if values is None:
         columns = _checks.check_data("predictions", predictions, dtype=np.float64)
         values = columns[:, 0] if columns.shape[1] == 1 else columns
@@ -389,7 +389,7 @@ def read_predictions(
     return _read_scores(y, values, kind, pos_label, threshold)
 
 
-def read_column(predictions: Any) -> np.ndarray:
+def read_entries(predictions: Any) -> np.ndarray:
     """Return one prediction per sample."""
     if isinstance(predictions, str | bytes):
         raise ValueError(f"predictions must have one entry for each sample, got {predictions!r}.")
@@ -680,7 +680,7 @@ class ParsedLabels(NamedTuple):
         target, codes = self.target, self.target.codes[rows]
         part = replace(target, y=codes, codes=codes, given=codes)
         taken = self.predicted[rows]
-        return collect_predictions(part, groups, weight, taken, self.losses[rows], None)
+        return join_predictions(part, groups, weight, taken, self.losses[rows], None)
 
     def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
         """Return the share of wrong labels, or the Brier score."""

@@ -282,7 +282,7 @@ def show_pairs(report: ComparisonReport) -> Section | None:
     return Section(heading, tables=[table])
 
 
-def show_subgroups(report: ComparisonReport) -> Section | None:
+def show_each_subgroup(report: ComparisonReport) -> Section | None:
     """Return the section of the main estimate of each system in each subgroup."""
     # one row for each subgroup and system
     by_system, first = report.subgroups, report.first
@@ -315,7 +315,7 @@ def list_verdicts(report: ComparisonReport) -> Section:
 class ComparisonReport(Report):
     """Reports of several systems, and the comparison of all pairs."""
 
-    SECTIONS = (show_side_by_side, show_pairs, show_subgroups, list_verdicts)
+    SECTIONS = (show_side_by_side, show_pairs, show_each_subgroup, list_verdicts)
     MAIN_TABLE = "estimators", "name"
 
     answer: Comparison | None = field(repr=False)

@@ -169,7 +169,7 @@ def evaluate_predictions(
         parsed = _arguments.read_predictions(
             y_true, predictions, kind, labels, pos_label, threshold
         )
-    groups, weight = _arguments.read_units(groups, sample_weight, len(parsed.target))
+    groups, weight = _arguments.read_groups(groups, sample_weight, len(parsed.target))
     with _checks.ignored_warnings(UndefinedMetricWarning):  # the report lists undefined metrics
         if several:
             results = _measure_labels(

@@ -100,7 +100,7 @@ def list_checks(
 # --- metrics, scores and groups of any predictions
 
 
-def warn_of_few_groups(predictions: Predictions) -> Iterator[Caution]:
+def note_few_groups(predictions: Predictions) -> Iterator[Caution]:
     """Warn about intervals from few groups."""
     n_groups = predictions.cases.n_groups
     if predictions.cases.kind is not UnitKind.GROUP:
@@ -207,7 +207,7 @@ def warn_of_predictions(
             "rows belong together, for example to one patient, the intervals are too short: pass "
             "groups=.",
         )
-    yield from warn_of_few_groups(predictions)
+    yield from note_few_groups(predictions)
     yield from _warn_of_scores(parsed, predictions, metrics)
     # true classes with probability 0
     if parsed.kind == "probabilities" and parsed.response is not None:
@@ -310,7 +310,7 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
 
 def warn_of_outputs(predictions: Predictions) -> Iterator[Caution]:
     """Warn about few groups, and about constant, rare and unused labels of several outputs."""
-    yield from warn_of_few_groups(predictions)
+    yield from note_few_groups(predictions)
     target, names = predictions.target, np.array(predictions.target.outputs)
     indicators = [classes.tolist() == [0, 1] for classes in target.output_classes]
     if not (indicators and all(indicators)):

@@ -136,7 +136,7 @@ RESPONSES = {"y_pred", "y_score", "y_proba"}
 def check_pairs(arguments: Mapping[str, Any]) -> None:
     """Raise if arguments share labels of an index in other places, or have masked values."""
     first: tuple[str, Any] | None = None
-    for name, values in name_columns(arguments):
+    for name, values in name_arrays(arguments):
         refuse_mask(name, values)
         # a sparse matrix is useful for several labels only
         if issparse(values) and (values.ndim < 2 or values.shape[1] == 1):
@@ -170,7 +170,7 @@ def check_column_names(classes: list[Any], name: str, frame: Any) -> None:
             )
 
 
-def name_columns(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def name_arrays(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield arrays with their names, those in dicts and lists one by one."""
     for name, values in arguments.items():
         if isinstance(values, Mapping):

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval._adapters.runner import BlockSolver, Runner, Solver
 from skeval._adapters.svc import SVCSolver
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import RESPONSES, FitOutput, Inputs, join_outputs, validate_inputs
+from skeval._resampling.inputs import FitOutput, Inputs, join_outputs, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
 from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import (
@@ -83,7 +83,10 @@ def compare_with_loop(model, X, y, monkeypatch):
     They are those of probabilities, and of decision values whose labels differ.
     """
     X, target, _ = validate_data(model, X, y)
-    plan, request = draw_plan(np.random.default_rng(0), N), FitRequest(RESPONSES)
+    plan, request = (
+        draw_plan(np.random.default_rng(0), N),
+        FitRequest(("predict", "decision_function", "predict_proba")),
+    )
     outputs = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -14,7 +14,6 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.preprocessing import StandardScaler
 
 from skeval.__main__ import main
-from skeval._commands.cluster import ALGORITHMS
 from skeval.report import evaluate_clusterer
 
 QUICK = ["--quick", "--k", "2:3", "--repeats", "2"]
@@ -78,7 +77,7 @@ def test_features_are_scaled_by_default(bundled, iris):
     assert str(report) in bundled[0]
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ["kmeans", "ward", "gmm"])
 def test_every_algorithm_finds_three_clear_clusters(algorithm, tmp_path, capsys):
     X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
     np.savez(tmp_path / "blobs.npz", X=X)

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet as pq
 
 from skeval.__main__ import main, make_parser
-from skeval._commands import BUNDLED, check_source
+from skeval._commands import check_source
 from skeval._commands._data import read_table
 
 N = 60
@@ -500,7 +500,7 @@ def test_whole_numbers_as_classes_are_noted_and_refusals_name_the_option(tmp_pat
 def test_bundled_names_and_files_are_sources(tmp_path):
     file = tmp_path / "table.csv"
     file.write_text("a,b\n1,2\n")
-    for source in (*BUNDLED, file, str(file)):
+    for source in ("breast_cancer", "iris", "wine", "digits", file, str(file)):
         check_source(source)
     with pytest.raises(FileNotFoundError, match="no bundled set of that name: breast_cancer"):
         check_source(tmp_path / "missing.csv")

@@ -9,6 +9,7 @@ import time
 import warnings
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -26,8 +27,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+import skeval
 from skeval._adapters import runner
-from skeval._resampling.jobs import PACKAGE, Tally, open_jobs
+from skeval._resampling.jobs import Tally, open_jobs
 from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,
@@ -339,7 +341,9 @@ def test_a_worker_that_dies_is_an_error(tmp_path):
 
 def test_warnings_of_the_package_are_attributed_to_its_caller():
     tally = Tally()
-    tally.add([(UserWarning, f"{n} steps", str(PACKAGE / "a.py"), 1) for n in (3, 4)])
+    tally.add(
+        [(UserWarning, f"{n} steps", str(Path(skeval.__file__).parent / "a.py"), 1) for n in (3, 4)]
+    )
     with pytest.warns(UserWarning, match="2 times in fits: 3 steps") as caught:
         tally.warn()
     assert caught[0].filename == __file__

@@ -4,6 +4,7 @@ import pickle
 
 import joblib
 import numpy as np
+from numpy.random import SeedSequence
 
 from skeval._resampling.plans import (
     Fit,
@@ -14,7 +15,6 @@ from skeval._resampling.plans import (
     subsamples,
 )
 from skeval._resampling.sampling_units import Target, units_of
-from skeval.utils._checks import root_seed
 
 RNG = np.random.default_rng(0)
 
@@ -88,8 +88,8 @@ def splits_of(plan):
 
 
 def test_nested_folds():
-    plan = repeated_folds(UNITS, 5, 2, root_seed(0), nested=True)
-    folds = deal_folds(UNITS, 5, 2, root_seed(0))
+    plan = repeated_folds(UNITS, 5, 2, SeedSequence(0), nested=True)
+    folds = deal_folds(UNITS, 5, 2, SeedSequence(0))
     sizes = np.array([np.bincount(fold, minlength=5) for fold in folds])
     assert np.ptp(sizes) == 1
     for fold in folds:  # classes are spread as evenly as they can be
@@ -112,7 +112,7 @@ def test_classes_are_balanced_in_random_halves():
 
 
 def test_the_first_repeats_are_those_of_a_smaller_plan():
-    few, many = (repeated_folds(UNITS, 4, repeats, root_seed(1)) for repeats in (2, 5))
+    few, many = (repeated_folds(UNITS, 4, repeats, SeedSequence(1)) for repeats in (2, 5))
     assert splits_of(few) == splits_of(many)[:8]
-    few, many = (subsamples(UNITS, 6, repeats, root_seed(1)) for repeats in (2, 5))
+    few, many = (subsamples(UNITS, 6, repeats, SeedSequence(1)) for repeats in (2, 5))
     assert splits_of(few) == splits_of(many)[:2]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.crossed import each_value
+from numpy.random import SeedSequence
 from scipy.sparse import csr_array
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
@@ -24,7 +25,6 @@ from skeval.cluster import (
 from skeval.cluster._choose import find_limits, resolve_parameter
 from skeval.cluster._references import resolve_reference
 from skeval.cluster._stability import AGREEMENTS, Draw, agree_both_ways, compare_halves
-from skeval.utils._checks import repetition_rng, root_seed
 
 KMEANS = KMeans(n_init=3)
 STRENGTH = partial(agree_both_ways, AGREEMENTS["prediction_strength"])
@@ -173,11 +173,11 @@ def test_reference_is_the_strength_of_its_draws():
     X = three()
     options = {"n_repeats": 4, "random_state": 3, "method": "prediction_strength"}
     choice = choose_n_clusters(KMEANS, X, n_clusters=[3, 4], **options)
-    root = root_seed(3).spawn(1)[0]
+    children = SeedSequence(3).spawn(1)[0].spawn(20)
     draws = resolve_reference(X, "uniform")[1]
     for row, k in enumerate([3, 4]):
         for repeat in range(4):
-            rng = repetition_rng(root, repeat)
+            rng = np.random.default_rng(children[repeat])
             clusterers = {k: KMEANS.__class__(k, n_init=3)}
             halves = X, draws, [STRENGTH], clusterers, Draw(rng, True)
             ((expected,),) = compare_halves(*halves)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.crossed import each_value
 from helpers.published_scores import GAP, LOG_W, RUSPINI, SCENARIOS, SE
+from numpy.random import SeedSequence
 from reference import gap as reference
 from scipy.sparse import csr_matrix
 from sklearn.cluster import AgglomerativeClustering, KMeans
@@ -11,7 +12,6 @@ from sklearn.datasets import make_blobs
 
 from skeval.cluster import StabilityDisplay, _choose, gap_statistic
 from skeval.cluster._references import resolve_reference
-from skeval.utils._checks import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering()
 KMEANS = KMeans(n_init=2)
@@ -30,8 +30,8 @@ def test_equals_the_definition(kind, metric, power):
         WARD, X, n_clusters=range(1, 5), reference=kind, metric=metric, n_references=5,
         random_state=3,
     )  # fmt: skip
-    root, draws = root_seed(3).spawn(1)[0], resolve_reference(X, kind)[1]
-    sets = [draws(repetition_rng(root, b)) for b in range(5)]
+    children, draws = SeedSequence(3).spawn(1)[0].spawn(20), resolve_reference(X, kind)[1]
+    sets = [draws(np.random.default_rng(children[b])) for b in range(5)]
     gaps, errors = [], []
     for row, k in enumerate(range(1, 5)):
         clusterer = AgglomerativeClustering(k)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.random import SeedSequence
 from reference import sequential as reference
 from scipy.sparse import csr_array
 from scipy.stats import binomtest
@@ -11,7 +12,6 @@ from sklearn.metrics import silhouette_score
 
 from skeval.cluster import _choose, choose_n_clusters
 from skeval.cluster._references import refer_to_clusters
-from skeval.utils._checks import repetition_rng, root_seed
 
 KMEANS, WARD = KMeans(n_init=2), AgglomerativeClustering()
 
@@ -53,8 +53,8 @@ def test_equals_the_definition():
         silhouette_score(X, WARD.set_params(n_clusters=k).fit_predict(X)) for k in candidates
     ]
     np.testing.assert_allclose(choice.values, silhouettes)
-    draw, root = refer_to_clusters(X, np.zeros(60)), root_seed(3).spawn(1)[0]
-    data = draw(repetition_rng(root, 5))
+    draw, children = refer_to_clusters(X, np.zeros(60)), SeedSequence(3).spawn(1)[0].spawn(20)
+    data = draw(np.random.default_rng(children[5]))
     again = [
         silhouette_score(data, WARD.set_params(n_clusters=k).fit_predict(data)) for k in candidates
     ]

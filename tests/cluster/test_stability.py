@@ -7,6 +7,7 @@ import pytest
 from helpers.crossed import each_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import SeedSequence
 from reference import stability as reference
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -17,7 +18,6 @@ from sklearn.preprocessing import StandardScaler
 
 from skeval.cluster import _stability as stability
 from skeval.cluster import predictive_power
-from skeval.utils._checks import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering(3)
 prediction_strength = partial(predictive_power, agreement="prediction_strength")
@@ -50,7 +50,7 @@ def test_equals_the_definition(agreement):
     X = blobs(31)
     result = predictive_power(WARD, X, n_repeats=3, agreement=agreement, random_state=5)
     for repeat, value in enumerate(result.replicates):
-        order = repetition_rng(root_seed(5), repeat).permutation(31)
+        order = np.random.default_rng(SeedSequence(5).spawn(repeat + 1)[repeat]).permutation(31)
         first, second = order[:16], order[16:]
         expected = reference.halving(WARD.fit_predict, X, first, second, REFERENCES[agreement])
         assert value == pytest.approx(expected, abs=1e-12)

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from numpy.random import SeedSequence
 from scipy.stats import binomtest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
@@ -11,7 +12,6 @@ from sklearn.datasets import make_blobs
 from skeval.cluster import structure_test
 from skeval.cluster._references import resolve_reference
 from skeval.metrics.cluster import davies_bouldin_index, silhouette_score
-from skeval.utils._checks import repetition_rng, root_seed
 
 WARD, KMEANS = AgglomerativeClustering(3), KMeans(3, n_init=1)
 
@@ -24,10 +24,10 @@ def blobs(seed=0, n=60):
 def test_equals_the_definition(kind):
     X = np.random.default_rng(0).normal(size=(40, 2))
     found = structure_test(WARD, X, reference=kind, n_references=9, random_state=3)
-    root, draws = root_seed(3).spawn(1)[0], resolve_reference(X, kind)[1]
+    children, draws = SeedSequence(3).spawn(1)[0].spawn(20), resolve_reference(X, kind)[1]
     null = []
     for b in range(9):
-        data = draws(repetition_rng(root, b))
+        data = draws(np.random.default_rng(children[b]))
         null.append(silhouette_score(data, WARD.fit_predict(data)))
     np.testing.assert_array_equal(found.null_distribution, null)
     assert found.statistic == silhouette_score(X, WARD.fit_predict(X))

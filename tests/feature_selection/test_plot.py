@@ -6,7 +6,6 @@ import pytest
 from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 
-from skeval._inference.estimate import Estimate
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
     SelectionBiasDisplay,
@@ -14,6 +13,7 @@ from skeval.feature_selection import (
     selection_stability,
 )
 from skeval.feature_selection._cv2 import BiasExtra
+from skeval.model_selection import Estimate
 
 pytest.importorskip("matplotlib")
 

@@ -29,8 +29,7 @@ from skeval.model_selection import (
     perturbation_interval,
     score_interval,
 )
-from skeval.report import evaluate_clusterer
-from skeval.report._evaluate import evaluate
+from skeval.report import evaluate, evaluate_clusterer
 
 __all__ = ["RUNS", "Logged", "Slow", "fits"]
 

@@ -14,8 +14,9 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.estimate import Curve, Estimate
 from skeval.cluster import NClustersChoice
+from skeval.metrics import Curve
+from skeval.model_selection import Estimate
 from skeval.report import Report
 
 # The estimates, by name and method, whose docstring says that they have no standard error.

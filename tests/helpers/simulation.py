@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import SeedSequence
 
 from skeval._adapters.runner import Runner
-from skeval._inference.errors import METHODS
 from skeval._resampling.inputs import validate_inputs
 from skeval.datasets import GaussianClasses
 from skeval.model_selection._bootstrap import estimate_bootstraps
-from skeval.utils._checks import root_seed
 
 
 @dataclass(frozen=True)
@@ -105,12 +104,13 @@ def simulate(
 ) -> Simulated:
     """Estimate the error of an estimator on many data sets."""
     errors, standard_errors, intervals, true_errors = [], [], [], []
-    for child in np.random.SeedSequence(seed).spawn(n_sets):
+    for child in SeedSequence(seed).spawn(n_sets):
         rng = np.random.default_rng(child)
         data = design.draw(rng)
         runner = Runner(validate_inputs(estimator, data.X, data.y, groups=groups))
-        estimates = estimate_bootstraps(runner, root_seed(rng), n_resamples=n_resamples, **options)
-        results = [estimates[method] for method in METHODS]
+        seed = SeedSequence(rng.integers(0, 2**32, size=4).tolist())
+        estimates = estimate_bootstraps(runner, seed, n_resamples=n_resamples, **options)
+        results = [estimates[method] for method in ("oob", ".632", ".632+")]
         errors.append([result.value for result in results])
         standard_errors.append([result.standard_error for result in results])
         spans = [result.confidence_interval() for result in results]

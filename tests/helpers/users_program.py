@@ -2,16 +2,20 @@
 
 from typing import assert_type
 
-from skeval._inference.estimate import Estimate, Results
+from skeval._inference.estimate import Results
 from skeval.feature_selection import selection_bias
 from skeval.metrics.cluster import silhouette_score
-from skeval.model_selection import bootstrap_error, holdout_error, score_interval
-from skeval.model_selection._compare import compare_classifiers
-from skeval.model_selection._error_interval import error_interval
-from skeval.model_selection._metric_interval import metric_interval
-from skeval.model_selection._permutation import permutation_test
-from skeval.report import Report
-from skeval.report._evaluate import evaluate
+from skeval.model_selection import (
+    Estimate,
+    bootstrap_error,
+    compare_classifiers,
+    error_interval,
+    holdout_error,
+    metric_interval,
+    permutation_test,
+    score_interval,
+)
+from skeval.report import Report, evaluate
 
 
 def check_types() -> None:

@@ -20,6 +20,10 @@ from skeval.metrics import (
     macro_fbeta_score,
     matrices_precision_recall_fscore,
     micro_fbeta_score,
+    npv_score,
+    ppv_score,
+    sensitivity_score,
+    specificity_score,
     weighted_fbeta_score,
 )
 
@@ -187,3 +191,10 @@ def test_sparse_indicators_count_like_dense_ones(weighted):
         assert_equal(
             metric(csr_matrix(true), csr_matrix(pred), **options), metric(true, pred, **options)
         )
+
+
+@pytest.mark.parametrize("score", [sensitivity_score, specificity_score, ppv_score, npv_score])
+def test_every_true_class_needs_its_prediction(score):
+    for n_true, n_predicted in [(4, 3), (3, 4), (4, 1)]:
+        with pytest.raises(ValueError, match="must have the same length"):
+            score([0, 1, 1, 0][:n_true], [0, 1, 0, 1][:n_predicted])

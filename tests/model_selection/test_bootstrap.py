@@ -271,3 +271,9 @@ def test_a_sample_that_is_never_out_of_bag_has_no_part_in_the_weighted_mean():
     expected = np.average(np.nanmean(losses[:, tested], axis=0), weights=w[tested])
     result = bootstrap_error(GaussianNB(), X, y, method="oob", indices=indices, sample_weight=w)
     assert result.value == pytest.approx(expected, rel=1e-12)
+
+
+def test_200_resamples_are_drawn_unless_another_number_is_asked_for():
+    X, y = np.random.default_rng(0).normal(size=(12, 1)), np.arange(12) % 2
+    found = bootstrap_error(GaussianNB(), X, y, groups=np.arange(12) // 2, random_state=0)
+    assert len(found.replicates) == found.extra.n_resamples == 200

@@ -16,7 +16,7 @@ from sklearn.metrics import f1_score, mean_absolute_error, median_absolute_error
 
 from skeval._inference.paired import Contrasts, step_down
 from skeval.model_selection import compare_predictions
-from skeval.report._evaluate_predictions import evaluate_predictions
+from skeval.report import evaluate_predictions
 
 N, K = 120, 4
 RNG = np.random.default_rng(0)
@@ -326,3 +326,13 @@ def test_every_backend_gives_the_same_numbers(backend, method):
     with parallel_config(backend=backend):
         found = compare(y, pair, n_resamples=50, n_jobs=2, **options).difference
     assert (found.pvalue, str(found.interval)) == (alone.pvalue, str(alone.interval))
+
+
+def test_the_result_names_what_was_compared():
+    two = {name: SYSTEMS[name] for name in ("s0", "s3")}
+    assert compare(Y, two).scoring == "accuracy"
+    assert compare(Y, two, metric=f1_score, n_resamples=19).scoring == "f1_score"
+    assert compare(None, two).scoring == "score"
+    # without a metric, it is the accuracy
+    plain, named = compare(Y, two), compare(Y, two, metric="accuracy")
+    assert plain.values.tolist() == named.values.tolist()

@@ -19,9 +19,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.multitest import multipletests
 
-from skeval._inference.paired import mcnemar
+from skeval._inference.paired import mcnemar_pvalues
 from skeval.model_selection import compare_classifiers, compare_predictions, compare_scores
-from skeval.model_selection._pair_tests import bootstrap, corrected_t
+from skeval.model_selection._pair_tests import bootstrap_pairs, corrected_t_test
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 THREE = {
@@ -136,17 +136,20 @@ def test_one_sided_pvalues(alternative):
     rng = np.random.default_rng(1)
     d = rng.normal(0.2, 1, 12)
     expected = stats.ttest_1samp(d, 0, alternative=alternative).pvalue
-    student = corrected_t(np.c_[d, np.zeros(12)], 0.0, alternative)
+    student = corrected_t_test(np.c_[d, np.zeros(12)], 0.0, alternative)
     assert_allclose(student.pvalue, expected)
-    exact = mcnemar(9, 4, alternative)[1]
+    exact = mcnemar_pvalues(9, 4, alternative)[1]
     assert_allclose(exact, stats.binomtest(9, 13, alternative=alternative).pvalue)
     # the chi-squared form is the normal approximation of the same, with its correction
-    many = mcnemar(60, 45, alternative)[1]
+    many = mcnemar_pvalues(60, 45, alternative)[1]
     assert_allclose(many, stats.binomtest(60, 105, alternative=alternative).pvalue, atol=2e-3)
     replicates = rng.normal(0.2, 1, 99)
     exceeding = (sign * (replicates - 0.2) >= sign * 0.2).sum()
     resampled = np.array([replicates, np.zeros(99)])
-    assert bootstrap(np.array([0.2, 0.0]), resampled, alternative).pvalue == (1 + exceeding) / 100
+    assert (
+        bootstrap_pairs(np.array([0.2, 0.0]), resampled, alternative).pvalue
+        == (1 + exceeding) / 100
+    )
     scores = [rng.normal(size=len(Y)) + shift * Y for shift in (1, 2)]
     one = compare_predictions(Y, scores, method="delong", alternative=alternative)
     assert_allclose(one.difference.pvalue, stats.norm.sf(sign * one.difference.statistic))

@@ -101,6 +101,29 @@ def test_of_proportions_is_wilson():
             assert_allclose([*found.interval], expected, atol=2e-6)
 
 
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+@pytest.mark.parametrize("name", ["f1", "precision", "recall", "jaccard"])
+def test_averages_of_labels_have_the_error_of_their_influence(name, average):
+    """By name or as a function; the influence of a sample is a derivative by its weight."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, (40, 3))
+    p = np.where(rng.random((40, 3)) < 0.3, 1 - y, y)
+    score = partial(getattr(sk, f"{name}_score"), average=average)
+    changes = [
+        score(y, p, sample_weight=1 + step) - score(y, p, sample_weight=1 - step)
+        for step in 1e-4 * np.eye(40)
+    ]
+    found = metric_interval(f"{name}_{average}", y, p)
+    assert found.value == score(y, p)
+    assert found.standard_error == pytest.approx(
+        np.sqrt(np.sum(np.square(changes)) * 40 / 39) / 2e-4, rel=1e-5
+    )
+    assert found.interval == metric_interval(score, y, p).interval
+    assert found.interval.method == "score"
+    flat = metric_interval(name, y.ravel(), p.ravel(), groups=np.repeat(np.arange(40), 3))
+    assert average != "micro" or found.interval == flat.interval
+
+
 @pytest.mark.parametrize("metric", [phi, partial(kappa, disagreement=1 - np.eye(3))])
 def test_gradients_equal_numerical_ones(metric):
     p = np.array([[20, 3, 1], [1, 9, 2], [1, 2, 8]]) / 47

@@ -523,3 +523,11 @@ def test_the_level_is_held_in_time(exchange):
         null = np.abs((y[orders] - y.mean()) @ x)
         rejected += 1 + np.sum(null >= abs((y - y.mean()) @ x)) <= 2
     assert binomtest(rejected, 100, 0.05).pvalue > 0.001
+
+
+def test_a_printed_test_says_how_many_resamples_it_had():
+    X, y = some_data()
+    shown = str(permutation_test(GaussianNB(), X, y, n_permutations=19, random_state=0))
+    assert [line.split() for line in shown.splitlines() if "resamples" in line] == [
+        ["resamples", "19"]
+    ]

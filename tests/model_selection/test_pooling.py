@@ -189,6 +189,21 @@ def test_few_sites_have_hartung_and_knapps_interval_of_log_odds():
     assert found.value == pytest.approx(expit(mean))
 
 
+def test_another_site_has_the_average_of_its_distributions():
+    """Over draws of the variance between sites: Q of equally large sites is chi-squared."""
+    errors = np.array([12, 25, 30, 18])
+    found = pool_rates(errors, np.full(4, 80))
+    y = np.log((errors + 0.5) / (80 - errors + 0.5))
+    v = 1 / (80 * errors.mean() / 80 * (1 - errors.mean() / 80))
+    chi2 = np.random.default_rng(0).chisquare(3, 200_000)
+    between = np.maximum(0, np.sum((y - y.mean()) ** 2) / chi2 - v)
+    law = stats.t(3, y.mean(), np.sqrt(between + (v + between) / 4))
+    for level in (0.8, 0.95):
+        low, high = found.confidence_interval(level, method="prediction")
+        assert law.cdf(logit(low)).mean() == pytest.approx((1 - level) / 2, abs=2e-3)
+        assert law.sf(logit(high)).mean() == pytest.approx((1 - level) / 2, abs=2e-3)
+
+
 def test_few_sites_that_agree_have_at_least_the_normal_interval():
     found = pool_rates([20, 20, 20], [100, 100, 100])
     y, error = np.log(20.5 / 80.5), np.sqrt(1 / (300 * 0.2 * 0.8))

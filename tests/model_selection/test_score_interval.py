@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from numpy.random import SeedSequence
 from numpy.testing import assert_allclose
 from reference.intervals import mean, variance
 from scipy.stats import t
@@ -36,7 +37,6 @@ from skeval.model_selection import (
     learning_curve_band,
     score_interval,
 )
-from skeval.utils._checks import root_seed
 
 ROWS = np.random.default_rng(0).choice(569, 80, replace=False)
 X, Y = (table[ROWS] for table in load_breast_cancer(return_X_y=True))
@@ -78,7 +78,7 @@ def test_corrected_t(scoring):
         test_size=0.2,
         random_state=2,
     )
-    areas = areas_of(splits_of(subsamples(cases(), 16, 8, root_seed(2))))
+    areas = areas_of(splits_of(subsamples(cases(), 16, 8, SeedSequence(2))))
     error = np.sqrt(variance(areas) * (1 / 8 + 16 / 64))
     assert_allclose(result.replicates, areas, rtol=1e-12)
     assert_allclose([result.value, result.standard_error], [mean(areas), error], rtol=1e-12)
@@ -149,7 +149,7 @@ def test_default_scores():
     assert result.name == "r2"
     assert result.interval.high <= 1
     splits = splits_of(
-        subsamples(units_of(validate_data(Ridge(), X_NUMBERS, NUMBERS)[1]), 6, 50, root_seed(0))
+        subsamples(units_of(validate_data(Ridge(), X_NUMBERS, NUMBERS)[1]), 6, 50, SeedSequence(0))
     )
     expected = [
         r2_score(NUMBERS[test], Ridge().fit(X_NUMBERS[a], NUMBERS[a]).predict(X_NUMBERS[test]))
@@ -165,7 +165,7 @@ def test_repeated_cross_validation_scores_all_samples_together():
     weighted = {"sample_weight": np.repeat([1.0, 3.0], 40)}
     told = score_interval(BAYES, X, Y, scoring=["f1"], **weighted, **options)["f1"]
     assert told.value != found["f1"].value
-    plan = repeated_folds(cases(), 4, 3, root_seed(5))
+    plan = repeated_folds(cases(), 4, 3, SeedSequence(5))
     tables, areas, pairs = np.zeros((3, 2, 2)), 0.0, 0
     for fit, (train, test) in enumerate(splits_of(plan)):
         model = GaussianNB().fit(X[train], Y[train])
@@ -190,7 +190,7 @@ def test_repeated_cross_validation_of_numbers():
     found = score_interval(Ridge(), X_NUMBERS, NUMBERS, scoring=scoring, **options)
     inputs = units_of(validate_data(Ridge(), X_NUMBERS, NUMBERS)[1])
     squares, percentages = [], []
-    for train, test in splits_of(repeated_folds(inputs, 4, 3, root_seed(5))):
+    for train, test in splits_of(repeated_folds(inputs, 4, 3, SeedSequence(5))):
         predicted = Ridge().fit(X_NUMBERS[train], NUMBERS[train]).predict(X_NUMBERS[test])
         squares += [*(NUMBERS[test] - predicted) ** 2]
         percentages += [*np.abs(1 - predicted / NUMBERS[test])]
@@ -211,7 +211,7 @@ def test_areas_of_several_classes_compare_samples_of_a_test_set():
     found = score_interval(BAYES, X3, y, scoring="roc_auc_ovr", **options)
     wins, pairs = np.zeros(3), np.zeros(3)
     inputs = units_of(validate_data(BAYES, X3, y)[1])
-    for train, test in splits_of(repeated_folds(inputs, 5, 3, root_seed(5))):
+    for train, test in splits_of(repeated_folds(inputs, 5, 3, SeedSequence(5))):
         scores = GaussianNB().fit(X3[train], y[train]).predict_proba(X3[test])
         for label in range(3):
             own, other = (scores[side, label] for side in (y[test] == label, y[test] != label))

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.coverage import consistent_with
+from numpy.random import SeedSequence
 from scipy.stats import beta, norm
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import confusion_matrix
@@ -13,7 +14,6 @@ import skeval
 from skeval import metrics
 from skeval.metrics import get_scorer
 from skeval.model_selection import metric_interval, threshold_measures
-from skeval.utils._checks import repetition_rng, root_seed
 
 NAMES = ("sensitivity", "specificity", "ppv", "npv")
 RULES = ["youden", {"sensitivity": 0.8}, {"specificity": 0.7}, {"cost_ratio": 3}]
@@ -52,8 +52,8 @@ def test_choice_and_optimism_are_those_of_a_loop(rule):
     cut = choose(rule, y, score)
     assert found["threshold"].value == cut
     gaps, cuts = [], []
-    for number in range(30):
-        drawn = repetition_rng(root_seed(1), number).integers(0, len(y), len(y))
+    for child in SeedSequence(1).spawn(30):
+        drawn = np.random.default_rng(child).integers(0, len(y), len(y))
         cuts.append(choose(rule, y[drawn], score[drawn]))
         shares = [find_shares(y[rows], score[rows] >= cuts[-1]) for rows in (drawn, slice(None))]
         gaps.append(shares[0] - shares[1])

@@ -30,7 +30,7 @@ from skeval.model_selection import (
     score_interval,
     tuning_bias,
 )
-from skeval.report._evaluate import evaluate
+from skeval.report import evaluate
 
 ESTIMATES = [resubstitution_error, cross_val_error, bootstrap_error]
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2

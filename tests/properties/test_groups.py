@@ -68,8 +68,7 @@ from skeval.model_selection import (
     threshold_measures,
     tuning_optimism,
 )
-from skeval.report import evaluate_predictions
-from skeval.report._evaluate import evaluate
+from skeval.report import evaluate, evaluate_predictions
 from skeval.svm import PerturbationResamplingSVC
 
 RNG = np.random.default_rng(0)

@@ -13,8 +13,9 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval._adapters.logistic import find_penalty
+from skeval.model_selection import BootstrapSplit
 from skeval.utils import _checks, _compat
-from skeval.utils._checks import check_y, repetition_rng, root_seed, small_seed
+from skeval.utils._checks import check_y, small_seed
 
 
 @pytest.mark.parametrize(
@@ -29,14 +30,12 @@ def test_labels_that_one_dtype_would_merge_are_refused(labels):
     "make", [lambda: 7, lambda: np.random.RandomState(7), lambda: np.random.default_rng(7)]
 )
 def test_same_random_state_same_streams(make):
-    first, second = root_seed(make()), root_seed(make())
-    assert repetition_rng(first, 3).random() == repetition_rng(second, 3).random()
-
-
-def test_repetition_is_the_spawned_child():
-    children = np.random.SeedSequence(5).spawn(4)
-    expected = [np.random.default_rng(child).random() for child in children]
-    assert [repetition_rng(root_seed(5), r).random() for r in range(4)] == expected
+    first, second = (
+        [train.tolist() for train, _ in BootstrapSplit(3, random_state=make()).split(np.eye(20))]
+        for _ in range(2)
+    )
+    assert first == second
+    assert first[0] != first[1] != first[2]
 
 
 def test_small_seed_of_an_int_is_the_int():

@@ -8,6 +8,7 @@ from helpers.batch_rules import BatchCentroid, BatchLDA, BatchNearestNeighbor, l
 from helpers.coverage import consistent_with
 from helpers.crossed import each_value
 from helpers.simulation import GaussianDesign, GroupedDesign, simulate
+from numpy.random import SeedSequence
 from numpy.testing import assert_allclose
 from scipy.special import expit
 from scipy.stats import binom, binomtest, norm
@@ -38,7 +39,6 @@ from skeval.model_selection import (
     perturbation_interval,
 )
 from skeval.model_selection._bootstrap import estimate_bootstraps
-from skeval.utils._checks import root_seed
 
 
 @pytest.mark.parametrize("n", [20, 50, 200])
@@ -132,7 +132,7 @@ register(WeightedLDA, lda_rule)
 def coverage(n, p, separation, n_sets, n_bootstraps, n_resamples, statistics=PERTURBED):
     """Return how often each interval, and the normal one, covers the error; and mean widths."""
     design, covered, widths = GaussianDesign(n, p, separation), {}, {}
-    for child in np.random.SeedSequence([n, p, int(10 * separation)]).spawn(n_sets):
+    for child in SeedSequence([n, p, int(10 * separation)]).spawn(n_sets):
         rng = np.random.default_rng(child)
         data = design.draw(rng)
         while np.bincount(data.y).min() < 10:
@@ -141,7 +141,7 @@ def coverage(n, p, separation, n_sets, n_bootstraps, n_resamples, statistics=PER
         X, y = data.X, data.y
         truth = design.true_error(data, WeightedLDA().fit(X, y))
         runner = Runner(validate_inputs(WeightedLDA(), X, y))
-        found = dict(estimate_bootstraps(runner, root_seed(seed), n_resamples=n_bootstraps))
+        found = dict(estimate_bootstraps(runner, SeedSequence(seed), n_resamples=n_bootstraps))
         for name in statistics:
             found[name] = perturbation_interval(
                 WeightedLDA(), X, y, n_resamples=n_resamples, statistic=name, random_state=seed
@@ -427,7 +427,7 @@ def coverage_of_methods(n, p, separation, n_sets, methods):
     """Return how often each interval covers the error, and its mean width."""
     design = GaussianDesign(n, p, separation)
     covered, widths = dict.fromkeys(methods, 0), dict.fromkeys(methods, 0.0)
-    for child in np.random.SeedSequence([n, p, int(10 * separation)]).spawn(n_sets):
+    for child in SeedSequence([n, p, int(10 * separation)]).spawn(n_sets):
         rng = np.random.default_rng(child)
         data = design.draw(rng)
         truth = design.true_error(data, BatchLDA().fit(data.X, data.y))

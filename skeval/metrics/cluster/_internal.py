@@ -47,7 +47,7 @@ from skeval.metrics.cluster._kernels.distance_pass import (
     slices,
 )
 from skeval.metrics.cluster._kernels.distances import (
-    MetricOfRows,
+    NamedMetric,
     Partition,
     Samples,
     Tiles,
@@ -308,7 +308,7 @@ def silhouette_samples(
     if metric_arguments and metric == "precomputed":
         raise ValueError(f'metric="precomputed" takes no arguments, got {list(metric_arguments)}.')
     if metric_arguments and isinstance(metric, str):
-        metric = MetricOfRows(metric, metric_arguments)
+        metric = NamedMetric(metric, metric_arguments)
     elif metric_arguments and callable(metric):
         metric = partial(metric, **metric_arguments)
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)

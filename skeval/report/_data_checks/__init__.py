@@ -28,7 +28,7 @@ from skeval.report._data_checks.table import (
     TableDescription,
     convert_rows,
     describe_table,
-    is_table,
+    is_dense_table,
     list_columns,
 )
 from skeval.report._data_checks.time_order import (
@@ -149,7 +149,7 @@ def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[Caution]
 def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.ndarray]:
     """Return the columns of a table by name; none if the samples are not rows."""
     X = convert_rows(X)
-    if not is_table(X):
+    if not is_dense_table(X):
         return {}
     names = feature_names or [f"x{position}" for position in range(X.shape[1])]
     return dict(zip(names, list_columns(X), strict=True))

@@ -201,7 +201,7 @@ def describe_table(
     keys: list[bytes] | None = None
     key_size = None
     columns, kinds = np.empty((n, 0)), np.empty(0, dtype=str)
-    if issparse(X) or is_table(X):
+    if issparse(X) or is_dense_table(X):
         n_kept = max(MIN_SAMPLED_ROWS, MAX_CELLS // X.shape[1])
         if n_kept < n:
             rows = np.sort(np.random.default_rng(0).choice(n, n_kept, replace=False))
@@ -246,7 +246,7 @@ def convert_rows(X: Any) -> Any:
     return np.array(X) if len({len(row) for row in X}) == 1 else X
 
 
-def is_table(X: Any) -> bool:
+def is_dense_table(X: Any) -> bool:
     """Whether the samples are rows of a dense table.
 
     A symmetric matrix contains the kernel or the distances of the samples.

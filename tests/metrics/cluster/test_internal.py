@@ -18,12 +18,12 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import calinski_harabasz_score, pairwise_distances
 
-from skeval._inference.estimate import Estimate
 from skeval.metrics import cluster as sk
 from skeval.metrics.cluster import _internal, _samples, dbcv_score, internal_indices
 from skeval.metrics.cluster._internal import ROWS, TABLES, allocate
 from skeval.metrics.cluster._kernels import distance_pass as passes
 from skeval.metrics.cluster._samples import make_partition
+from skeval.model_selection import Estimate
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(700, 6)) + 2.0 * rng.integers(0, 4, 700)[:, None]

@@ -311,4 +311,15 @@ def test_a_target_computed_from_features_is_grave(two_groups, compute, formula):
     if formula == "weighted sum":  # of rounded numbers, in any unit
         assert find(X, 1e-9 * y.round(2))[0].headline == warning.headline
     assert find(X, y * (1 + 1e-5 * np.random.default_rng(0).normal(size=50))) == []
-    assert [warning.code for warning in find(X[:15], y[:15])] == ["unchecked"]  # too few rows
+    # five columns need twenty rows
+    assert [warning.code for warning in find(X[:20], y[:20])] == ["target-formula", "unchecked"]
+    assert [warning.code for warning in find(X[:19], y[:19])] == ["unchecked"]
+
+
+@pytest.mark.parametrize("n_rare", [7, 8])
+def test_a_class_that_a_feature_decides_has_eight_rows(n_rare):
+    y = np.arange(60) < n_rare
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    X[:, 1] += 20 * y
+    codes = [warning.code for warning in warnings_of(X, y)]
+    assert ("telling-feature" in codes) == (n_rare == 8)

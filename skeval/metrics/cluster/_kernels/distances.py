@@ -231,7 +231,7 @@ Tiles = Callable[[slice], Strip]
 
 
 @dataclass(frozen=True, eq=False)
-class MetricOfRows:
+class NamedMetric:
     """Metric by name, with arguments."""
 
     name: str
@@ -259,7 +259,7 @@ class Tile:
 
 def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
     """Return a function that computes blocks of distances, with scales from `points` if needed."""
-    if isinstance(metric, MetricOfRows):
+    if isinstance(metric, NamedMetric):
         return metric
     if metric in EUCLIDEAN:
         return euclidean
