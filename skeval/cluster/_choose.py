@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
+from scipy.sparse import issparse
 from scipy.stats import sem, t
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
@@ -28,6 +29,7 @@ from skeval.cluster._references import (
     REFERENCE_WORDS,
     REFERENCES,
     Draws,
+    compare_shapes,
     list_cautions,
     refer_to_clusters,
     resolve_reference,
@@ -802,8 +804,9 @@ RULE = (
 class Step(NamedTuple):
     """Test of k clusters against a larger number.
 
-    `values` of shape (K,) are the silhouettes of the candidates, `draws` of shape (K, B) the values
-    of the reference, and `limits` of shape (K,) the smallest silhouettes that reject.
+    `values` of shape (K + 1,) are the silhouettes of the candidates and the comparison of shapes of
+    two clusters, `draws` of shape (K + 1, B) the values of the reference, and `limits` of shape
+    (K + 1,) the smallest values that reject.
     """
 
     candidates: np.ndarray
@@ -814,28 +817,31 @@ class Step(NamedTuple):
 
     @property
     def excess(self) -> np.ndarray:
-        """The (K,) excesses ``(value - reference) / (1 - reference)``."""
-        mean = self.draws.mean(axis=1)
-        return scale_differences(self.values - mean, 1 - mean)
+        """The (K,) excesses ``(value - reference) / (1 - reference)`` of silhouettes."""
+        mean = self.draws[:-1].mean(axis=1)
+        return scale_differences(self.values[:-1] - mean, 1 - mean)
 
 
 def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int) -> NClustersChoice:
     """Return the number of clusters of the last rejected test, or 1."""
     root, clusterers = trial.copy_root(), trial.with_n_clusters(candidates)
-    partitions, silhouettes = cluster_with_each(clusterers, trial.X, repetition_rng(root, 0))
+    partitions, values = cluster_with_each(clusterers, trial.X, repetition_rng(root, 0))
+    silhouettes = values[:-1]
     n_clusters, labels, steps = 1, np.zeros(trial.X.shape[0]), list[Step]()
     while np.any(left := candidates > n_clusters):
         # test the current number of clusters against all larger ones
         tried = {k: clusterers[k] for k in candidates[left].tolist()}
-        measure = partial(measure_silhouettes, refer_to_clusters(trial.X, labels), tried)
+        measure = partial(measure_partitions, refer_to_clusters(trial.X, labels), tried)
         level = LEVEL_MORE if steps else LEVEL
         draw = partial(_stability.run_draws, measure, **trial.options)
-        step = run_test(candidates[left], silhouettes[left], draw, root, n_references, level)
+        own = np.append(silhouettes[left], 0 if steps else values[-1])
+        step = run_test(candidates[left], own, draw, root, n_references, level)
         steps.append(step)
         if step.pvalue > level:
             break
         # against one cluster the excess favors too many: the reference is nearly bimodal too
-        n_clusters = int(step.candidates[np.argmax(step.excess if steps[1:] else step.values)])
+        best = np.argmax(step.excess if steps[1:] else step.values[:-1])
+        n_clusters = int(step.candidates[best])
         labels = partitions[n_clusters]
     # the first test is of one cluster, the last decided
     first, last = steps[0], steps[-1]
@@ -847,9 +853,9 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         values=silhouettes,
         standard_errors=np.full(len(candidates), np.nan),
         replicates=silhouettes[:, None],
-        reference_values=first.draws.mean(axis=1),
-        reference_replicates=first.draws,
-        limits=first.limits,
+        reference_values=first.draws[:-1].mean(axis=1),
+        reference_replicates=first.draws[:-1],
+        limits=first.limits[:-1],
         method=SEQUENTIAL,
         reference=trial.kind,
         threshold=trial.threshold,
@@ -885,15 +891,19 @@ def run_test(
     return step
 
 
-def measure_silhouettes(reference: Draws, clusterers: dict[int, Any], draw: Draw) -> np.ndarray:
-    """Return the silhouettes of the clusters in a draw of the reference."""
+def measure_partitions(reference: Draws, clusterers: dict[int, Any], draw: Draw) -> np.ndarray:
+    """Return the values of the clusters in a draw of the reference."""
     return cluster_with_each(clusterers, reference(draw.rng), draw.rng)[1]
 
 
 def cluster_with_each(
     clusterers: dict[int, Any], X: Any, rng: Generator
 ) -> tuple[dict[int, np.ndarray], np.ndarray]:
-    """Return the labels of each clusterer, and the (K,) silhouettes."""
+    """Return the labels of each clusterer, and the (K + 1,) values.
+
+    The values are the mean silhouettes, and the comparison of shapes of two clusters along the line
+    through their centers, 0 without them.
+    """
     partitions = {
         k: _stability.fit_labels(clusterer, X)
         for k, clusterer in _stability.seed_alike(clusterers, rng).items()
@@ -901,8 +911,21 @@ def cluster_with_each(
     n = X.shape[0]
     rows = np.arange(n) if n <= MAX_ROWS else np.sort(rng.choice(n, MAX_ROWS, replace=False))
     data = X if n <= MAX_ROWS else safe_indexing(X, rows)
-    silhouettes = [measure_silhouette(data, own[rows], k) for k, own in partitions.items()]
-    return partitions, np.array(silhouettes)
+    values = [measure_silhouette(data, own[rows], k) for k, own in partitions.items()]
+    shapes = 0.0
+    if 2 in partitions and not issparse(data):
+        shapes = compare_two(np.asarray(data, dtype=np.float64), partitions[2][rows])
+    return partitions, np.array([*values, shapes])
+
+
+def compare_two(points: np.ndarray, labels: np.ndarray) -> float:
+    """Compare shapes of two clusters along the line through their centers; 0 for other numbers."""
+    names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
+    if len(names) != 2 or sizes.min() < SMALLEST:
+        return 0.0
+    first, second = (points[labels == name].mean(axis=0) for name in names)
+    kept = labels != NOISE
+    return compare_shapes(points[kept] @ (second - first), labels[kept])
 
 
 def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int) -> float:
