@@ -40,7 +40,7 @@ SHAPES = np.array(
     [[0, 0, 0, 0], [0, 0.5, 0, 0.5], [0, -0.5, 0, -0.5], [-0.5, 0, 0.5, 0], [0.5, 0, -0.5, 0]]
 )
 SHAPE_BOUNDS = [(-8, 8), (-3, 3), (-3, 3), (-1.5, 1.5)]
-SIMPLEX = {"maxfev": 400, "xatol": 1e-2, "fatol": 1e-4}
+SEARCH = {"maxiter": 60, "ftol": 1e-6}
 """Location, log scale, skewness and log tail weight of trial shapes; their bounds and search."""
 
 MIN_DISTINCT, N_ITERATIONS = 0.9, 30
@@ -278,20 +278,24 @@ def fit_shape(values: np.ndarray) -> tuple[float, Callable[[np.ndarray], np.ndar
     scale = half if half > 0 else values.std()
     standardized = (values - center) / scale
 
-    def loss(parameters: np.ndarray) -> float:
-        """Return the mean negative log-likelihood, from the density of Z."""
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the mean negative log-likelihood and its gradient."""
         location, log_scale, skewness, log_tail = parameters
-        place = (standardized - location) / np.exp(log_scale)
-        shifted = np.exp(log_tail) * np.arcsinh(place) - skewness
-        with np.errstate(over="ignore"):
-            z = np.sinh(shifted)
-            log_density = norm.logpdf(z) + log_tail + np.log(np.cosh(shifted))
-        value = -np.mean(log_density - np.log1p(place**2) / 2 - log_scale)
-        return value if np.isfinite(value) else np.inf
+        place = (standardized - location) * np.exp(-log_scale)
+        bent = np.exp(log_tail) * np.arcsinh(place)
+        # the density of Z, and the logarithm of its derivative by the place
+        z, squared = np.sinh(bent - skewness), 1 + place**2
+        slope = np.sqrt(1 + z**2)
+        log_density = np.log(slope) - (z**2 + np.log(2 * np.pi * squared)) / 2
+        # derivatives by the bent place, and by the place
+        by_bent = z / slope - z * slope
+        by_place = by_bent * np.exp(log_tail) / np.sqrt(squared) - place / squared
+        parts = [-by_place * np.exp(-log_scale), -by_place * place - 1, -by_bent, by_bent * bent + 1]
+        return log_scale - log_tail - log_density.mean(), -np.mean(parts, axis=1)
 
     # the best of five shapes, improved within bounds that exclude a peak on a single value
-    start = min(SHAPES, key=loss)
-    best = minimize(loss, start, method="Nelder-Mead", bounds=SHAPE_BOUNDS, options=SIMPLEX)
+    start = min(SHAPES, key=lambda shape: loss(shape)[0])
+    best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=SHAPE_BOUNDS, options=SEARCH)
     location, log_scale, skewness, log_tail = best.x
 
     def quantile(probabilities: np.ndarray) -> np.ndarray:
@@ -327,9 +331,10 @@ def compare_shapes(values: np.ndarray, labels: np.ndarray) -> float:
         weight = share.sum(axis=1, keepdims=True)
         mean = share @ values[:, None] / weight
         spread = np.sqrt(np.sum(share * (values - mean) ** 2) / len(values))
-        log_density = norm.logpdf(values, mean, spread) + np.log(weight / len(values))
+        log_density = np.log(weight / spread / len(values)) - ((values - mean) / spread) ** 2 / 2
         share = softmax(log_density, axis=0)
-    return float(logsumexp(log_density, axis=0).sum() - fit_shape(values)[0])
+    normal = logsumexp(log_density, axis=0).sum() - len(values) * np.log(2 * np.pi) / 2
+    return float(normal - fit_shape(values)[0])
 
 
 def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
