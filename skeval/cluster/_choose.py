@@ -795,6 +795,13 @@ BLOCK = 13
 MAX_ROWS = 2000
 """Number of samples above which the silhouette is computed on a random sample of them."""
 
+HANDICAP = 3.0
+"""Standard deviations that a silhouette is behind the comparison of shapes; see `make_step`.
+
+Without it the many silhouettes cost power against a small cluster, and shared heavy tails of many
+columns, which the reference has only approximately, count as clusters.
+"""
+
 RULE = (
     f"largest silhouette if P <= {LEVEL}, else 1; while more clusters have P <= {LEVEL_MORE}, "
     "largest share of the way from the reference to 1"
@@ -940,29 +947,31 @@ def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int) -> float:
 
 
 def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, level: float) -> Step:
-    """Test by the largest standardized silhouette of all candidates.
+    """Test by the largest standardized value of all candidates.
 
-    The data are standardized by the mean and standard deviation of the draws, and each draw by the
-    moments of the other draws.
+    The data and each draw are standardized by the mean and standard deviation of all others, so
+    that a single row is tested by its ranks.
     """
-    # mean and deviations of the reference, (K,) and (K, B)
-    n = draws.shape[1]
-    mean, deviations = draws.mean(axis=1), draws - draws.mean(axis=1, keepdims=True)
-    variance = draws.var(axis=1, ddof=1)
-    # mean and variance without the draw b, from the deviation of b
-    others = np.maximum(((n - 1) * variance[:, None] - deviations**2 * n / (n - 1)) / (n - 2), 0.0)
-    # largest standardized silhouette of each draw, and of the data
-    null = scale_differences(deviations * n / (n - 1), np.sqrt(others)).max(axis=0)
-    spread = np.sqrt(variance)
-    largest = scale_differences(values - mean, spread).max()
-    # smallest silhouettes that would reject
-    critical = np.sort(null)[::-1][max(int(level * (n + 1)), 1) - 1]
+    # moments of each row without the value itself, from its deviation
+    table = np.column_stack([values, draws])
+    n, mean = table.shape[1], table.mean(axis=1, keepdims=True)
+    deviations, variance = table - mean, table.var(axis=1, ddof=1, keepdims=True)
+    others = ((n - 1) * variance - deviations**2 * n / (n - 1)) / (n - 2)
+    scores = scale_differences(deviations * n / (n - 1), np.sqrt(np.maximum(others, 0)))
+    # where shapes can be compared, a silhouette must be much larger than in the reference
+    handicap = np.full(len(values), HANDICAP if np.ptp(table[-1]) > ROUNDING else 0.0)
+    handicap[-1] = 0
+    largest = (scores - handicap[:, None]).max(axis=0)
+    # smallest values that would reject
+    critical = np.sort(largest[1:])[::-1][max(int(level * n), 1) - 1] + handicap
+    spread = draws.std(axis=1, ddof=1)
     return Step(
         candidates,
         values,
         draws,
-        mean + np.multiply(critical, spread, out=np.zeros(len(spread)), where=spread > 0),
-        float((1 + np.sum(null >= largest)) / (1 + n)),
+        draws.mean(axis=1)
+        + np.multiply(critical, spread, out=np.zeros(len(spread)), where=spread > 0),
+        float(np.mean(largest >= largest[0])),
     )
 
 

@@ -290,7 +290,12 @@ def fit_shape(values: np.ndarray) -> tuple[float, Callable[[np.ndarray], np.ndar
         # derivatives by the bent place, and by the place
         by_bent = z / slope - z * slope
         by_place = by_bent * np.exp(log_tail) / np.sqrt(squared) - place / squared
-        parts = [-by_place * np.exp(-log_scale), -by_place * place - 1, -by_bent, by_bent * bent + 1]
+        parts = [
+            -by_place * np.exp(-log_scale),
+            -by_place * place - 1,
+            -by_bent,
+            by_bent * bent + 1,
+        ]
         return log_scale - log_tail - log_density.mean(), -np.mean(parts, axis=1)
 
     # the best of five shapes, improved within bounds that exclude a peak on a single value
