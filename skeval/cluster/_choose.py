@@ -320,14 +320,20 @@ def choose_n_clusters(
     r"""Choose the number of clusters, possibly one.
 
     The default method tests the number of clusters step by step, as forward selection tests
-    variables. The first hypothesis is a single cluster: the data follow a unimodal distribution,
-    possibly skewed, heavy-tailed or correlated. With the mean silhouette :math:`s_k` of the
-    clustering with k clusters, and its mean :math:`r_k` and standard deviation :math:`d_k` in
-    simulated data of this kind, the test statistic is :math:`\max_k (s_k - r_k) / d_k`. If it is
-    significant at 5 %, the k with the largest silhouette becomes the next hypothesis: each of these
-    k clusters is unimodal. It is tested against more clusters in the same way, and after a
-    rejection replaced by the k with the largest relative excess :math:`(s_k - r_k) / (1 - r_k)`.
-    The choice is the k of the first test that does not reject.
+    variables. The first hypothesis is a single cluster, that is, the data follow a unimodal
+    distribution, possibly skewed, heavy-tailed or correlated. Along the line through the centers of
+    two clusters, :math:`\ell` is the log-likelihood of two normal populations minus that of one
+    unimodal population. With the mean silhouette :math:`s_k` of the clustering with k clusters, the
+    test statistic is
+
+    .. math:: \max\left(z(\ell), \max_k z(s_k) - 3\right) ,
+
+    where z standardizes by the mean and the standard deviation in simulated data of this kind. If
+    it is significant at 5 %, the k with the largest silhouette becomes the next hypothesis: each of
+    these k clusters is unimodal. It is tested against more clusters with :math:`\max_k z(s_k)`,
+    and after a rejection replaced by the k with the largest relative excess
+    :math:`(s_k - r_k) / (1 - r_k)` over the mean :math:`r_k` of the simulated data. The choice is
+    the k of the first test that does not reject.
 
     The other methods measure the stability of halves or the dispersion, and compare each candidate
     on the same random halves of the data with halves of simulated data without structure. With the
@@ -412,13 +418,19 @@ def choose_n_clusters(
 
     Notes
     -----
-    The unimodal reference has unimodal columns: their distribution functions are convex up to a
-    mode and concave above, and near the empirical ones in Kolmogorov's distance. A t copula joins
-    them, with the rank correlations of the data and with degrees of freedom for which extreme
-    values coincide as often as in the data. Values on a lattice, such as counts, remain on it, and
-    the latent correlations are those that reproduce the correlations of tied values. Extreme values
-    that many columns share are reproduced only approximately, so the silhouette counts 0 if a
-    cluster has fewer than 3 samples.
+    The test finds a cluster of a sixth of the samples five standard deviations from a larger one,
+    with 60 samples in all. It does not find elongated clusters side by side that K-means cuts
+    across, and with columns on a lattice or sparse X it uses silhouettes alone, which may miss a
+    small cluster.
+
+    The unimodal reference has smooth unimodal columns, which are sinh-arcsinh distributions [3]_ or
+    beta distributions. Values on a lattice, such as counts, remain on it. Their distribution
+    functions are convex up to a mode and concave above, and near the empirical ones in Kolmogorov's
+    distance. A t copula joins the columns, with the rank correlations of the data and with degrees
+    of freedom for which extreme values coincide as often as in the data. The latent correlations
+    are those that reproduce the correlations of tied values. Extreme values that many columns share
+    are reproduced only approximately, so the silhouette of the data counts 0 if a cluster has fewer
+    than 3 samples.
 
     The reference does not cover columns that follow from others (indicator columns of a category,
     shares that add up to 1), curved clouds (a circle, a sphere, a banana, a funnel) and uniform
@@ -427,7 +439,8 @@ def choose_n_clusters(
     dip of the density between neighboring centers. Classes that differ in yes / no items may be
     missed, because one strong factor explains such items as well.
 
-    For more than 2,000 samples the silhouettes are those of a random sample of 2,000. The P-values
+    For more than 2,000 samples the silhouettes are those of a random sample of 2,000, or of 1,500
+    of each half if a half has more. The P-values
     are Monte-Carlo P-values; `n_references` sets their resolution. The guide has a table of how
     often each method is right, see :doc:`/user_guide/clustering`.
 
@@ -451,6 +464,8 @@ def choose_n_clusters(
     .. [2] Tibshirani, R., Walther, G. and Hastie, T. (2001). Estimating the number of clusters in a
        data set via the gap statistic. Journal of the Royal Statistical Society B 63, 411-423.
        https://doi.org/10.1111/1467-9868.00293
+    .. [3] Jones, M. C. and Pewsey, A. (2009). Sinh-arcsinh distributions. Biometrika 96, 761-780.
+       https://doi.org/10.1093/biomet/asp053
 
     Examples
     --------
@@ -900,11 +915,11 @@ def run_test(
 
 def measure_partitions(reference: Draws, clusterers: dict[int, Any], draw: Draw) -> np.ndarray:
     """Return the values of the clusters in a draw of the reference."""
-    return cluster_with_each(clusterers, reference(draw.rng), draw.rng)[1]
+    return cluster_with_each(clusterers, reference(draw.rng), draw.rng, smallest=1)[1]
 
 
 def cluster_with_each(
-    clusterers: dict[int, Any], X: Any, rng: Generator
+    clusterers: dict[int, Any], X: Any, rng: Generator, smallest: int = SMALLEST
 ) -> tuple[dict[int, np.ndarray], np.ndarray]:
     """Return the labels of each clusterer, and the (K + 1,) values.
 
@@ -918,7 +933,7 @@ def cluster_with_each(
     n = X.shape[0]
     rows = np.arange(n) if n <= MAX_ROWS else np.sort(rng.choice(n, MAX_ROWS, replace=False))
     data = X if n <= MAX_ROWS else safe_indexing(X, rows)
-    values = [measure_silhouette(data, own[rows], k) for k, own in partitions.items()]
+    values = [measure_silhouette(data, own[rows], k, smallest) for k, own in partitions.items()]
     shapes = 0.0
     if 2 in partitions and not issparse(data):
         shapes = compare_two(np.asarray(data, dtype=np.float64), partitions[2][rows])
@@ -935,13 +950,14 @@ def compare_two(points: np.ndarray, labels: np.ndarray) -> float:
     return compare_shapes(points[kept] @ (second - first), labels[kept])
 
 
-def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int) -> float:
-    """Return the mean silhouette; 0 unless all requested clusters have 3 samples or more.
+def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int, smallest: int) -> float:
+    """Return the mean silhouette; 0 unless all requested clusters have `smallest` samples or more.
 
-    A few extreme samples that heavy tails of one population produce are not a cluster.
+    A few extreme samples that heavy tails of one population produce are not a cluster of the data.
+    In a draw they count, so that such a population has silhouettes as large.
     """
     sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
-    if len(sizes) < n_clusters or sizes.min() < SMALLEST:
+    if len(sizes) < n_clusters or sizes.min() < smallest:
         return 0.0
     return float(silhouette_score(X, labels, noise="singletons"))
 
@@ -1026,7 +1042,8 @@ def structure_test(
     .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + B} .
 
     The P-value lies in [1/(B+1), 1]. It is small if the data have more structure than a unimodal
-    distribution with the same rank correlations.
+    distribution with the same rank correlations. The mean silhouette may miss a cluster that is
+    small beside another, which `choose_n_clusters` finds by the shape of the distribution.
 
     Parameters
     ----------
@@ -1039,7 +1056,7 @@ def structure_test(
     greater_is_better : bool, default=True
         Whether larger values of the index are better.
     reference : {"auto", "unimodal", "uniform", "box", "permuted"}, default="auto"
-        Reference data without structure: points from the closest unimodal distribution
+        Reference data without structure: points from a unimodal distribution fitted to the data
         ("unimodal", see `choose_n_clusters`), uniform in the bounding box of the data along the
         principal axes ("uniform") or along the features ("box"), or the data with each column
         permuted separately ("permuted"). "auto" is "unimodal", or "permuted" for sparse X.

@@ -44,6 +44,9 @@ SMALLEST = 3
 """Minimum size of a cluster in a half: one sample has no pair, and the single pair of two
 samples may be together by chance."""
 
+MAX_ROWS_OF_HALF = 1500
+"""Number of samples of a half above which its silhouette is that of a random sample of them."""
+
 Seed = int | RandomState | Generator | None
 Measure = Callable[["Halves", list[np.ndarray]], float]
 """Measure of agreement: a function of two halves and their labels."""
@@ -400,9 +403,12 @@ def agree_both_ways(agreement: Agreement, halves: Halves, labels: list[np.ndarra
 
 def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
     """Return the mean silhouette of both halves; it is 0 for noise and a single cluster."""
+    # the first rows of a half are a random sample of it
+    rows = np.arange(min(MAX_ROWS_OF_HALF, *map(len, labels)))
+    labels = [own[rows] for own in labels]
     if any(len(np.unique(own)) < 2 for own in labels):
         return 0.0
-    pairs = zip(halves.parts, labels, strict=True)
+    pairs = zip([safe_indexing(X, rows) for X in halves.parts], labels, strict=True)
     return float(np.mean([silhouette_score(X, own, noise="singletons") for X, own in pairs]))
 
 

@@ -176,8 +176,9 @@ def test_a_test_without_evidence_stops_early():
 
 def test_missing_clusters_are_no_evidence():
     X, labels = three(), np.arange(60) % 2
-    assert _choose.measure_silhouette(X, labels, 3) == 0
-    assert _choose.measure_silhouette(X, np.full(60, -1), 2) == 0
-    assert _choose.measure_silhouette(X, np.arange(60), 2) == 0
-    assert _choose.measure_silhouette(X, np.arange(60) < 2, 2) == 0
+    assert _choose.measure_silhouette(X, labels, 3, 3) == 0
+    assert _choose.measure_silhouette(X, np.full(60, -1), 2, 3) == 0
+    assert _choose.measure_silhouette(X, np.arange(60), 2, 3) == 0
+    assert _choose.measure_silhouette(X, np.arange(60) < 2, 2, 3) == 0
+    assert _choose.measure_silhouette(X, np.arange(60) < 2, 2, 1) != 0  # in a draw
     assert DBSCAN(eps=3).fit_predict(X).max() == 2
