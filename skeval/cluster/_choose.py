@@ -88,7 +88,7 @@ class Trial(NamedTuple):
         return {k: copy.set_params(**{self.parameter: k}) for k, copy in copies.items()}
 
 
-def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> np.ndarray:
+def check_candidates(n_clusters: Iterable[int], smallest: int, method: str = "") -> np.ndarray:
     """Return the validated, distinct candidates in ascending order."""
     if not isinstance(n_clusters, Iterable):
         raise TypeError(f"n_clusters must be an iterable of integers, got {n_clusters!r}.")
@@ -99,9 +99,8 @@ def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> n
     ]
     if wrong or not candidates:
         got = f"{wrong[0]!r}" if wrong else "no candidate"
-        raise ValueError(
-            f"n_clusters must contain integers >= {smallest} for method={method!r}, got {got}."
-        )
+        text = f" for method={method!r}" if method else ""
+        raise ValueError(f"n_clusters must contain integers >= {smallest}{text}, got {got}.")
     return np.unique(np.asarray(candidates, dtype=np.int64))
 
 
@@ -519,7 +518,7 @@ def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np
         n_clusters = [k for k in check_candidates(n_clusters, 1, method).tolist() if k > 1]
     candidates = check_candidates(n_clusters, 1 if takes_one else 2, method)
     if method == SEQUENTIAL:  # the first test is of one cluster
-        return check_candidates(candidates[candidates > 1].tolist(), 2, method)
+        return check_candidates(candidates[candidates > 1].tolist() or [1], 2, method)
     return np.union1d(candidates, 1) if method == GAP else candidates
 
 
@@ -723,7 +722,7 @@ def gap_statistic(
     3
     """
     X = _stability.check_points(clusterer, X)
-    candidates = check_candidates(n_clusters, 1, GAP)
+    candidates = check_candidates(n_clusters, 1)
     check_sizes(X, candidates)
     trial = Trial(
         X,

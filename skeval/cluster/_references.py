@@ -244,10 +244,11 @@ def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
     if not mass.size:
         return UnimodalColumn(np.array([0.0, 1.0]), edges[[0, 0]], 0.0)
     if not step:
-        # quantiles, no farther out than in the data
-        probabilities = np.linspace(0, 1, N_KNOTS)
-        knots = fit_shape(values)[1](np.clip(probabilities, 1e-9, 1 - 1e-9))
-        return UnimodalColumn(probabilities, np.clip(knots, edges[0], edges[-1]), 0.0)
+        # quantiles, and from the outermost on a straight line to the extremes of the data
+        inside = np.linspace(1 / len(values), 1 - 1 / len(values), N_KNOTS)
+        knots = np.clip(fit_shape(values)[1](inside), edges[0], edges[-1])
+        probabilities = np.concatenate([[0.0], inside, [1.0]])
+        return UnimodalColumn(probabilities, np.concatenate([edges[:1], knots, edges[-1:]]), 0.0)
     widths = np.diff(edges)
     density, empirical = mass / widths, np.cumsum(mass)
     best = (np.inf, empirical)

@@ -254,13 +254,12 @@ def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray
     """Return the candidates in ascending order, or raise."""
     if n_clusters is None:
         return np.arange(2, min(MAX_CLUSTERS, n_samples // 2) + 1)
-    candidates = check_candidates(n_clusters, 1, PREDICTION_STRENGTH)
-    for k in (candidates[0], candidates[-1]):
-        if not 2 <= k <= n_samples // 2:
-            raise ValueError(
-                f"n_clusters must lie between 2 and {n_samples // 2}, half of the {n_samples} "
-                f"samples, since halves are clustered too; got {k}."
-            )
+    candidates = check_candidates(n_clusters, 2)
+    if candidates[-1] > n_samples // 2:
+        raise ValueError(
+            f"n_clusters must lie between 2 and {n_samples // 2}, half of the {n_samples} samples, "
+            f"because halves are clustered too, got {candidates[-1]}."
+        )
     return candidates
 
 
@@ -584,7 +583,8 @@ def write_problems(report: ClustererReport) -> list[str]:
 def _write_verdict_as_is(report: OneClusteringReport) -> list[str]:
     """Return the serious problems of the table, and the clusters with their stability."""
     if not report.n_clusters:
-        return [*write_problems(report), "No clusters: all samples are noise."]
+        text = "No clusters: all samples are noise. Increase a radius such as `eps`."
+        return [*write_problems(report), text]
     text = f"{count(report.n_clusters, 'cluster')} and {100 * report.noise_share:.1f} % noise"
     if report.structure is not None:
         text += f" (P = {write_pvalue(report.pvalue)} for structure)"
@@ -592,7 +592,13 @@ def _write_verdict_as_is(report: OneClusteringReport) -> list[str]:
             text = f"No evidence of clusters: {text}"
     n_stable = int(np.sum(report.stability.values >= RECOVERED))
     verb = "is" if n_stable == 1 else "are"
-    return [*write_problems(report), f"{text}; {n_stable} of {report.n_clusters} {verb} stable."]
+    text += f"; {n_stable} of {report.n_clusters} {verb} stable."
+    if report.n_clusters == 1:
+        text += (
+            " Structure was not tested, because the index needs two clusters. To look for clusters "
+            "within this one, decrease a radius such as `eps`."
+        )
+    return [*write_problems(report), text]
 
 
 def show_labels_as_is(report: OneClusteringReport) -> Section:
