@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
+from scipy.sparse import issparse
 from scipy.stats import sem, t
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
@@ -28,6 +29,7 @@ from skeval.cluster._references import (
     REFERENCE_WORDS,
     REFERENCES,
     Draws,
+    compare_shapes,
     list_cautions,
     refer_to_clusters,
     resolve_reference,
@@ -86,7 +88,7 @@ class Trial(NamedTuple):
         return {k: copy.set_params(**{self.parameter: k}) for k, copy in copies.items()}
 
 
-def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> np.ndarray:
+def check_candidates(n_clusters: Iterable[int], smallest: int, method: str = "") -> np.ndarray:
     """Return the validated, distinct candidates in ascending order."""
     if not isinstance(n_clusters, Iterable):
         raise TypeError(f"n_clusters must be an iterable of integers, got {n_clusters!r}.")
@@ -97,9 +99,8 @@ def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> n
     ]
     if wrong or not candidates:
         got = f"{wrong[0]!r}" if wrong else "no candidate"
-        raise ValueError(
-            f"n_clusters must contain integers >= {smallest} for method={method!r}, got {got}."
-        )
+        text = f" for method={method!r}" if method else ""
+        raise ValueError(f"n_clusters must contain integers >= {smallest}{text}, got {got}.")
     return np.unique(np.asarray(candidates, dtype=np.int64))
 
 
@@ -318,14 +319,20 @@ def choose_n_clusters(
     r"""Choose the number of clusters, possibly one.
 
     The default method tests the number of clusters step by step, as forward selection tests
-    variables. The first hypothesis is a single cluster: the data follow a unimodal distribution,
-    possibly skewed, heavy-tailed or correlated. With the mean silhouette :math:`s_k` of the
-    clustering with k clusters, and its mean :math:`r_k` and standard deviation :math:`d_k` in
-    simulated data of this kind, the test statistic is :math:`\max_k (s_k - r_k) / d_k`. If it is
-    significant at 5 %, the k with the largest silhouette becomes the next hypothesis: each of these
-    k clusters is unimodal. It is tested against more clusters in the same way, and after a
-    rejection replaced by the k with the largest relative excess :math:`(s_k - r_k) / (1 - r_k)`.
-    The choice is the k of the first test that does not reject.
+    variables. The first hypothesis is a single cluster, that is, the data follow a unimodal
+    distribution, possibly skewed, heavy-tailed or correlated. Along the line through the centers of
+    two clusters, :math:`\ell` is the log-likelihood of two normal populations minus that of one
+    unimodal population. With the mean silhouette :math:`s_k` of the clustering with k clusters, the
+    test statistic is
+
+    .. math:: \max\left(z(\ell), \max_k z(s_k) - 3\right) ,
+
+    where z standardizes by the mean and the standard deviation in simulated data of this kind. If
+    it is significant at 5 %, the k with the largest silhouette becomes the next hypothesis: each of
+    these k clusters is unimodal. It is tested against more clusters with :math:`\max_k z(s_k)`,
+    and after a rejection replaced by the k with the largest relative excess
+    :math:`(s_k - r_k) / (1 - r_k)` over the mean :math:`r_k` of the simulated data. The choice is
+    the k of the first test that does not reject.
 
     The other methods measure the stability of halves or the dispersion, and compare each candidate
     on the same random halves of the data with halves of simulated data without structure. With the
@@ -410,13 +417,19 @@ def choose_n_clusters(
 
     Notes
     -----
-    The unimodal reference has unimodal columns: their distribution functions are convex up to a
-    mode and concave above, and near the empirical ones in Kolmogorov's distance. A t copula joins
-    them, with the rank correlations of the data and with degrees of freedom for which extreme
-    values coincide as often as in the data. Values on a lattice, such as counts, remain on it, and
-    the latent correlations are those that reproduce the correlations of tied values. Extreme values
-    that many columns share are reproduced only approximately, so the silhouette counts 0 if a
-    cluster has fewer than 3 samples.
+    The test finds a cluster of a sixth of the samples five standard deviations from a larger one,
+    with 60 samples in all. It does not find elongated clusters side by side that K-means cuts
+    across, and with columns on a lattice or sparse X it uses silhouettes alone, which may miss a
+    small cluster.
+
+    The unimodal reference has smooth unimodal columns, which are sinh-arcsinh distributions [3]_ or
+    beta distributions. Values on a lattice, such as counts, remain on it. Their distribution
+    functions are convex up to a mode and concave above, and near the empirical ones in Kolmogorov's
+    distance. A t copula joins the columns, with the rank correlations of the data and with degrees
+    of freedom for which extreme values coincide as often as in the data. The latent correlations
+    are those that reproduce the correlations of tied values. Extreme values that many columns share
+    are reproduced only approximately, so the silhouette of the data counts 0 if a cluster has fewer
+    than 3 samples.
 
     The reference does not cover columns that follow from others (indicator columns of a category,
     shares that add up to 1), curved clouds (a circle, a sphere, a banana, a funnel) and uniform
@@ -425,7 +438,8 @@ def choose_n_clusters(
     dip of the density between neighboring centers. Classes that differ in yes / no items may be
     missed, because one strong factor explains such items as well.
 
-    For more than 2,000 samples the silhouettes are those of a random sample of 2,000. The P-values
+    For more than 2,000 samples the silhouettes are those of a random sample of 2,000, or of 1,500
+    of each half if a half has more. The P-values
     are Monte-Carlo P-values; `n_references` sets their resolution. The guide has a table of how
     often each method is right, see :doc:`/user_guide/clustering`.
 
@@ -449,6 +463,8 @@ def choose_n_clusters(
     .. [2] Tibshirani, R., Walther, G. and Hastie, T. (2001). Estimating the number of clusters in a
        data set via the gap statistic. Journal of the Royal Statistical Society B 63, 411-423.
        https://doi.org/10.1111/1467-9868.00293
+    .. [3] Jones, M. C. and Pewsey, A. (2009). Sinh-arcsinh distributions. Biometrika 96, 761-780.
+       https://doi.org/10.1093/biomet/asp053
 
     Examples
     --------
@@ -502,7 +518,7 @@ def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np
         n_clusters = [k for k in check_candidates(n_clusters, 1, method).tolist() if k > 1]
     candidates = check_candidates(n_clusters, 1 if takes_one else 2, method)
     if method == SEQUENTIAL:  # the first test is of one cluster
-        return check_candidates(candidates[candidates > 1].tolist(), 2, method)
+        return check_candidates(candidates[candidates > 1].tolist() or [1], 2, method)
     return np.union1d(candidates, 1) if method == GAP else candidates
 
 
@@ -706,7 +722,7 @@ def gap_statistic(
     3
     """
     X = _stability.check_points(clusterer, X)
-    candidates = check_candidates(n_clusters, 1, GAP)
+    candidates = check_candidates(n_clusters, 1)
     check_sizes(X, candidates)
     trial = Trial(
         X,
@@ -793,6 +809,13 @@ BLOCK = 13
 MAX_ROWS = 2000
 """Number of samples above which the silhouette is computed on a random sample of them."""
 
+HANDICAP = 3.0
+"""Standard deviations that a silhouette is behind the comparison of shapes; see `make_step`.
+
+Without it the many silhouettes cost power against a small cluster, and shared heavy tails of many
+columns, which the reference has only approximately, count as clusters.
+"""
+
 RULE = (
     f"largest silhouette if P <= {LEVEL}, else 1; while more clusters have P <= {LEVEL_MORE}, "
     "largest share of the way from the reference to 1"
@@ -802,8 +825,9 @@ RULE = (
 class Step(NamedTuple):
     """Test of k clusters against a larger number.
 
-    `values` of shape (K,) are the silhouettes of the candidates, `draws` of shape (K, B) the values
-    of the reference, and `limits` of shape (K,) the smallest silhouettes that reject.
+    `values` of shape (K + 1,) are the silhouettes of the candidates and the comparison of shapes of
+    two clusters, `draws` of shape (K + 1, B) the values of the reference, and `limits` of shape
+    (K + 1,) the smallest values that reject.
     """
 
     candidates: np.ndarray
@@ -814,28 +838,31 @@ class Step(NamedTuple):
 
     @property
     def excess(self) -> np.ndarray:
-        """The (K,) excesses ``(value - reference) / (1 - reference)``."""
-        mean = self.draws.mean(axis=1)
-        return scale_differences(self.values - mean, 1 - mean)
+        """The (K,) excesses ``(value - reference) / (1 - reference)`` of silhouettes."""
+        mean = self.draws[:-1].mean(axis=1)
+        return scale_differences(self.values[:-1] - mean, 1 - mean)
 
 
 def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int) -> NClustersChoice:
     """Return the number of clusters of the last rejected test, or 1."""
     root, clusterers = trial.copy_root(), trial.with_n_clusters(candidates)
-    partitions, silhouettes = cluster_with_each(clusterers, trial.X, repetition_rng(root, 0))
+    partitions, values = cluster_with_each(clusterers, trial.X, repetition_rng(root, 0))
+    silhouettes = values[:-1]
     n_clusters, labels, steps = 1, np.zeros(trial.X.shape[0]), list[Step]()
     while np.any(left := candidates > n_clusters):
         # test the current number of clusters against all larger ones
         tried = {k: clusterers[k] for k in candidates[left].tolist()}
-        measure = partial(measure_silhouettes, refer_to_clusters(trial.X, labels), tried)
+        measure = partial(measure_partitions, refer_to_clusters(trial.X, labels), tried)
         level = LEVEL_MORE if steps else LEVEL
         draw = partial(_stability.run_draws, measure, **trial.options)
-        step = run_test(candidates[left], silhouettes[left], draw, root, n_references, level)
+        own = np.append(silhouettes[left], 0 if steps else values[-1])
+        step = run_test(candidates[left], own, draw, root, n_references, level)
         steps.append(step)
         if step.pvalue > level:
             break
         # against one cluster the excess favors too many: the reference is nearly bimodal too
-        n_clusters = int(step.candidates[np.argmax(step.excess if steps[1:] else step.values)])
+        best = np.argmax(step.excess if steps[1:] else step.values[:-1])
+        n_clusters = int(step.candidates[best])
         labels = partitions[n_clusters]
     # the first test is of one cluster, the last decided
     first, last = steps[0], steps[-1]
@@ -847,9 +874,9 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         values=silhouettes,
         standard_errors=np.full(len(candidates), np.nan),
         replicates=silhouettes[:, None],
-        reference_values=first.draws.mean(axis=1),
-        reference_replicates=first.draws,
-        limits=first.limits,
+        reference_values=first.draws[:-1].mean(axis=1),
+        reference_replicates=first.draws[:-1],
+        limits=first.limits[:-1],
         method=SEQUENTIAL,
         reference=trial.kind,
         threshold=trial.threshold,
@@ -885,15 +912,19 @@ def run_test(
     return step
 
 
-def measure_silhouettes(reference: Draws, clusterers: dict[int, Any], draw: Draw) -> np.ndarray:
-    """Return the silhouettes of the clusters in a draw of the reference."""
-    return cluster_with_each(clusterers, reference(draw.rng), draw.rng)[1]
+def measure_partitions(reference: Draws, clusterers: dict[int, Any], draw: Draw) -> np.ndarray:
+    """Return the values of the clusters in a draw of the reference."""
+    return cluster_with_each(clusterers, reference(draw.rng), draw.rng, smallest=1)[1]
 
 
 def cluster_with_each(
-    clusterers: dict[int, Any], X: Any, rng: Generator
+    clusterers: dict[int, Any], X: Any, rng: Generator, smallest: int = SMALLEST
 ) -> tuple[dict[int, np.ndarray], np.ndarray]:
-    """Return the labels of each clusterer, and the (K,) silhouettes."""
+    """Return the labels of each clusterer, and the (K + 1,) values.
+
+    The values are the mean silhouettes, and the comparison of shapes of two clusters along the line
+    through their centers, 0 without them.
+    """
     partitions = {
         k: _stability.fit_labels(clusterer, X)
         for k, clusterer in _stability.seed_alike(clusterers, rng).items()
@@ -901,45 +932,61 @@ def cluster_with_each(
     n = X.shape[0]
     rows = np.arange(n) if n <= MAX_ROWS else np.sort(rng.choice(n, MAX_ROWS, replace=False))
     data = X if n <= MAX_ROWS else safe_indexing(X, rows)
-    silhouettes = [measure_silhouette(data, own[rows], k) for k, own in partitions.items()]
-    return partitions, np.array(silhouettes)
+    values = [measure_silhouette(data, own[rows], k, smallest) for k, own in partitions.items()]
+    shapes = 0.0
+    if 2 in partitions and not issparse(data):
+        shapes = compare_two(np.asarray(data, dtype=np.float64), partitions[2][rows])
+    return partitions, np.array([*values, shapes])
 
 
-def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int) -> float:
-    """Return the mean silhouette; 0 unless all requested clusters have 3 samples or more.
+def compare_two(points: np.ndarray, labels: np.ndarray) -> float:
+    """Compare shapes of two clusters along the line through their centers; 0 for other numbers."""
+    names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
+    if len(names) != 2 or sizes.min() < SMALLEST:
+        return 0.0
+    first, second = (points[labels == name].mean(axis=0) for name in names)
+    kept = labels != NOISE
+    return compare_shapes(points[kept] @ (second - first), labels[kept])
 
-    A few extreme samples that heavy tails of one population produce are not a cluster.
+
+def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int, smallest: int) -> float:
+    """Return the mean silhouette; 0 unless all requested clusters have `smallest` samples or more.
+
+    A few extreme samples that heavy tails of one population produce are not a cluster of the data.
+    In a draw they count, so that such a population has silhouettes as large.
     """
     sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
-    if len(sizes) < n_clusters or sizes.min() < SMALLEST:
+    if len(sizes) < n_clusters or sizes.min() < smallest:
         return 0.0
     return float(silhouette_score(X, labels, noise="singletons"))
 
 
 def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, level: float) -> Step:
-    """Test by the largest standardized silhouette of all candidates.
+    """Test by the largest standardized value of all candidates.
 
-    The data are standardized by the mean and standard deviation of the draws, and each draw by the
-    moments of the other draws.
+    The data and each draw are standardized by the mean and standard deviation of all others, so
+    that a single row is tested by its ranks.
     """
-    # mean and deviations of the reference, (K,) and (K, B)
-    n = draws.shape[1]
-    mean, deviations = draws.mean(axis=1), draws - draws.mean(axis=1, keepdims=True)
-    variance = draws.var(axis=1, ddof=1)
-    # mean and variance without the draw b, from the deviation of b
-    others = np.maximum(((n - 1) * variance[:, None] - deviations**2 * n / (n - 1)) / (n - 2), 0.0)
-    # largest standardized silhouette of each draw, and of the data
-    null = scale_differences(deviations * n / (n - 1), np.sqrt(others)).max(axis=0)
-    spread = np.sqrt(variance)
-    largest = scale_differences(values - mean, spread).max()
-    # smallest silhouettes that would reject
-    critical = np.sort(null)[::-1][max(int(level * (n + 1)), 1) - 1]
+    # moments of each row without the value itself, from its deviation
+    table = np.column_stack([values, draws])
+    n, mean = table.shape[1], table.mean(axis=1, keepdims=True)
+    deviations, variance = table - mean, table.var(axis=1, ddof=1, keepdims=True)
+    others = ((n - 1) * variance - deviations**2 * n / (n - 1)) / (n - 2)
+    scores = scale_differences(deviations * n / (n - 1), np.sqrt(np.maximum(others, 0)))
+    # where shapes can be compared, a silhouette must be much larger than in the reference
+    handicap = np.full(len(values), HANDICAP if np.ptp(table[-1]) > ROUNDING else 0.0)
+    handicap[-1] = 0
+    largest = (scores - handicap[:, None]).max(axis=0)
+    # smallest values that would reject
+    critical = np.sort(largest[1:])[::-1][max(int(level * n), 1) - 1] + handicap
+    spread = draws.std(axis=1, ddof=1)
     return Step(
         candidates,
         values,
         draws,
-        mean + np.multiply(critical, spread, out=np.zeros(len(spread)), where=spread > 0),
-        float((1 + np.sum(null >= largest)) / (1 + n)),
+        draws.mean(axis=1)
+        + np.multiply(critical, spread, out=np.zeros(len(spread)), where=spread > 0),
+        float(np.mean(largest >= largest[0])),
     )
 
 
@@ -994,7 +1041,8 @@ def structure_test(
     .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + B} .
 
     The P-value lies in [1/(B+1), 1]. It is small if the data have more structure than a unimodal
-    distribution with the same rank correlations.
+    distribution with the same rank correlations. The mean silhouette may miss a cluster that is
+    small beside another, which `choose_n_clusters` finds by the shape of the distribution.
 
     Parameters
     ----------
@@ -1007,7 +1055,7 @@ def structure_test(
     greater_is_better : bool, default=True
         Whether larger values of the index are better.
     reference : {"auto", "unimodal", "uniform", "box", "permuted"}, default="auto"
-        Reference data without structure: points from the closest unimodal distribution
+        Reference data without structure: points from a unimodal distribution fitted to the data
         ("unimodal", see `choose_n_clusters`), uniform in the bounding box of the data along the
         principal axes ("uniform") or along the features ("box"), or the data with each column
         permuted separately ("permuted"). "auto" is "unimodal", or "permuted" for sparse X.

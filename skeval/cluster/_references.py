@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import isotonic_regression
+from scipy.optimize import isotonic_regression, minimize
 from scipy.sparse import issparse, vstack
-from scipy.stats import chi2, norm, rankdata, t
+from scipy.special import logsumexp, softmax
+from scipy.stats import beta, chi2, norm, rankdata, t
 
 from skeval.utils._compat import safe_indexing
 
@@ -31,6 +32,19 @@ REFERENCE_WORDS = {
 }
 N_MODES = 17
 """Number of quantiles of a column that are tried as its mode."""
+
+N_KNOTS = 801
+"""Number of quantiles of a smooth distribution."""
+
+SHAPES = np.array(
+    [[0, 0, 0, 0], [0, 0.5, 0, 0.5], [0, -0.5, 0, -0.5], [-0.5, 0, 0.5, 0], [0.5, 0, -0.5, 0]]
+)
+SHAPE_BOUNDS = [(-8, 8), (-3, 3), (-3, 3), (-1.5, 1.5)]
+SEARCH = {"maxiter": 60, "ftol": 1e-6}
+"""Location, log scale, skewness and log tail weight of trial shapes; their bounds and search."""
+
+MIN_DISTINCT, N_ITERATIONS = 0.9, 30
+"""Fraction of distinct values required by `compare_shapes`, and its number of EM steps."""
 
 N_TERMS = 100
 """Number of terms of the Hermite series of the correlation of tied scores."""
@@ -219,14 +233,22 @@ def draw_scale(tail: float, uniform: np.ndarray) -> np.ndarray:
 
 
 def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
-    """Return the unimodal distribution near the empirical one in Kolmogorov's distance.
+    """Return a unimodal distribution near the empirical one.
 
-    For a fixed mode the density is the monotone regression of the empirical density on either
-    side, whose integral is the convex minorant or concave majorant of the distribution function.
+    Continuous values have a smooth one, see `fit_shape`. On a lattice it is the nearest in
+    Kolmogorov's distance. For a fixed mode the density is then the monotone regression of the
+    empirical density on either side, whose integral is the convex minorant or concave majorant of
+    the distribution function.
     """
     edges, mass, step = divide_range(values)
     if not mass.size:
         return UnimodalColumn(np.array([0.0, 1.0]), edges[[0, 0]], 0.0)
+    if not step:
+        # quantiles, and from the outermost on a straight line to the extremes of the data
+        inside = np.linspace(1 / len(values), 1 - 1 / len(values), N_KNOTS)
+        knots = np.clip(fit_shape(values)[1](inside), edges[0], edges[-1])
+        probabilities = np.concatenate([[0.0], inside, [1.0]])
+        return UnimodalColumn(probabilities, np.concatenate([edges[:1], knots, edges[-1:]]), 0.0)
     widths = np.diff(edges)
     density, empirical = mass / widths, np.cumsum(mass)
     best = (np.inf, empirical)
@@ -242,6 +264,83 @@ def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
         # Kolmogorov's distance of the fitted distribution function
         best = min(best, (np.abs(fitted - empirical).max(), fitted), key=lambda pair: pair[0])
     return UnimodalColumn(np.append(0.0, best[1] / best[1][-1]), edges, step)
+
+
+def fit_shape(values: np.ndarray) -> tuple[float, Callable[[np.ndarray], np.ndarray]]:
+    r"""Fit a smooth unimodal distribution; return its log-likelihood and its quantile function.
+
+    It is a sinh-arcsinh distribution, or a beta distribution between the extremes if that is more
+    likely. With a standard normal Z, the former is
+    :math:`X = \xi + \eta \sinh((\operatorname{arsinh} Z + \epsilon) / \delta)`, with any skewness
+    and with heavy or light tails (Jones and Pewsey, 2009); the latter has edges. A cluster beside a
+    larger one is no part of such a tail.
+    """
+    center, half = np.median(values), np.subtract(*np.quantile(values, [0.75, 0.25])) / 2
+    scale = half if half > 0 else values.std()
+    standardized = (values - center) / scale
+
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the mean negative log-likelihood and its gradient."""
+        location, log_scale, skewness, log_tail = parameters
+        place = (standardized - location) * np.exp(-log_scale)
+        bent = np.exp(log_tail) * np.arcsinh(place)
+        # the density of Z, and the logarithm of its derivative by the place
+        z, squared = np.sinh(bent - skewness), 1 + place**2
+        slope = np.sqrt(1 + z**2)
+        log_density = np.log(slope) - (z**2 + np.log(2 * np.pi * squared)) / 2
+        # derivatives by the bent place, and by the place
+        by_bent = z / slope - z * slope
+        by_place = by_bent * np.exp(log_tail) / np.sqrt(squared) - place / squared
+        parts = [
+            -by_place * np.exp(-log_scale),
+            -by_place * place - 1,
+            -by_bent,
+            by_bent * bent + 1,
+        ]
+        return log_scale - log_tail - log_density.mean(), -np.mean(parts, axis=1)
+
+    # the best of five shapes, improved within bounds that exclude a peak on a single value
+    start = min(SHAPES, key=lambda shape: loss(shape)[0])
+    best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=SHAPE_BOUNDS, options=SEARCH)
+    location, log_scale, skewness, log_tail = best.x
+
+    def quantile(probabilities: np.ndarray) -> np.ndarray:
+        z = np.arcsinh(norm.ppf(probabilities)) + skewness
+        return center + scale * (location + np.exp(log_scale) * np.sinh(z / np.exp(log_tail)))
+
+    likelihood = -len(values) * (best.fun + np.log(scale))
+    # a beta distribution with one mode, and the mean and, if possible, variance of the values
+    spacing = np.ptp(values) / (len(values) - 1)
+    low, width = values.min() - spacing / 2, np.ptp(values) + spacing
+    inside = (values - low) / width
+    mean = inside.mean()
+    total = mean * (1 - mean) / inside.var() - 1
+    total = max(total, 1 / mean, 1 / (1 - mean))
+    between = beta(mean * total, (1 - mean) * total)
+    likelihood_between = between.logpdf(inside).sum() - len(values) * np.log(width)
+    if likelihood_between > likelihood:
+        return likelihood_between, lambda probabilities: low + width * between.ppf(probabilities)
+    return likelihood, quantile
+
+
+def compare_shapes(values: np.ndarray, labels: np.ndarray) -> float:
+    """Return the log-likelihood of two normal populations minus that of one smooth unimodal one.
+
+    The two have a common variance and start at the clusters (Cox's test of separate families, whose
+    null distribution is simulated). It is 0 for values with many ties.
+    """
+    if len(np.unique(values)) < MIN_DISTINCT * len(values):
+        return 0.0
+    # expectation and maximization, with one row for each population
+    share = np.array([labels == label for label in np.unique(labels)], dtype=float)
+    for _ in range(N_ITERATIONS):
+        weight = share.sum(axis=1, keepdims=True)
+        mean = share @ values[:, None] / weight
+        spread = np.sqrt(np.sum(share * (values - mean) ** 2) / len(values))
+        log_density = np.log(weight / spread / len(values)) - ((values - mean) / spread) ** 2 / 2
+        share = softmax(log_density, axis=0)
+    normal = logsumexp(log_density, axis=0).sum() - len(values) * np.log(2 * np.pi) / 2
+    return float(normal - fit_shape(values)[0])
 
 
 def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import issparse
 from scipy.stats import sem
 from sklearn.base import clone
 from sklearn.metrics.cluster import adjusted_rand_score, contingency_matrix
@@ -21,7 +22,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from skeval._inference.estimate import Estimate, Result
 from skeval._resampling.jobs import open_jobs
-from skeval.cluster._references import NOISE, Draws
+from skeval.cluster._references import NOISE, Draws, rebuild
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._arrays import validate_params
@@ -42,6 +43,9 @@ Agreement = Callable[[np.ndarray, np.ndarray], float]
 SMALLEST = 3
 """Minimum size of a cluster in a half: one sample has no pair, and the single pair of two
 samples may be together by chance."""
+
+MAX_ROWS_OF_HALF = 1500
+"""Number of samples of a half above which its silhouette is that of a random sample of them."""
 
 Seed = int | RandomState | Generator | None
 Measure = Callable[["Halves", list[np.ndarray]], float]
@@ -399,15 +403,18 @@ def agree_both_ways(agreement: Agreement, halves: Halves, labels: list[np.ndarra
 
 def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
     """Return the mean silhouette of both halves; it is 0 for noise and a single cluster."""
+    # the first rows of a half are a random sample of it
+    rows = np.arange(min(MAX_ROWS_OF_HALF, *map(len, labels)))
+    labels = [own[rows] for own in labels]
     if any(len(np.unique(own)) < 2 for own in labels):
         return 0.0
-    pairs = zip(halves.parts, labels, strict=True)
+    pairs = zip([safe_indexing(X, rows) for X in halves.parts], labels, strict=True)
     return float(np.mean([silhouette_score(X, own, noise="singletons") for X, own in pairs]))
 
 
 # Stability of each cluster.
 
-RESAMPLES = ("bootstrap", "subset")
+RESAMPLES = ("bootstrap", "subset", "jitter")
 DISSOLVED, RECOVERED = 0.5, 0.75
 VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
 """Minimum mean Jaccard coefficient of each verdict; up to the last one it is "dissolved"."""
@@ -415,7 +422,7 @@ VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVE
 
 @dataclass(frozen=True, eq=False)
 class ClusterStability(Result):
-    """Stability of each cluster in resamples of the data.
+    """Stability of each cluster in resamples or disturbed copies of the data.
 
     Attributes
     ----------
@@ -430,7 +437,7 @@ class ClusterStability(Result):
         Coefficient in each resample.
     partition : ndarray of shape (n_samples,)
         Cluster of each sample; -1 is noise.
-    method : {"bootstrap", "subset"}
+    method : {"bootstrap", "subset", "jitter"}
         Type of resamples.
     """
 
@@ -497,6 +504,7 @@ class ClusterStability(Result):
     STABILITY
     | {
         "method": [StrOptions(set(RESAMPLES))],
+        "noise": [Interval(Real, 0, None, closed="neither")],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
     }
 )
@@ -505,13 +513,14 @@ def cluster_stability(
     X: Any,
     *,
     method: Perturbation = "bootstrap",
+    noise: float = 0.1,
     n_resamples: int = 100,
     random_state: Seed = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
 ) -> ClusterStability:
-    r"""Measure how well each cluster is recovered in resamples of the data.
+    r"""Measure how well each cluster is recovered in resamples or disturbed copies of the data.
 
     All samples are clustered, and then each resample separately. For a cluster C, where S are the
     samples that the resample contains, the Jaccard coefficient
@@ -528,8 +537,12 @@ def cluster_stability(
         between resamples.
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
         The data, or the distances or affinities that the clusterer takes ("precomputed").
-    method : {"bootstrap", "subset"}, default="bootstrap"
-        The resamples: the distinct samples of a bootstrap, or half of the samples.
+    method : {"bootstrap", "subset", "jitter"}, default="bootstrap"
+        The resamples: the distinct samples of a bootstrap; half of the samples; or all samples,
+        with independent normal noise added to each feature.
+    noise : float, default=0.1
+        Standard deviation of the noise of "jitter", as a fraction of the standard deviation of the
+        feature.
     n_resamples : int, default=100
         Number of resamples, at least 2.
     random_state : int, RandomState, Generator or None, default=None
@@ -552,7 +565,8 @@ def cluster_stability(
     ------
     ValueError
         If X has fewer than 4 samples, is not finite, or has infinite squares, if the clusterer
-        labels all samples as noise, or a parameter is out of range.
+        labels all samples as noise, if X is sparse or contains distances with method="jitter", or
+        a parameter is out of range.
 
     See Also
     --------
@@ -568,7 +582,8 @@ def cluster_stability(
 
     The resamples follow the default settings of fpc, where a sample that is drawn twice is
     used once, because duplicates look like dense clusters. Label -1, the noise of DBSCAN, is not a
-    cluster. A resample without any sample of a cluster counts 0 for that cluster.
+    cluster. A resample without any sample of a cluster counts 0 for that cluster. "jitter" shows
+    whether errors of measurement of this size would change the clusters.
 
     Stable clusters need not be real: an algorithm that always splits at the same place, as K-means
     splits an elongated cloud in the middle, has stable clusters. `choose_n_clusters` and
@@ -593,6 +608,11 @@ def cluster_stability(
     ('highly stable', 'highly stable', 'highly stable')
     """
     X = check_pairwise(X) if takes_pairs(clusterer) else check_points(clusterer, X)
+    if method == "jitter" and (issparse(X) or takes_pairs(clusterer)):
+        raise ValueError(
+            "method='jitter' adds noise to features, and needs dense features in X: use "
+            "method='bootstrap' or 'subset'."
+        )
     root = root_seed(random_state)
     # the clusters of the data, whose stability is measured
     first = seed_clusterer(clusterer, repetition_rng(root, 0))
@@ -601,7 +621,7 @@ def cluster_stability(
     if not labels.size:
         raise ValueError("clusterer must find a cluster in X, got noise (-1) alone.")
     # one coefficient for each cluster and resample
-    compare = partial(compare_resample, clusterer, X, method, partition, labels)
+    compare = partial(compare_resample, clusterer, X, (method, noise), partition, labels)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     coefficients = run_draws(compare, [(root.spawn(1)[0], n_resamples)], **options)
     replicates = np.stack(coefficients, axis=1)
@@ -617,11 +637,21 @@ def cluster_stability(
 
 
 def compare_resample(
-    clusterer: Any, X: Any, method: str, partition: np.ndarray, labels: np.ndarray, draw: Draw
+    clusterer: Any,
+    X: Any,
+    how: tuple[str, float],
+    partition: np.ndarray,
+    labels: np.ndarray,
+    draw: Draw,
 ) -> np.ndarray:
     """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
+    method, noise = how
     rows = draw_rows(X.shape[0], method, draw.rng)
     data = safe_indexing(X, rows)
+    if method == "jitter":
+        points = np.asarray(X, dtype=np.float64)
+        spread = noise * points.std(axis=0)
+        data = rebuild(X, points + spread * draw.rng.normal(size=points.shape))
     if takes_pairs(clusterer):
         data = data[:, rows]
     predicted = fit_labels(seed_clusterer(clusterer, draw.rng), data)
@@ -644,6 +674,8 @@ def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarra
 
 
 def draw_rows(n: int, method: str, rng: Generator) -> np.ndarray:
-    """Draw half of n rows, or the distinct rows of a bootstrap, in ascending order."""
+    """Draw half of n rows, or the distinct rows of a bootstrap, in ascending order, or all."""
+    if method == "jitter":
+        return np.arange(n)
     drawn = rng.permutation(n)[: n // 2] if method == "subset" else rng.integers(0, n, size=n)
     return np.unique(drawn)

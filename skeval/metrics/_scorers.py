@@ -140,6 +140,8 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
     -----
     Internal indices of clusterings, such as "dunn", and distances within and between clusters, such
     as "neg_diameter" and "min_separation", need no y and work for clusterers without `predict`.
+    "neg_mean_within" and "mean_separation" are means over clusters, or pairs of clusters, of their
+    mean distances. With ``within="pairs"`` the former is the mean over all pairs of samples.
     External indices, such as "purity", compare `predict` with y. The adjusted Rand and the Rand
     index have scikit-learn's names, "adjusted_rand_score" and "rand_score".
 
@@ -269,8 +271,9 @@ ABBREVIATIONS = {
     "rank_loss": "neg_ranking_loss", "bep": "break_even_point", "fmi": "fowlkes_mallows_score",
     "ari": "adjusted_rand_score", "ri": "rand_score", "jc": "pair_jaccard",
     "nmi": "normalized_mutual_info_score", "ami": "adjusted_mutual_info_score",
-    "cluster_accuracy": "purity", "dbi": "neg_davies_bouldin_pairwise", "di": "dunn",
-    "dunn_index": "dunn",
+    "cluster_accuracy": "purity", "clustering_accuracy": "purity",
+    "rand_index": "rand_score adjusted_rand_score", "adjusted_rand_index": "adjusted_rand_score",
+    "dbi": "neg_davies_bouldin_pairwise", "di": "dunn", "dunn_index": "dunn",
     "smallest_within": "neg_min_within", "largest_within": "neg_diameter",
     "max_within": "neg_diameter", "mean_between": "mean_separation",
     "min_between": "min_separation", "smallest_between": "min_separation",
@@ -294,6 +297,8 @@ def _suggest_name(name: str) -> str:
     bare = name.removeprefix("neg_").removesuffix("_score")
     near = sorted(candidate for candidate in names if bare and bare in candidate)
     near += [match for match in get_close_matches(name, names, cutoff=0.75) if match not in near]
+    if not near and bare in BY_NAME:
+        return f"; skeval.metrics.make_clustering_scorer({bare!r}) makes it."
     return f"; did you mean {' or '.join(map(repr, near[:3]))}?" if near else "."
 
 
@@ -410,7 +415,8 @@ class ClusteringScorer(RoutedScorer):
             labels = np.asarray(estimator.fit_predict(X) if fits else estimator.fit(X).labels_)
         sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
         if len(sizes) < 2:
-            return self._no_value(f"the partition must have two clusters, got {len(sizes)}.")
+            text = "the estimator must find at least two clusters, noise aside"
+            return self._no_value(f"{text}, got {len(sizes)}.")
         # X as transformed for the last step of a pipeline
         points: Any = X
         while self.space == "transformed" and isinstance(estimator, Pipeline):

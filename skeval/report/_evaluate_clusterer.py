@@ -7,7 +7,7 @@ for a clusterer without a number of clusters; the picture of a clustering, and t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from textwrap import shorten
 from typing import Any
@@ -50,6 +50,7 @@ from skeval.report._report import Report, recorded, write_estimator
 from skeval.report._sections import MAX_POINTS
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, StructureReference
+from skeval.utils._compat import safe_indexing
 from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
 
 HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
@@ -57,6 +58,8 @@ HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
 
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
 MAX_CLUSTERS = 8
+MAX_ROWS = 20_000
+"""Number of samples above which the internal indices are those of a random sample of them."""
 N_NEIGHBORS = 10
 MAX_FACT = 300  # characters
 N_REFERENCES = 99
@@ -151,7 +154,8 @@ def evaluate_clusterer(
 
     Notes
     -----
-    The connectivity uses 10 neighbors, or all other samples if there are fewer. A k above a sixth
+    The connectivity uses 10 neighbors, or all other samples if there are fewer. For more than
+    20,000 samples the internal indices are those of a random sample of 20,000. A k above a sixth
     of the samples cannot be tested on halves; see `choose_n_clusters` for this and for the
     assumptions of the choice.
 
@@ -201,13 +205,17 @@ def evaluate_clusterer(
         copy = seed_clusterer(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))
         partitions[k] = fit_labels(copy, X)
     begin_step("indices", verbose)
+    n = X.shape[0]
+    rows = np.sort(np.random.default_rng(seed).choice(n, min(n, MAX_ROWS), replace=False))
     comparison = compare_clusterings(
-        X,
-        {f"k = {k}": labels for k, labels in partitions.items()},
+        X if n <= MAX_ROWS else safe_indexing(X, rows),
+        {f"k = {k}": labels[rows] for k, labels in partitions.items()},
         indices=indices,
-        n_neighbors=min(N_NEIGHBORS, X.shape[0] - 1),
+        n_neighbors=min(N_NEIGHBORS, n - 1),
         n_jobs=n_jobs,
     )
+    n_found = [len(np.unique(labels)) for labels in partitions.values()]  # also beyond the sample
+    comparison = replace(comparison, n_clusters=np.array(n_found))
     # agreement with known classes
     external = None
     if labels_true is not None:
@@ -255,13 +263,12 @@ def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray
     """Return the candidates in ascending order, or raise."""
     if n_clusters is None:
         return np.arange(2, min(MAX_CLUSTERS, n_samples // 2) + 1)
-    candidates = check_candidates(n_clusters, 1, PREDICTION_STRENGTH)
-    for k in (candidates[0], candidates[-1]):
-        if not 2 <= k <= n_samples // 2:
-            raise ValueError(
-                f"n_clusters must lie between 2 and {n_samples // 2}, half of the {n_samples} "
-                f"samples, since halves are clustered too; got {k}."
-            )
+    candidates = check_candidates(n_clusters, 2)
+    if candidates[-1] > n_samples // 2:
+        raise ValueError(
+            f"n_clusters must lie between 2 and {n_samples // 2}, half of the {n_samples} samples, "
+            f"because halves are clustered too, got {candidates[-1]}."
+        )
     return candidates
 
 
@@ -445,6 +452,8 @@ def show_numbers(report: ClusteringReport) -> Section:
         left=(len(heads) - 1,),
     )
     sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
+    if report.n_samples > MAX_ROWS:
+        sentences.append(f"Internal indices are those of {MAX_ROWS} random samples.")
     return Section("All numbers", sentences=sentences, tables=[table])
 
 
@@ -585,7 +594,8 @@ def write_problems(report: ClustererReport) -> list[str]:
 def _write_verdict_as_is(report: OneClusteringReport) -> list[str]:
     """Return the serious problems of the table, and the clusters with their stability."""
     if not report.n_clusters:
-        return [*write_problems(report), "No clusters: all samples are noise."]
+        text = "No clusters: all samples are noise. Increase a radius such as `eps`."
+        return [*write_problems(report), text]
     text = f"{count(report.n_clusters, 'cluster')} and {100 * report.noise_share:.1f} % noise"
     if report.structure is not None:
         text += f" (P = {write_pvalue(report.pvalue)} for structure)"
@@ -593,7 +603,13 @@ def _write_verdict_as_is(report: OneClusteringReport) -> list[str]:
             text = f"No evidence of clusters: {text}"
     n_stable = int(np.sum(report.stability.values >= RECOVERED))
     verb = "is" if n_stable == 1 else "are"
-    return [*write_problems(report), f"{text}; {n_stable} of {report.n_clusters} {verb} stable."]
+    text += f"; {n_stable} of {report.n_clusters} {verb} stable."
+    if report.n_clusters == 1:
+        text += (
+            " Structure was not tested, because the index needs two clusters. To look for clusters "
+            "within this one, decrease a radius such as `eps`."
+        )
+    return [*write_problems(report), text]
 
 
 def show_labels_as_is(report: OneClusteringReport) -> Section:

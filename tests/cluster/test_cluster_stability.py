@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.random import SeedSequence
 from reference import cluster_stability as reference
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering
@@ -35,18 +36,35 @@ def test_jaccards_equal_their_definition(pairs):
     )
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "subset"])
+@pytest.mark.parametrize("method", ["bootstrap", "subset", "jitter"])
 def test_equals_the_definition(method):
-    X = blobs(spread=3.0)
+    X = blobs(spread=3.0) * [1, 5]
     result = cluster_stability(WARD, X, method=method, n_resamples=4, random_state=5)
     labels, children = WARD.fit_predict(X), SeedSequence(5).spawn(1)[0].spawn(20)
     np.testing.assert_array_equal(result.partition, labels)
     for b in range(4):
-        rows = draw_rows(len(X), method, np.random.default_rng(children[b]))
-        found = WARD.fit_predict(X[rows])
+        rng = np.random.default_rng(children[b])
+        rows, data = draw_rows(len(X), method, rng), X
+        if method == "jitter":
+            data = X + 0.1 * X.std(axis=0) * rng.normal(size=X.shape)
+        found = WARD.fit_predict(data[rows])
         expected = reference.cluster_jaccards([0, 1, 2], labels[rows].tolist(), found.tolist())
         np.testing.assert_allclose(result.replicates[:, b], expected)
     np.testing.assert_allclose(result.values, result.replicates.mean(axis=1))
+
+
+def test_more_noise_makes_clusters_less_stable():
+    X = pd.DataFrame(1e-3 * blobs(spread=1.5), columns=["a", "b"])
+    stabilities = [
+        cluster_stability(WARD, X, method="jitter", noise=noise, random_state=0).values.min()
+        for noise in (0.01, 0.3, 2.0)
+    ]
+    assert stabilities[0] > 0.98
+    assert stabilities[0] > stabilities[1] > stabilities[2]
+    pairs = AgglomerativeClustering(2, metric="precomputed", linkage="average")
+    for clusterer, data in ((WARD, csr_array(X)), (pairs, squareform(pdist(X)))):
+        with pytest.raises(ValueError, match="'jitter' adds noise to features"):
+            cluster_stability(clusterer, data, method="jitter")
 
 
 def test_resamples_are_those_of_fpc():

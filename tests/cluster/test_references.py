@@ -6,12 +6,14 @@ import pytest
 from helpers.crossed import each_value
 from reference import sequential as reference
 from scipy.sparse import csr_array
-from scipy.stats import kstest, spearmanr
+from scipy.stats import kstest, norm, spearmanr
 
 from skeval.cluster._references import (
     N_MODES,
+    compare_shapes,
     divide_range,
     draw_unimodal,
+    fit_shape,
     fit_unimodal,
     fit_unimodal_column,
     refer_to_clusters,
@@ -62,11 +64,11 @@ def test_reference_has_the_form_of_the_data(reference, kind):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_unimodal_column_equals_the_definition(seed):
+def test_column_on_a_lattice_equals_the_definition(seed):
     rng = np.random.default_rng(seed)
-    values = np.concatenate([rng.normal(size=9), rng.exponential(size=4) + 4])
+    values = np.concatenate([rng.poisson(2, size=15), rng.poisson(1, size=9) + 5]) + 0.5
     edges, shares, step = divide_range(values)
-    assert step == 0
+    assert step == 1
     y = np.append(0.0, np.cumsum(shares))
     modes = np.unique(np.searchsorted(y[1:], np.linspace(0, 1 - 1e-9, N_MODES)))
     fitted = fit_unimodal_column(values)
@@ -75,7 +77,41 @@ def test_unimodal_column_equals_the_definition(seed):
     of_modes = [reference.unimodal(edges, y, [mode]) for mode in modes]  # some are as close
     assert any(np.allclose(fitted.probabilities, one) for one in of_modes)
     np.testing.assert_array_equal(fitted.knots, edges)
-    np.testing.assert_allclose(edges[1:-1], np.convolve(np.sort(values), [0.5, 0.5], "valid"))
+
+
+SAMPLES = {
+    "normal": lambda rng: rng.normal(size=80),
+    "skewed": lambda rng: rng.exponential(size=80),
+    "heavy-tailed": lambda rng: rng.standard_t(2, size=80),
+    "uniform": lambda rng: rng.uniform(size=80),
+    "two groups": lambda rng: np.append(rng.normal(size=60), rng.normal(5, size=20)),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_shape_is_likely_unimodal_and_equivariant(name):
+    values = SAMPLES[name](np.random.default_rng(0))
+    likelihood, quantile = fit_shape(values)
+    # the normal distribution is one of the shapes
+    assert likelihood >= norm.logpdf(values, *norm.fit(values)).sum() - 1e-2
+    # quantiles are concave up to the mode and convex above: their steps decrease, then increase
+    steps = np.diff(quantile(np.linspace(0.005, 0.995, 400)))
+    signs = np.sign(np.diff(steps)[np.abs(np.diff(steps)) > 1e-9 * np.ptp(values)])
+    assert steps.min() >= 0
+    assert np.all(np.diff(signs) >= 0)
+    moved, moved_quantile = fit_shape(3 * values - 7)
+    assert moved == pytest.approx(likelihood - 80 * np.log(3), abs=1e-2)
+    np.testing.assert_allclose(moved_quantile(0.3), 3 * quantile(0.3) - 7, rtol=1e-2)
+
+
+def test_shapes_of_two_groups_differ_and_ties_are_not_compared():
+    rng, labels = np.random.default_rng(0), np.arange(80) >= 60
+    one, two = np.sort(SAMPLES["normal"](rng)), SAMPLES["two groups"](rng)
+    assert compare_shapes(two, labels) > 5 > compare_shapes(one, labels)
+    assert compare_shapes(1 - 4 * two, labels) == pytest.approx(
+        compare_shapes(two, labels), abs=0.1
+    )
+    assert compare_shapes(np.round(two), labels) == 0
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -83,6 +119,8 @@ def test_extremes_are_as_far_out_as_in_the_data_but_keep_their_sign(sign):
     values = sign * np.array([0.1, 1.0, 2.5, 4.0, 9.0])
     ends = sign * divide_range(values)[0][[0, -1]][::sign]
     np.testing.assert_allclose(ends, [0.0, 11.5])
+    middle = sign * np.array([0.55, 1.75, 3.25, 6.5])
+    np.testing.assert_allclose(divide_range(values)[0][1:-1], np.sort(middle))
     assert divide_range(values + 20)[0][[0, -1]] == pytest.approx(
         np.sort(sign * np.array([-0.35, 11.5])) + 20
     )

@@ -20,28 +20,31 @@ def three(n=60):
     return make_blobs(n, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_step_equals_the_definition(seed):
+@pytest.mark.parametrize("shapes", [0, 1])
+@pytest.mark.parametrize("seed", range(4))
+def test_step_equals_the_definition(seed, shapes):
     rng = np.random.default_rng(seed)
     values, draws = rng.normal(size=3) + seed, rng.normal(size=(3, 39))
-    step = _choose.make_step(np.arange(2, 5), values, draws, 0.05)
+    draws[-1] *= shapes
+    values[-1] *= shapes
+    step = _choose.make_step(np.arange(2, 4), values, draws, 0.05)
     assert step.pvalue == reference.pvalue(values.tolist(), draws.tolist())
     assert (step.pvalue <= 0.05) == np.any(values > step.limits)
 
 
 def test_steps_without_variation():
-    draws = np.full((2, 39), 0.5)
-    equal = _choose.make_step(np.array([2, 3]), np.array([0.5, 0.5]), draws, 0.05)
+    draws = np.full((3, 39), 0.5)
+    equal = _choose.make_step(np.array([2, 3]), np.array([0.5, 0.5, 0.5]), draws, 0.05)
     assert equal.pvalue == 1
-    better = _choose.make_step(np.array([2, 3]), np.array([0.5, 0.6]), draws, 0.05)
+    better = _choose.make_step(np.array([2, 3]), np.array([0.5, 0.6, 0.5]), draws, 0.05)
     assert better.pvalue == 1 / 40
     np.testing.assert_array_equal(better.excess > 0, [False, True])
 
 
 def test_a_single_draw_with_clusters_has_a_finite_limit():
-    draws = np.stack([np.zeros(39), np.linspace(0.2, 0.3, 39)])
+    draws = np.stack([np.zeros(39), np.linspace(0.2, 0.3, 39), np.zeros(39)])
     draws[0, 3] = 0.4
-    step = _choose.make_step(np.array([2, 3]), np.array([0.0, 0.25]), draws, 0.05)
+    step = _choose.make_step(np.array([2, 3]), np.array([0.0, 0.25, 0.0]), draws, 0.05)
     assert np.isfinite(step.limits[0])
     assert step.pvalue > 0.05
 
@@ -59,7 +62,7 @@ def test_equals_the_definition():
         silhouette_score(data, WARD.set_params(n_clusters=k).fit_predict(data)) for k in candidates
     ]
     np.testing.assert_allclose(choice.reference_replicates[:, 5], again)
-    assert choice.pvalue == reference.pvalue(silhouettes, choice.reference_replicates.tolist())
+    assert choice.pvalue == 1 / 40  # no draw is as good
     assert choice.n_clusters == 3
     assert choice.pvalue_more > 0.025
 
@@ -107,6 +110,34 @@ def test_level_long(name):
     assert binomtest(small, 200, 0.05, alternative="greater").pvalue > 0.005
 
 
+UNEQUAL = {"50 + 10 at 5": (50, 10, 5), "100 + 20 at 5": (100, 20, 5), "30 + 30 at 4": (30, 30, 4)}
+
+
+def count_found(name, n_sets, first=0):
+    """Count the data sets with two normal clusters where two are chosen."""
+    n_large, n_small, distance = UNEQUAL[name]
+    n_found = 0
+    for seed in range(first, first + n_sets):
+        X = np.random.default_rng(seed).normal(size=(n_large + n_small, 2))
+        X[n_large:, 0] += distance
+        candidates = range(1, 4)
+        n_found += (
+            choose_n_clusters(KMEANS, X, n_clusters=candidates, random_state=0).n_clusters == 2
+        )
+    return n_found
+
+
+@pytest.mark.simulated
+def test_a_small_cluster_beside_a_large_one_is_found():
+    assert count_found("50 + 10 at 5", 6) >= 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", UNEQUAL)
+def test_power_long(name):
+    assert count_found(name, 60, first=1000) >= 45
+
+
 def test_nested_clusters_are_found_in_two_steps():
     rng = np.random.default_rng(0)
     X = np.repeat([[0, 0], [7, 0], [40, 0], [47, 0]], 40, axis=0) + rng.normal(size=(160, 2))
@@ -145,8 +176,9 @@ def test_a_test_without_evidence_stops_early():
 
 def test_missing_clusters_are_no_evidence():
     X, labels = three(), np.arange(60) % 2
-    assert _choose.measure_silhouette(X, labels, 3) == 0
-    assert _choose.measure_silhouette(X, np.full(60, -1), 2) == 0
-    assert _choose.measure_silhouette(X, np.arange(60), 2) == 0
-    assert _choose.measure_silhouette(X, np.arange(60) < 2, 2) == 0
+    assert _choose.measure_silhouette(X, labels, 3, 3) == 0
+    assert _choose.measure_silhouette(X, np.full(60, -1), 2, 3) == 0
+    assert _choose.measure_silhouette(X, np.arange(60), 2, 3) == 0
+    assert _choose.measure_silhouette(X, np.arange(60) < 2, 2, 3) == 0
+    assert _choose.measure_silhouette(X, np.arange(60) < 2, 2, 1) != 0  # in a draw
     assert DBSCAN(eps=3).fit_predict(X).max() == 2

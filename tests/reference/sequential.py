@@ -29,19 +29,23 @@ def unimodal(x, y, modes):
     return best[1]
 
 
-def largest_standardized(values, draws):
-    """The largest of the values, each standardized by the draws of its row."""
-    return max(
-        (value - statistics.mean(row)) / statistics.stdev(row)
-        for value, row in zip(values, draws, strict=True)
-    )
+def pvalue(values, draws, handicap=3):
+    """The share of the data and the draws whose statistic is as large as that of the data.
 
+    Each value is standardized by the others of its row. If the last row varies, the other rows are
+    `handicap` behind it.
+    """
+    table = [[value, *row] for value, row in zip(values, draws, strict=True)]
+    behind = handicap if len(set(table[-1])) > 1 else 0
 
-def pvalue(values, draws):
-    """The share of draws, with the data, whose statistic is as large; each without itself."""
-    observed = largest_standardized(values, draws)
-    n_draws, count = len(draws[0]), 0
-    for b in range(n_draws):
-        others = [[value for a, value in enumerate(row) if a != b] for row in draws]
-        count += largest_standardized([row[b] for row in draws], others) >= observed
-    return (1 + count) / (1 + n_draws)
+    def statistic(b):
+        scores = []
+        for place, row in enumerate(table):
+            others = row[:b] + row[b + 1 :]
+            if len(set(row)) > 1:
+                score = (row[b] - statistics.mean(others)) / statistics.stdev(others)
+                scores.append(score - (behind if place < len(table) - 1 else 0))
+        return max(scores)
+
+    statistics_of_all = [statistic(b) for b in range(len(table[0]))]
+    return sum(one >= statistics_of_all[0] for one in statistics_of_all) / len(table[0])

@@ -1146,13 +1146,21 @@ def davies_bouldin_row(dispersion: Dispersion, spread: str) -> Index:
 
 
 def pair_distance(
-    X: ArrayLike, labels: ArrayLike, *, pairs: str, statistic: str, **options: Any
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    pairs: str,
+    statistic: str,
+    within: str = "clusters",
+    **options: Any,
 ) -> float:
     """Return the mean, smallest or largest distance of one kind of pairs; nan without a pair.
 
     The pairs are samples "within" a cluster, samples "between" clusters, or "centroid" pairs. A
-    mean is over clusters of two samples or more, or over pairs of clusters.
+    mean is over clusters of two samples or more, or over pairs of clusters. With
+    ``within="pairs"``, the mean within clusters is over all pairs of samples.
     """
+    check_option("within", within, ("clusters", "pairs"))
     if (pairs, statistic) in (("within", "min"), ("between", "max")):
         options = {"metric": "euclidean", "noise": None} | options
         samples = check_samples(X, labels, min_clusters=1 + (pairs == "between"), **options)
@@ -1160,9 +1168,11 @@ def pair_distance(
         value = smallest if pairs == "within" else largest
         return value if np.isfinite(value) else np.nan
     if pairs == "within":
-        # a mean of singletons is undefined
         table = within_cluster_distances(X, labels, **options)
-        values = table[statistic][table["size"] > 1] if statistic == "mean" else table[statistic]
+        values, sizes = table[statistic], table["size"]
+        if statistic == "mean":  # of singletons it is undefined
+            weight = sizes > 1 if within == "clusters" else sizes * (sizes - 1)
+            return float(np.average(values, weights=weight)) if weight.any() else np.nan
     else:
         table = between_cluster_distances(X, labels, **options)
         column = table["centroid" if pairs == "centroid" else statistic]

@@ -18,6 +18,7 @@ from sklearn.metrics import pairwise_distances
 
 from skeval.cluster import compare_clusterings
 from skeval.metrics import cluster as sk
+from skeval.metrics import get_scorer
 from skeval.metrics.cluster import (
     compactness_score,
     dbcv_score,
@@ -323,6 +324,15 @@ def test_numbers_equal_the_definitions():
     assert comparison.values[0, 0] == pytest.approx(ratio)
     directions = dict(zip(comparison.indices, comparison.greater_is_better, strict=True))
     assert {name for name in expected if directions[name]} == LARGER_IS_BETTER
+
+
+def test_mean_within_of_pairs_weights_clusters_by_their_pairs():
+    labels, distance = clone(MODEL).fit_predict(X), pairwise_distances(X)
+    upper = np.triu(labels[:, None] == labels, 1)
+    score = get_scorer("neg_mean_within", within="pairs")(clone(MODEL).fit(X), X)
+    assert score == pytest.approx(-distance[upper].mean())
+    with pytest.raises(ValueError, match="within"):
+        get_scorer("neg_mean_within", within="pair")(clone(MODEL).fit(X), X)
 
 
 def test_distances_need_no_features():
