@@ -87,8 +87,10 @@ def join_reports(
 def join_checks(reports: Mapping[str, Any]) -> tuple[CheckResult, ...]:
     """Return the worst result of each check in any of the reports."""
     order = ("serious", "note", "ignored", "not run", "passed", "not applicable")
-    results = zip(*(report.checks for report in reports.values()), strict=True)
-    return tuple(min(ones, key=lambda one: order.index(one.outcome)) for ones in results)
+    results = [result for report in reports.values() for result in report.checks]
+    worst = sorted(results, key=lambda one: -order.index(one.outcome))
+    by_code = dict.fromkeys(one.code for one in results) | {one.code: one for one in worst}
+    return tuple(by_code.values())
 
 
 def _name_system(report: ComparisonReport) -> str:

@@ -73,6 +73,12 @@ class Caution(str):
         """Support copies and pickles."""
         return self.code, str(self), self.headline, self.lead
 
+    def to_result(self) -> CheckResult:
+        """Return the outcome of the check that raised it: its title, first sentence and advice."""
+        title, _, text = self.partition(": ") if ": " in self else (self.code, "", str(self))
+        evidence, _, advice = text.partition(". ")
+        return CheckResult(self.code, title, self.severity, evidence.removesuffix("."), advice)
+
 
 def list_grave(warnings: Iterable[Caution]) -> list[str]:
     """Return the headlines of the serious warnings, without duplicates."""
@@ -89,11 +95,13 @@ class CheckResult:
     code, title : str
         Name of the check, as in `ignore` and in its warnings, and its title.
     outcome : {"passed", "note", "serious", "not applicable", "not run", "ignored"}
-        Notes and serious outcomes are warnings.
+        Notes and serious outcomes are findings, and warnings.
     evidence : str
-        What was found, or why the check was not run.
+        What was found, or why the check was not run: a clause without a period.
     advice : str
         Full sentences.
+    lead : str
+        First sentence of a verdict that a note changes, without its period; otherwise empty.
     """
 
     code: str
@@ -101,6 +109,13 @@ class CheckResult:
     outcome: str
     evidence: str = ""
     advice: str = ""
+    lead: str = ""
+
+    def to_caution(self) -> Caution:
+        """Return a finding as a warning; the evidence of a serious one is its headline."""
+        evidence = self.evidence[0].upper() + self.evidence[1:]
+        headline = self.evidence if self.outcome == "serious" else ""
+        return Caution(self.code, f"{self.title}: {evidence}. {self.advice}", headline, self.lead)
 
 
 Cell = str | float | ConfidenceInterval
