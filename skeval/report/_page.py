@@ -174,6 +174,12 @@ class Table:
         """The rows as shown on a page."""
         return [[_write_cell(cell, _text.write_range) for cell in row] for row in self.rows]
 
+    def write_markdown(self) -> list[str]:
+        """Return the caption and the rows that a page does not fold as lines of Markdown."""
+        rows = [self.head, ["---"] * len(self.head), *self.cells[: self.n_on_page]]
+        lines = [f"| {' | '.join(map(escape_markdown, row))} |" for row in rows]
+        return [escape_markdown(self.caption), "", *lines]
+
     def write_lines(self, *, full: bool = False) -> list[str]:
         """Return the table as aligned lines of text.
 
@@ -230,6 +236,17 @@ class Section:
         """The tables that a page shows here, and not beside the verdict."""
         return [table for table in self.tables if not table.beside]
 
+    def write_markdown(self) -> Iterator[str]:
+        """Yield the section as lines of Markdown, without figures."""
+        if self.is_empty:
+            return
+        yield from ("", f"## {escape_markdown(self.heading)}", "")
+        yield from (f"- {escape_markdown(text)}" for text in self.items)
+        for text in (*self.sentences, *self.explains):
+            yield from (escape_markdown(text), "")
+        for table in self.tables:
+            yield from (*table.write_markdown(), "")
+
     def write_lines(self, *, full: bool = False) -> Iterator[str]:
         """Yield the section as lines of text, with a blank line before and after each table.
 
@@ -243,6 +260,11 @@ class Section:
             if (full and table.rows) or table.n_in_text != 0:
                 yield from ("", *table.write_lines(full=full and bool(table.rows)), "")
         yield from self.sentences
+
+
+def escape_markdown(text: str) -> str:
+    """Return a text on one line that Markdown shows as it is."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", _text.escape_controls(" ".join(text.split())))
 
 
 def render(template: str, **values: Any) -> str:
