@@ -27,7 +27,7 @@ from skeval.report._page import (
     list_few,
     list_grave,
 )
-from skeval.report._parts import SCORINGS
+from skeval.report._parts import IMPORTANCE, SCORINGS
 from skeval.report._report import Report
 from skeval.report._sections import (
     MAX_DRAWN,
@@ -52,6 +52,7 @@ from skeval.utils._text import (
     name_label,
     say_pvalue,
     write_estimate,
+    write_number,
     write_pvalue,
 )
 
@@ -164,6 +165,8 @@ def _find_compared_metric(report: ComparisonReport) -> tuple[str, float]:
     """Return the display name of the compared metric, and -1 if the scores are its negative."""
     scoring, first = report.comparison.scoring, report.first
     name = ROOT if first.answer.loss == "squared" else first.answer.name
+    if scoring in first.out_of_fold.scores:  # requested
+        return name_metric(scoring.removeprefix("neg_")), -1.0 if scoring[:4] == "neg_" else 1.0
     return name, -1.0 if scoring.startswith(("accuracy", "minus", "neg_")) else 1.0
 
 
@@ -215,16 +218,20 @@ def _compare_many(report: ComparisonReport) -> list[str]:
     """Return the best of many systems, and how many pairs differ; empty if the tests disagree."""
     # the best by the main estimate, if the tests agree
     comparison, best = report.comparison, report.comparison.best
-    first = report.first
-    is_area = first.answer.name == name_metric("roc_auc")
-    values = {name: -one.value if is_area else one.value for name, one in report.estimates.items()}
-    smallest = min(values.values())
-    if values[best[0]] - smallest > 1e-9 * abs(smallest):
-        return []
-    unit = find_unit(first)
-    width = find_width(report.estimates[best[0]], unit)
-    amount = write_amount(report.estimates[best[0]].value, unit, width)
-    quantity = ROOT if unit == "squared" else first.answer.name
+    first, scoring = report.first, report.comparison.scoring
+    if scoring in first.out_of_fold.scores:  # requested
+        quantity, sign = _find_compared_metric(report)
+        amount = write_number(sign * comparison.values[comparison.names.index(best[0])])
+    else:
+        sign = -1.0 if first.answer.name == AREA else 1.0
+        values = {name: sign * one.value for name, one in report.estimates.items()}
+        smallest = min(values.values())
+        if values[best[0]] - smallest > 1e-9 * abs(smallest):
+            return []
+        unit = find_unit(first)
+        width = find_width(report.estimates[best[0]], unit)
+        amount = write_amount(report.estimates[best[0]].value, unit, width)
+        quantity = ROOT if unit == "squared" else first.answer.name
     n_found = sum(one.pvalue <= comparison.level for one in comparison.differences.values())
     verb = "has" if len(best) == 1 else "have"
     return [
@@ -302,7 +309,11 @@ def show_measures(report: ComparisonReport) -> Section | None:
     """Return the section of two classes: curves of all systems, and differences of measures."""
     if not report.measures:
         return None
-    rows = [(*list(row.values())[:4], write_pvalue(row["pvalue"])) for row in report.measures]
+    interval = report.first.answer.interval
+    rows = [
+        (measure, pair, difference, replace(interval, low=low, high=high), write_pvalue(pvalue))
+        for measure, pair, difference, low, high, pvalue in map(dict.values, report.measures)
+    ]
     table = Table(
         "Each measure is compared on its own; P-values are not corrected for their number.",
         ["measure", "pair", "difference", write_level(report.first), "P"],
@@ -485,8 +496,12 @@ def compare_reports(reports: Mapping[str, ScoredReport]) -> Comparison | None:
     scoring = known.get(loss, f"minus the {first.answer.name}")
     if first.out_of_fold.cases.kind is UnitKind.TIME_BLOCK:
         return _compare_in_time(reports, scoring)
-    # the mean loss of each test set, for all systems
+    # the first requested score, or the mean loss, of each test set for all systems
     columns = {name: _score_test_sets(report) for name, report in reports.items()}
+    requested = [one for one in first.out_of_fold.scores if not one.startswith(IMPORTANCE)]
+    if requested and requested[0] not in ("accuracy", scoring):
+        scoring = requested[0]
+        columns = {name: report.out_of_fold.scores[scoring] for name, report in reports.items()}
     if first.out_of_fold.n_fits < 2 or any(np.isnan(one).any() for one in columns.values()):
         return None
     ratio = first.out_of_fold.test_train_ratio
@@ -535,7 +550,9 @@ def compare_measures(
     in_time = predictions.cases.kind is UnitKind.TIME_BLOCK
     if target.outputs or target.n_classes != 2 or not scored or in_time:
         return
-    level, compared = first.confidence_level, {comparison.scoring, first.answer.name}
+    level, compared = first.confidence_level, first.answer.name
+    if comparison.scoring in predictions.scores:  # requested
+        compared = name_metric(comparison.scoring)
     if predictions.n_fits:
         ratio = predictions.test_train_ratio
     values = {name: dict(_measure_samples(one)) for name, one in reports.items()}
@@ -546,7 +563,7 @@ def compare_measures(
         truth, metric = None, None
         if measure == AREA:
             truth, metric = (target.codes == positive)[predictions.row].astype(int), roc_auc_score
-        if measure in compared or len(columns) < len(reports) or kept.sum() < 2:
+        if measure == compared or len(columns) < len(reports) or kept.sum() < 2:
             continue
         with ignored_warnings(UserWarning):
             if ratio is None:
@@ -576,7 +593,8 @@ def compare_measures(
                 "measure": measure,
                 "pair": " - ".join(pair),
                 "difference": one.value,
-                "interval": one.interval,
+                "low": one.interval.low,
+                "high": one.interval.high,
                 "pvalue": one.pvalue,
             }
 
