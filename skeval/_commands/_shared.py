@@ -80,6 +80,7 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
     options.flag("--full", "print the whole report instead of a summary")
     add("--json", metavar="FILE", help="also write all numbers to this file")
     add("--html", metavar="FILE", help="also write a page with figures to this file")
+    add("--markdown", metavar="FILE", help="also write the report as Markdown to this file")
     options.flag("--debug", "print the traceback of an error")
     return options
 
@@ -139,8 +140,8 @@ def check_outputs(options: argparse.Namespace) -> None:
         raise ValueError(f"--memory must name a folder, got the file {options.memory!r}.")
     # each file must be writable, and distinct from the others
     taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
-    for name in ("json", "html"):
-        if getattr(options, name) is None:
+    for name in ("json", "html", "markdown"):
+        if getattr(options, name, None) is None:
             continue
         path = Path(getattr(options, name))
         if not path.absolute().parent.is_dir():
@@ -198,6 +199,9 @@ def deliver(
         if options.json is not None:
             report.to_json(options.json)
             lines.append(f"written to {options.json}")
+        if options.markdown is not None:
+            report.to_markdown(options.markdown)
+            lines.append(f"written to {options.markdown}")
         if options.html is not None:
             title = f"{escape_controls(Path(options.data).name)}: {procedure}"
             shown = [escape_controls(note.removeprefix("note: ")) for note in notes]
@@ -237,17 +241,15 @@ MAX_ROWS = 4
 
 
 def summarize(report: Any, *, scored: bool) -> list[str]:
-    """Return a summary of a report: verdict, titles of warnings, a few metrics, subgroups.
+    """Return a summary of a report: verdict, advice of warnings, a few metrics, subgroups.
 
-    Warnings that forbid reporting the error are printed with their advice. If scores were requested
-    (`scored`), all metrics are printed.
+    If scores were requested (`scored`), all metrics are printed.
     """
-    # serious warnings are printed with their advice, others by title
+    # the serious warnings first, each with what to do
     first, *others = report.sections
     grave = [text for text in first.items if getattr(text, "headline", "")]
-    titles = dict.fromkeys(_name_warning(text) for text in first.items if text not in grave)
-    warned = [f"! {_name_warning(text)}: {text.rpartition('. ')[2]}" for text in grave]
-    warned += [f"! {'; '.join(titles)}"] if titles else []
+    notes = [text for text in first.items if text not in grave]
+    warned = dict.fromkeys(_shorten_warning(text) for text in (*grave, *notes))
     # the first table with rows for text, and requested subgroups
     tables = (table for section in others for table in section.tables if table.n_in_text != 0)
     rows = next((_fit_lines(table) for table in tables), [])
@@ -261,10 +263,11 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     return [*start, "", *shown, *([""] if shown else []), more]
 
 
-def _name_warning(text: str) -> str:
-    """Return the title of a warning and its code."""
-    title = text.partition(":")[0]
-    return f"{title} [{text.code}]" if hasattr(text, "code") else title
+def _shorten_warning(text: str) -> str:
+    """Return the title of a warning, its code, and its last sentence, which is the advice."""
+    title, _, rest = text.partition(":")
+    name = f"! {title} [{text.code}]" if hasattr(text, "code") else f"! {title}"
+    return f"{name}: {rest.rpartition('. ')[2].strip()}" if rest else name
 
 
 def _fit_lines(table: Any) -> list[str]:

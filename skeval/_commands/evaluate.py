@@ -95,6 +95,8 @@ def add_evaluate(commands: Any) -> None:
     )
     options.number("--select", 1, "select the N best features within the folds")
     options.several("--scoring", "NAME", "additional scorer, such as f1_weighted")
+    code = "check that is not run, such as copies: the code in brackets behind its warning"
+    options.several("--ignore", "CODE", code)
     _add_predictions(options)
     _add_sizes(options)
 
@@ -209,6 +211,7 @@ def _run(options: argparse.Namespace) -> None:
         confidence_level=options.confidence_level,
         feature_names=table.feature_names,
         left_out=table.left_out or None,
+        ignore=options.ignore,
         pos_label=_find_positive(table, options, numbers),
         random_state=options.seed,
         n_jobs=options.jobs,
@@ -228,8 +231,8 @@ def _run(options: argparse.Namespace) -> None:
 def _run_predictions(options: argparse.Namespace) -> None:
     """Evaluate the predictions in a file and print the report."""
     # options that have no meaning without fits
-    for name in ("estimator", "select", "time", "cv", "budget", "include"):
-        if getattr(options, name) not in (None, "auto"):
+    for name in ("estimator", "select", "time", "cv", "budget", "include", "ignore"):
+        if getattr(options, name) not in (None, "auto", []):
             raise ValueError(f"--{name} cannot be used with --predictions, which fits nothing.")
     # columns with another role, or without predictions
     taken = {options.target, options.groups, options.id, *options.drop} & {*options.predictions}

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
 
 from skeval._inference.estimate import ConfidenceInterval, Results
 from skeval._resampling.sampling_units import UnitKind
-from skeval.model_selection import Comparison, EstimatesDisplay, compare_scores
+from skeval.metrics import NetBenefitDisplay, ReliabilityDisplay, RocCurveDisplay
+from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions, compare_scores
 from skeval.model_selection._pair_tests import correct, time_blocks
 from skeval.report._findings import ScoredReport, judge
 from skeval.report._page import (
@@ -24,7 +28,7 @@ from skeval.report._page import (
     list_few,
     list_grave,
 )
-from skeval.report._parts import SCORINGS
+from skeval.report._parts import IMPORTANCE, SCORINGS
 from skeval.report._report import Report
 from skeval.report._sections import (
     MAX_DRAWN,
@@ -43,7 +47,15 @@ from skeval.report._sentences import (
     write_methods,
 )
 from skeval.utils._checks import ignored_warnings
-from skeval.utils._text import DataFrame, count, say_pvalue, write_estimate, write_pvalue
+from skeval.utils._text import (
+    DataFrame,
+    count,
+    name_label,
+    say_pvalue,
+    write_estimate,
+    write_number,
+    write_pvalue,
+)
 
 USUAL = (
     "balanced_accuracy",
@@ -57,6 +69,9 @@ USUAL = (
 """Metrics of the table, if a report has them."""
 MAX_TABULATED = 5
 """Maximum number of systems with a table of pairs; more are shown by ranks."""
+AREA = name_metric("roc_auc")
+MAX_CURVES, LINES = 6, ("-", "--", ":")
+"""Maximum number of systems in one figure of curves, and the style of each two of them."""
 CORRECTED = {"holm": "intervals, Holm-corrected P-values", "none": "intervals and P-values"}
 
 
@@ -64,7 +79,7 @@ ROOT = name_error("squared")
 
 
 def join_reports(
-    reports: Mapping[str, Any], comparison: Comparison | None, seed: int
+    reports: Mapping[str, Any], comparison: Comparison | None, seed: int, **options: Any
 ) -> ComparisonReport:
     """Return a report with the reports of several systems and the comparison of all pairs."""
     first = next(iter(reports.values()))
@@ -76,6 +91,7 @@ def join_reports(
         subgroups=by_system or None,
         reports=dict(reports),
         comparison=comparison,
+        measures=tuple(compare_measures(reports, comparison, **options)) if comparison else (),
         confidence_level=first.confidence_level,
         n_samples=first.n_samples,
         warnings=tuple(collect_cautions(reports)),
@@ -87,8 +103,10 @@ def join_reports(
 def join_checks(reports: Mapping[str, Any]) -> tuple[CheckResult, ...]:
     """Return the worst result of each check in any of the reports."""
     order = ("serious", "note", "ignored", "not run", "passed", "not applicable")
-    results = zip(*(report.checks for report in reports.values()), strict=True)
-    return tuple(min(ones, key=lambda one: order.index(one.outcome)) for ones in results)
+    results = [result for report in reports.values() for result in report.checks]
+    worst = sorted(results, key=lambda one: -order.index(one.outcome))
+    by_code = {one.code: one for one in results} | {one.code: one for one in worst}
+    return tuple(by_code.values())
 
 
 def _name_system(report: ComparisonReport) -> str:
@@ -148,6 +166,8 @@ def _find_compared_metric(report: ComparisonReport) -> tuple[str, float]:
     """Return the display name of the compared metric, and -1 if the scores are its negative."""
     scoring, first = report.comparison.scoring, report.first
     name = ROOT if first.answer.loss == "squared" else first.answer.name
+    if scoring in first.out_of_fold.scores:  # requested
+        return name_metric(scoring.removeprefix("neg_")), -1.0 if scoring[:4] == "neg_" else 1.0
     return name, -1.0 if scoring.startswith(("accuracy", "minus", "neg_")) else 1.0
 
 
@@ -199,16 +219,20 @@ def _compare_many(report: ComparisonReport) -> list[str]:
     """Return the best of many systems, and how many pairs differ; empty if the tests disagree."""
     # the best by the main estimate, if the tests agree
     comparison, best = report.comparison, report.comparison.best
-    first = report.first
-    is_area = first.answer.name == name_metric("roc_auc")
-    values = {name: -one.value if is_area else one.value for name, one in report.estimates.items()}
-    smallest = min(values.values())
-    if values[best[0]] - smallest > 1e-9 * abs(smallest):
-        return []
-    unit = find_unit(first)
-    width = find_width(report.estimates[best[0]], unit)
-    amount = write_amount(report.estimates[best[0]].value, unit, width)
-    quantity = ROOT if unit == "squared" else first.answer.name
+    first, scoring = report.first, report.comparison.scoring
+    if scoring in first.out_of_fold.scores:  # requested
+        quantity, sign = _find_compared_metric(report)
+        amount = write_number(sign * comparison.values[comparison.names.index(best[0])])
+    else:
+        sign = -1.0 if first.answer.name == AREA else 1.0
+        values = {name: sign * one.value for name, one in report.estimates.items()}
+        smallest = min(values.values())
+        if values[best[0]] - smallest > 1e-9 * abs(smallest):
+            return []
+        unit = find_unit(first)
+        width = find_width(report.estimates[best[0]], unit)
+        amount = write_amount(report.estimates[best[0]].value, unit, width)
+        quantity = ROOT if unit == "squared" else first.answer.name
     n_found = sum(one.pvalue <= comparison.level for one in comparison.differences.values())
     verb = "has" if len(best) == 1 else "have"
     return [
@@ -282,6 +306,69 @@ def show_pairs(report: ComparisonReport) -> Section | None:
     return Section(heading, tables=[table])
 
 
+def show_measures(report: ComparisonReport) -> Section | None:
+    """Return the section of two classes: curves of all systems, and differences of measures."""
+    if not report.measures:
+        return None
+    interval = report.first.answer.interval
+    rows = [
+        (measure, pair, difference, replace(interval, low=low, high=high), write_pvalue(pvalue))
+        for measure, pair, difference, low, high, pvalue in map(dict.values, report.measures)
+    ]
+    table = Table(
+        "Each pair is compared by each measure alone. P-values are not corrected for their number.",
+        ["measure", "pair", "difference", write_level(report.first), "P"],
+        rows,
+        left=(0, 1, 3),
+    )
+    # one axes for each curve
+    figures, first = [], report.first.out_of_fold
+    curves: list[tuple[Any, str]] = [(RocCurveDisplay, "ROC curves of all systems.")]
+    if first.probabilities is not None and len(report) <= MAX_CURVES:
+        curves += [
+            (ReliabilityDisplay, "Calibration: observed frequency at each predicted probability."),
+            (NetBenefitDisplay, "Net benefit of all systems by threshold."),
+        ]
+    about = f" Positive class: {name_label(first.target.classes[first.target.positive_code])}."
+    for display, caption in curves if len(report) <= MAX_CURVES else ():
+        draw = partial(draw_systems, report.reports, display)
+        figures.append(Figure(draw, caption + about, label=caption))
+    return Section("Differences by other measures", figures=figures, tables=[table])
+
+
+def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
+    """Draw a curve of each system on one axes, with one entry for each line of reference."""
+    is_calibration, largest = display is ReliabilityDisplay, 0.0
+    for position, (name, report) in enumerate(reports.items()):
+        predictions, target = report.out_of_fold, report.out_of_fold.target
+        one, positive = predictions.repeat == 0, target.positive_code
+        rows, by_class = predictions.row[one], predictions.probabilities
+        score = (predictions.class_scores if by_class is None else by_class)[one, positive]
+        largest = max(largest, float(score.max()))
+        style: dict[str, Any] = {"color": f"C{position % 2}", "linestyle": LINES[position // 2]}
+        if is_calibration:
+            style |= {"band": False, "histogram": False, "fmt": f"o{style.pop('linestyle')}"}
+        weight = predictions.weight[rows] if np.ptp(predictions.weight) else None
+        display.from_predictions(
+            target.y[rows],
+            score,
+            name=name_label(name),
+            ax=ax,
+            pos_label=target.classes[positive],
+            sample_weight=weight,
+            **style,
+        )
+    # the axes of a rare event end where its probabilities, or sensible thresholds, do
+    prevalence = float(np.mean(target.codes == positive))
+    if is_calibration:
+        ax.set(xlim=(0, largest), ylim=(0, min(1.0, 1.5 * largest)))
+    elif display is NetBenefitDisplay:
+        ax.set_xlim(0, min(1.0, 4 * prevalence))
+    entries = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    entries = {text: line for text, line in entries.items() if "interval at" not in text}
+    ax.legend(entries.values(), entries.keys(), fontsize="small")
+
+
 def show_each_subgroup(report: ComparisonReport) -> Section | None:
     """Return the section of the main estimate of each system in each subgroup."""
     # one row for each subgroup and system
@@ -315,7 +402,7 @@ def list_verdicts(report: ComparisonReport) -> Section:
 class ComparisonReport(Report):
     """Reports of several systems, and the comparison of all pairs."""
 
-    SECTIONS = (show_side_by_side, show_pairs, show_each_subgroup, list_verdicts)
+    SECTIONS = (show_side_by_side, show_pairs, show_measures, show_each_subgroup, list_verdicts)
     MAIN_TABLE = "estimators", "name"
 
     answer: Comparison | None = field(repr=False)
@@ -323,6 +410,7 @@ class ComparisonReport(Report):
     comparison: Any
     """`Comparison`, or None if fits failed or there is a single test set."""
     metrics: dict[str, Any] = field(repr=False)
+    measures: tuple[dict[str, Any], ...]
     subgroups: dict[str, Any] | None
     confidence_level: float
 
@@ -409,8 +497,12 @@ def compare_reports(reports: Mapping[str, ScoredReport]) -> Comparison | None:
     scoring = known.get(loss, f"minus the {first.answer.name}")
     if first.out_of_fold.cases.kind is UnitKind.TIME_BLOCK:
         return _compare_in_time(reports, scoring)
-    # the mean loss of each test set, for all systems
+    # the first requested score, or the mean loss, of each test set for all systems
     columns = {name: _score_test_sets(report) for name, report in reports.items()}
+    requested = [one for one in first.out_of_fold.scores if not one.startswith(IMPORTANCE)]
+    if requested and requested[0] not in ("accuracy", scoring):
+        scoring = requested[0]
+        columns = {name: report.out_of_fold.scores[scoring] for name, report in reports.items()}
     if first.out_of_fold.n_fits < 2 or any(np.isnan(one).any() for one in columns.values()):
         return None
     ratio = first.out_of_fold.test_train_ratio
@@ -443,6 +535,102 @@ def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Compa
             scoring=scoring,
             n_samples=len(scores),
         )
+
+
+def compare_measures(
+    reports: Mapping[str, Any], comparison: Comparison, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """Yield the difference of each pair by each measure of two classes but the compared one.
+
+    Predictions of estimators are compared by test sets, which counts retraining, others by samples.
+    """
+    first, ratio = next(iter(reports.values())), None
+    predictions, target = first.out_of_fold, first.out_of_fold.target
+    systems = {name: one.out_of_fold for name, one in reports.items()}
+    scored = all(one.class_scores is not None for one in systems.values())
+    in_time = predictions.cases.kind is UnitKind.TIME_BLOCK
+    if target.outputs or target.n_classes != 2 or not scored or in_time:
+        return
+    level, compared = first.confidence_level, first.answer.name
+    if comparison.scoring in predictions.scores:  # requested
+        compared = name_metric(comparison.scoring)
+    if predictions.n_fits:
+        ratio = predictions.test_train_ratio
+    values = {name: dict(_measure_samples(one)) for name, one in reports.items()}
+    positive = target.positive_code
+    for measure in next(iter(values.values())):
+        columns = {name: one[measure] for name, one in values.items() if measure in one}
+        kept = ~np.isnan(next(iter(columns.values())))
+        truth, metric = None, None
+        if measure == AREA:
+            truth, metric = (target.codes == positive)[predictions.row].astype(int), roc_auc_score
+        if measure == compared or len(columns) < len(reports) or kept.sum() < 2:
+            continue
+        for pair in combinations(columns, 2):
+            # each pair alone, so that its interval and its P-value agree
+            if ratio is None:
+                result = compare_predictions(
+                    truth if truth is None else truth[kept],
+                    {name: columns[name][kept] for name in pair},
+                    metric=metric,
+                    method="max_t",
+                    confidence_level=level,
+                    random_state=options["random_state"],
+                    groups=_choose_rows(options.get("groups"), kept),
+                    sample_weight=_choose_rows(options.get("sample_weight"), kept),
+                )
+            else:
+                by_fit = {name: _by_fit(systems[name], columns[name], truth) for name in pair}
+                if np.isnan([*by_fit.values()]).any():  # a test set without one of the classes
+                    continue
+                with ignored_warnings(UserWarning):
+                    result = compare_scores(by_fit, test_train_ratio=ratio, confidence_level=level)
+            one = result.difference
+            yield {
+                "measure": measure,
+                "pair": " - ".join(pair),
+                "difference": one.value,
+                "low": one.interval.low,
+                "high": one.interval.high,
+                "pvalue": one.pvalue,
+            }
+
+
+def _choose_rows(values: Any, kept: np.ndarray) -> np.ndarray | None:
+    """Return some rows of an array, None for None."""
+    return None if values is None else np.asarray(values)[kept]
+
+
+def _measure_samples(report: ScoredReport) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the value of each prediction by each measure; nan if the measure does not count it."""
+    predictions, target = report.out_of_fold, report.out_of_fold.target
+    true = (target.codes == target.positive_code)[predictions.row]
+    yield AREA, np.asarray(predictions.class_scores)[:, target.positive_code]
+    chance = predictions.probabilities
+    if chance is not None:
+        yield "Brier score", (chance[:, target.positive_code] - true) ** 2
+    if not predictions.has_values:
+        return
+    called = predictions.predicted == target.positive_code
+    yield "error rate", (called != true).astype(float)
+    yield "sensitivity", np.where(true, called, np.nan)
+    yield "specificity", np.where(true, np.nan, ~called)
+    cut = 0.5 if predictions.n_fits else getattr(report, "threshold", None)
+    if chance is not None and cut is not None and 0 < cut < 1:
+        yield f"net benefit at {cut:g}", called * np.where(true, 1.0, -cut / (1 - cut))
+
+
+def _by_fit(predictions: Any, values: np.ndarray, truth: np.ndarray | None) -> np.ndarray:
+    """Return the mean of the values in each test set, or the area under the ROC curve."""
+    fit, weight, n = predictions.fit, predictions.weight[predictions.row], predictions.n_fits
+    result = np.full(n, np.nan)
+    for test in range(n):
+        rows = (fit == test) & ~np.isnan(values)
+        if truth is None and rows.any():
+            result[test] = np.average(values[rows], weights=weight[rows])
+        elif truth is not None and len(np.unique(truth[rows])) == 2:
+            result[test] = roc_auc_score(truth[rows], values[rows], sample_weight=weight[rows])
+    return result
 
 
 def _score_test_sets(report: ScoredReport) -> np.ndarray:

@@ -33,14 +33,16 @@ from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.report import _arguments, _findings, _report, _sections, _sentences, _warnings
 from skeval.report._comparison import compare_reports, join_reports
 from skeval.report._data_checks import (
+    CHECKS,
     check_order,
     check_perfection,
     check_split_order,
+    describe_table,
     name_columns,
+    run_checks,
     write_cautions,
-    write_data_warnings,
 )
-from skeval.report._page import Caution, Figure, Section, Table, list_grave
+from skeval.report._page import Caution, CheckResult, Figure, Section, Table, list_grave
 from skeval.report._parts import (
     IMPORTANCE,
     INTERRUPTED,
@@ -376,7 +378,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     )
     # the other estimates and the tests
     finished = run_parts(judged, clock)
-    cautions = clock.finish(_warn, judged, finished, metrics, clock)
+    checks, cautions = clock.finish(_run_checks, judged, finished, metrics, clock)
     if not clock.stopped and not clock.allows(1):
         finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
     report = EvaluationReport(
@@ -407,48 +409,66 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
         cautions.insert(0, Caution("baseline", text))
     if clock.stopped:
         cautions.insert(0, Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
-    kept = tuple(one for one in cautions if one.code not in evaluation.ignored)
-    checks = _warnings.list_checks(cautions, evaluation.ignored, evaluation.own_checks)
-    return replace(report, warnings=kept, checks=checks)
+    return replace(report, warnings=tuple(cautions), checks=tuple(checks))
 
 
-def _warn(
+def _run_checks(
     evaluation: Evaluation, finished: Finished, metrics: Results, clock: Clock
-) -> list[Caution]:
-    """Return the warnings about the table, the order of its rows, the model and the estimates."""
+) -> tuple[list[CheckResult], list[Caution]]:
+    """Return the results of all checks, and the warnings: the findings, and notes on the run."""
     inputs, target, names = evaluation.inputs, evaluation.target, evaluation.feature_names
-    predictions, kept = evaluation.predictions, evaluation.design.inputs.kept_together
-    cautions: list[Caution] = []
-    if not target.outputs:
-        # the table, and perfect predictions with the features that give them
-        cautions = write_data_warnings(inputs.X, target, kept, names, evaluation.left_out)
-        if _findings.is_perfect(predictions, metrics):
-            perfect = write_cautions(check_perfection(inputs.X, target, names))
-            if list_grave(perfect):  # it names the features
-                cautions = [one for one in cautions if one.code != "telling-feature"]
-            cautions += perfect
-    for check in evaluation.own_checks:
-        if text := check(inputs.X, target.given):
-            cautions.append(Caution(_warnings.name_check(check), text))
-    # the folds and the sampling units
-    cautions += evaluation.notes
+    predictions, ignored = evaluation.predictions, evaluation.ignored
     units = predictions.cases
+    found: list[CheckResult] = []
+    if target.outputs:
+        results = [CheckResult(one.code, one.title, "not applicable") for one in CHECKS]
+        cautions = list(_warnings.warn_of_outputs(predictions))
+    else:
+        # the table, the order of its rows, and perfect predictions with the features that give them
+        kept = evaluation.design.inputs.kept_together
+        table = describe_table(inputs.X, target, kept, names, evaluation.left_out)
+        results = run_checks(table, ignore=ignored)
+        if "perfect" not in ignored and _findings.is_perfect(predictions, metrics):
+            found += check_perfection(inputs.X, target, names)
+        if not ignored >= {"time-order", "runs", "autocorrelation"}:
+            found += _check_order(evaluation)
+        # the scores and the model
+        cautions = _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
+        cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
+        if "fitted-before" not in ignored:
+            cautions += _warnings.check_fitted_before(
+                evaluation.runner, evaluation.seed, clock.allows
+            )
+    # checks of the user, the folds and the estimates
+    for check in evaluation.own_checks:
+        code = _warnings.name_check(check)
+        if code not in ignored and (text := check(inputs.X, target.given)):
+            cautions.append(Caution(code, text))
+    cautions += evaluation.notes
     if evaluation.ordered:
         cautions.append(Caution("ordered", ORDERED + TOO_ALIKE * (units.n_units == 1)))
     if units.kind is UnitKind.FOLD:
         cautions.append(Caution("given-folds", _sentences.write_given_folds(units.n_units)))
-    # the order of the rows, and the model
-    if target.outputs:
-        cautions += _warnings.warn_of_outputs(predictions)
-    else:
-        cautions += _check_order(evaluation)
-        cautions += _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
-        cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
-        cautions += _warnings.check_fitted_before(evaluation.runner, evaluation.seed, clock.allows)
     cautions += finished.cautions
-    cautions += _warnings.warn_of_pure_groups(predictions, finished.results["permutation"])
-    main = evaluation.estimate
-    return cautions + list(_warnings.check_estimates(finished.estimates, main, units.kind))
+    test = finished.results["permutation"]
+    cautions += _warnings.warn_of_pure_groups(predictions, test)
+    cautions += _warnings.check_estimates(finished.estimates, evaluation.estimate, units.kind)
+    cautions = [one for one in cautions if one.code not in ignored]
+    found = [one for one in found if one.code not in ignored]
+    # why other checks have no finding
+    skipped = _warnings.OF_ONE_OUTPUT if target.outputs else _warnings.OF_SEVERAL
+    others = dict.fromkeys(skipped, "not applicable")
+    others |= {} if test is not None else {"single-label-groups": "not run"}
+    if not any(one.method == ".632+" for one in finished.estimates):
+        others["632"] = "not run"
+    others |= dict.fromkeys(ignored, "ignored")
+    # perfect predictions that are serious name the features, so that these are not named twice
+    again = any(one.code == "perfect" and one.outcome == "serious" for one in found)
+    named = [one for one in results if not (again and one.code == "telling-feature")]
+    results += _warnings.list_checks(
+        [*found, *(one.to_result() for one in cautions)], others, evaluation.own_checks
+    )
+    return results, write_cautions([*named, *found]) + cautions
 
 
 def _summarize(evaluation: Evaluation) -> dict[str, Any]:
@@ -516,15 +536,15 @@ def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
             return None
 
 
-def _check_order(evaluation: Evaluation) -> list[Caution]:
-    """Return the warnings about the order of the rows."""
+def _check_order(evaluation: Evaluation) -> list[CheckResult]:
+    """Return the findings about the order of the rows."""
     X, folds = evaluation.inputs.X, evaluation.folds
     names, rows = evaluation.feature_names, _arguments.name_rows(X)
     where = name_columns(X, names), evaluation.left_out, rows
     if evaluation.ordered:
-        return write_cautions(check_split_order(*where, folds))
+        return check_split_order(*where, folds)
     groups = evaluation.inputs.groups
-    return write_cautions(check_order(*where, evaluation.predictions, groups, folds))
+    return check_order(*where, evaluation.predictions, groups, folds)
 
 
 # --- arguments

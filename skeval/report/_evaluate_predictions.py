@@ -155,7 +155,7 @@ def evaluate_predictions(
             for name, system in systems.items()
         }
         comparison = _compare_systems(reports, confidence_level=confidence_level, **sampling)
-        return join_reports(reports, comparison, seed)
+        return join_reports(reports, comparison, seed, **sampling)
     # one label, score or number of each sample, or several labels
     parsed: Any
     if several := _arguments.is_wide(y_true):

@@ -73,6 +73,12 @@ class Caution(str):
         """Support copies and pickles."""
         return self.code, str(self), self.headline, self.lead
 
+    def to_result(self) -> CheckResult:
+        """Return the outcome of the check that raised it: its title, first sentence and advice."""
+        title, _, text = self.partition(": ") if ": " in self else (self.code, "", str(self))
+        evidence, _, advice = text.partition(". ")
+        return CheckResult(self.code, title, self.severity, evidence.removesuffix("."), advice)
+
 
 def list_grave(warnings: Iterable[Caution]) -> list[str]:
     """Return the headlines of the serious warnings, without duplicates."""
@@ -89,11 +95,13 @@ class CheckResult:
     code, title : str
         Name of the check, as in `ignore` and in its warnings, and its title.
     outcome : {"passed", "note", "serious", "not applicable", "not run", "ignored"}
-        Notes and serious outcomes are warnings.
+        Notes and serious outcomes are findings, and warnings.
     evidence : str
-        What was found, or why the check was not run.
+        What was found, or why the check was not run: a clause without a period.
     advice : str
         Full sentences.
+    lead : str
+        First sentence of a verdict that a note changes, without its period; otherwise empty.
     """
 
     code: str
@@ -101,6 +109,13 @@ class CheckResult:
     outcome: str
     evidence: str = ""
     advice: str = ""
+    lead: str = ""
+
+    def to_caution(self) -> Caution:
+        """Return a finding as a warning; the evidence of a serious one is its headline."""
+        evidence = self.evidence[0].upper() + self.evidence[1:]
+        headline = self.evidence if self.outcome == "serious" else ""
+        return Caution(self.code, f"{self.title}: {evidence}. {self.advice}", headline, self.lead)
 
 
 Cell = str | float | ConfidenceInterval
@@ -159,6 +174,12 @@ class Table:
         """The rows as shown on a page."""
         return [[_write_cell(cell, _text.write_range) for cell in row] for row in self.rows]
 
+    def write_markdown(self) -> list[str]:
+        """Return the caption and the rows that a page does not fold as lines of Markdown."""
+        rows = [self.head, ["---"] * len(self.head), *self.cells[: self.n_on_page]]
+        lines = [f"| {' | '.join(map(escape_markdown, row))} |" for row in rows]
+        return [escape_markdown(self.caption), "", *lines]
+
     def write_lines(self, *, full: bool = False) -> list[str]:
         """Return the table as aligned lines of text.
 
@@ -215,6 +236,17 @@ class Section:
         """The tables that a page shows here, and not beside the verdict."""
         return [table for table in self.tables if not table.beside]
 
+    def write_markdown(self) -> Iterator[str]:
+        """Yield the section as lines of Markdown, without figures."""
+        if self.is_empty:
+            return
+        yield from ("", f"## {escape_markdown(self.heading)}", "")
+        yield from (f"- {escape_markdown(text)}" for text in self.items)
+        for text in (*self.sentences, *self.explains):
+            yield from (escape_markdown(text), "")
+        for table in self.tables:
+            yield from (*table.write_markdown(), "")
+
     def write_lines(self, *, full: bool = False) -> Iterator[str]:
         """Yield the section as lines of text, with a blank line before and after each table.
 
@@ -228,6 +260,11 @@ class Section:
             if (full and table.rows) or table.n_in_text != 0:
                 yield from ("", *table.write_lines(full=full and bool(table.rows)), "")
         yield from self.sentences
+
+
+def escape_markdown(text: str) -> str:
+    """Return a text on one line that Markdown shows as it is."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", _text.escape_controls(" ".join(text.split())))
 
 
 def render(template: str, **values: Any) -> str:

@@ -29,7 +29,15 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from skeval._version import __version__
-from skeval.report._page import Caution, CheckResult, Figure, Section, Table, render
+from skeval.report._page import (
+    Caution,
+    CheckResult,
+    Figure,
+    Section,
+    Table,
+    escape_markdown,
+    render,
+)
 from skeval.utils import _text
 from skeval.utils._checks import FunctionT, check_option
 from skeval.utils._text import DataFrame
@@ -121,6 +129,9 @@ class Report(Mapping[str, Any]):
     reports, comparison : dict of Report, Comparison or None
         Of several systems: a report for each, and all pairs on the same test sets or samples;
         `comparison` is None if fits failed or there is a single test set.
+    measures : tuple of dict
+        Of several systems with scores of two classes: the difference of each pair by each further
+        measure, with its interval and P-value.
     n_clusters, choice, choices : int, NClustersChoice, dict
         Of a clusterer: the chosen number of clusters, 1 if there is no evidence of more, its
         tests, and the choices by all rules.
@@ -363,6 +374,27 @@ class Report(Mapping[str, Any]):
         text = json.dumps(numbers, indent=2, allow_nan=False)
         if path is not None:
             _text.write_file(path, text + "\n")
+        return text
+
+    def to_markdown(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the sentences and tables as Markdown, for example for a pull request.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            File to write.
+
+        Returns
+        -------
+        str
+        """
+        lines = [f"# {escape_markdown(self.title)}"]
+        lines += (f"\n{escape_markdown(text)}" for text in (self.verdict, *self.basis))
+        for section in self.sections:
+            lines += section.write_markdown()
+        text = "\n".join(lines).rstrip() + "\n"
+        if path is not None:
+            _text.write_file(path, text)
         return text
 
     def to_html(

@@ -41,6 +41,8 @@ from skeval.utils._text import (
 MAX_CLASSES = 6
 """Maximum number of classes of a confusion matrix beside the verdict; larger ones get their own
 table."""
+MANY_CLASSES, WORST = 30, 15
+"""Maximum number of classes whose metrics and confusions are all shown, and how many of more."""
 MAX_METRICS, MAX_ROWS, FIRST_ROWS, MAX_DRAWN = 12, 20, 5, 30
 """Maximum number of metrics in the text; maximum number of settings, samples and features on a
 page, and the number of them that is visible without unfolding; maximum number of drawn rows."""
@@ -218,6 +220,7 @@ def show_metrics(report: ScoredReport) -> Section:
 def tabulate_classes(report: ScoredReport) -> list[Table]:
     """Return a table of the metrics of each class, if there are any."""
     by_class: dict[str, dict[str, str]] = {}
+    worst: dict[str, float] = {}  # the F1 of each class
     target = report.out_of_fold.target
     for estimate in report.metrics.values():
         label = getattr(estimate.extra, "label", None)
@@ -227,12 +230,18 @@ def tabulate_classes(report: ScoredReport) -> list[Table]:
         text = f"{estimate.value:.3f}\n({low:.3f}–{high:.3f})"
         text = write_number(estimate.value) if np.isnan(low) else text
         by_class.setdefault(label, {})[estimate.extra.metric] = text
+        if estimate.extra.metric == "f1":
+            worst[label] = float(np.nan_to_num(estimate.value))
     if not by_class:
         return []
     names = list(dict.fromkeys(name for texts in by_class.values() for name in texts))
     rows = [(label, *(texts.get(name, "") for name in names)) for label, texts in by_class.items()]
-    # of two classes, recalls have names of their own
+    # of two classes, recalls have names of their own; of many classes the worst are shown
     caption, kind = ("By output.", "output") if target.outputs else ("By class.", "class")
+    if len(rows) > MANY_CLASSES and not target.outputs:
+        caption = f"The {WORST} classes with the lowest F1 of {len(rows)}; "
+        caption += 'report.to_frame("metrics") has all.'
+        rows = sorted(rows, key=lambda row: worst.get(row[0], 0.0))[:WORST]
     if target.n_classes == 2:
         positive = name_label(find_positive_class(target))
         caption += f" The recall of {positive}, the positive class, is the sensitivity; the recall "
@@ -246,6 +255,8 @@ def _tabulate_confusion(report: ScoredReport) -> list[Table]:
     confusion = report.confusion
     if confusion is None:
         return []
+    if len(confusion.labels) > MANY_CLASSES:
+        return [_list_confusions(report)]
     k = range(len(confusion.labels))
     rows = [(confusion.labels[row], *(confusion.write_cell(row, j) for j in k)) for row in k]
     counted = ", on average over the repeats" * (len(report.out_of_fold.repeats) > 1)
@@ -264,6 +275,23 @@ def _tabulate_confusion(report: ScoredReport) -> list[Table]:
             n_in_text=0,
         )
     ]
+
+
+def _list_confusions(report: ScoredReport) -> Table:
+    """Return the most frequent confusions of many classes."""
+    confusion: Any = report.confusion
+    names = confusion.labels
+    errors = np.where(np.eye(len(names)), 0.0, confusion.counts)
+    order = np.argsort(-errors, axis=None, kind="stable")[:WORST]
+    rows = [
+        (names[row], names[column], *confusion.write_cell(row, column).split("\n"))
+        for row, column in zip(*np.unravel_index(order, errors.shape), strict=True)
+        if errors[row, column] > 0
+    ]
+    caption = f"The {len(rows)} most frequent confusions of {len(names)} classes; share of the "
+    caption += 'true class; report.to_frame("confusion") has all.'
+    head = ["class", "predicted as", "samples", "share", f"{write_level(report)} in %"]
+    return Table(caption, head, rows, n_in_text=0, left=(0, 1))
 
 
 # --- curves and residuals

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -23,6 +23,7 @@ from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import UnitKind
 from skeval.report._arguments import ParsedPredictions, count_columns
+from skeval.report._data_checks import CHECKS
 from skeval.report._findings import count_mixed_groups, list_never_predicted
 from skeval.report._page import Caution, CheckResult, list_few
 from skeval.report._sentences import name_metric, write_amount
@@ -31,37 +32,28 @@ from skeval.utils._text import name_label
 
 # --- results of all checks
 
-CHECKS = {
-    "copies": "Exact copies",
-    "groups": "Near-duplicates",
-    "identifier": "Identifier",
-    "target-copy": "Copy of the target",
-    "telling-feature": "Perfect feature",
-    "target-formula": "Target computed from features",
-    "target-encoded": "Category replaced by its mean target",
-    "rounded-by-class": "Rounded by class",
-    "row-number": "Row number",
-    "constant": "Constant features",
+OF_ONE_OUTPUT = {
     "perfect": "Perfect predictions",
     "time-order": "Time order",
     "runs": "Related in time",
     "autocorrelation": "Related in time",
-    "few-folds": "Few folds",
-    "given-folds": "Given folds",
-    "few-groups": "Few groups",
-    "never-predicted": "Classes never predicted",
-    "few-samples": "Rare classes",
-    "undefined": "Undefined metrics",
     "constant-scores": "Constant scores",
     "fitted-before": "Model fitted before",
     "undetermined": "Undetermined least squares",
+}
+OF_SEVERAL = {"never-predicted": "Classes never predicted", "few-samples": "Rare classes"}
+OF_MODELS = {
+    "few-folds": "Few folds",
+    "given-folds": "Given folds",
+    "few-groups": "Few groups",
+    "undefined": "Undefined metrics",
     "overfitting": "Training error too low",
     "single-label-groups": "Groups with a single label",
     "632": ".632+ too low",
     "two-answers": "Two estimates disagree",
     "wide": "Wide interval",
 }
-"""Title of each check by its code."""
+"""Title of each check besides those of the table by its code: of one output, several, and any."""
 
 
 def check_codes(ignore: Any, own_checks: Sequence[Any]) -> frozenset[str]:
@@ -69,7 +61,9 @@ def check_codes(ignore: Any, own_checks: Sequence[Any]) -> frozenset[str]:
     for check in own_checks:
         if not callable(check):
             raise ValueError(f"checks must contain functions of (X, y), got {check!r}.")
-    known = (*CHECKS, *map(name_check, own_checks))
+    of_table = (check.code for check in CHECKS)
+    own = map(name_check, own_checks)
+    known = (*of_table, *OF_ONE_OUTPUT, *OF_SEVERAL, *OF_MODELS, *own)
     codes = [ignore] if isinstance(ignore, str) else list(ignore)
     return frozenset(check_option("ignore", code, known) for code in codes)
 
@@ -80,21 +74,18 @@ def name_check(check: Any) -> str:
 
 
 def list_checks(
-    cautions: Sequence[Caution], ignored: Container[str], own_checks: Sequence[Any]
-) -> tuple[CheckResult, ...]:
-    """Return the result of every check: its first warning, or none."""
-    results, first = [], {one.code: one for one in reversed(cautions)}
-    own = map(name_check, own_checks)
-    for code, title in (CHECKS | {code: code.replace("-", " ") for code in own}).items():
-        if code in ignored or code not in first:
-            outcome = "ignored" if code in ignored else "passed"
-            results.append(CheckResult(code, title, outcome))
-            continue
-        # the title of the warning, then its text
-        caution = first[code]
-        title, _, text = caution.partition(": ") if ": " in caution else (title, "", caution)
-        results.append(CheckResult(code, title, caution.severity, text))
-    return tuple(results)
+    found: Iterable[CheckResult], others: Mapping[str, str], own_checks: Sequence[Any]
+) -> list[CheckResult]:
+    """Return the findings besides those of the table, and the outcome of `others` without one."""
+    by_code: dict[str, list[CheckResult]] = {}
+    for result in found:
+        by_code.setdefault(result.code, []).append(result)
+    own = {code: code.replace("-", " ") for code in map(name_check, own_checks)}
+    results = []
+    for code, title in (OF_ONE_OUTPUT | OF_SEVERAL | OF_MODELS | own).items():
+        outcome = others.get(code, "passed")
+        results += by_code.get(code) or [CheckResult(code, title, outcome)]
+    return results
 
 
 # --- metrics, scores and groups of any predictions

@@ -188,9 +188,22 @@ def test_a_summary_says_what_to_do_about_an_error_that_must_not_be_quoted(tmp_pa
     frame = pd.DataFrame(X, columns=list("abcd")).assign(patient=patient, target=patient % 2)
     frame["patient"] = [f"P{number}" for number in patient]
     frame.to_csv(tmp_path / "visits.csv", index=False)
-    assert main(["evaluate", str(tmp_path / "visits.csv"), "--include", "holdout"]) == 0
+    command = ["evaluate", str(tmp_path / "visits.csv"), "--include", "holdout"]
+    assert main([*command, "--markdown", str(tmp_path / "visits.md")]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Do not report this error" in text
+    page = (tmp_path / "visits.md").read_text(encoding="utf-8")
+    assert page.startswith("# ")
+    assert "| metric on new samples | estimate | 95 % CI |" in page
+    # a check that is ignored
+    again = ["--ignore", "identifier", "--ignore", "copies", "--json", str(tmp_path / "a.json")]
+    assert main([*command, *again]) == 0
+    assert "[identifier]" not in capsys.readouterr().out
+    checks = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["checks"]
+    outcomes = {check["code"]: check["outcome"] for check in checks}
+    assert outcomes["identifier"] == outcomes["copies"] == "ignored"
+    assert main([*command, "--ignore", "identifer"]) == 2
+    assert "did you mean" in capsys.readouterr().err
     assert (
         "! Identifier [identifier]: Pass 'patient' as groups (--groups patient, or groups= in"
         in text

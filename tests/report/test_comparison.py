@@ -3,17 +3,19 @@
 import json
 import pickle
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers.html import Document
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyRegressor
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
+from skeval.model_selection import compare_predictions
 from skeval.report._comparison import collect_cautions
 from skeval.report._page import Caution
 
@@ -131,3 +133,60 @@ def test_numbers_are_compared_in_the_unit_of_the_target(loss):
     assert interval.low < value < interval.high < 0
     assert f"difference in {name}" in str(report)
     assert "neg_" not in str(report)
+
+
+def draw_two_systems(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.3).astype(int)
+    scores = {name: rng.normal(shift * y - 1) for name, shift in (("old", 1.0), ("new", 2.0))}
+    return y, {name: 1 / (1 + np.exp(-score)) for name, score in scores.items()}
+
+
+def test_two_systems_are_compared_by_every_measure():
+    y, chances = draw_two_systems()
+    report = skeval.evaluate_predictions(y, chances, random_state=0)
+    rows = {row["measure"]: row for row in report.measures}
+    # areas by DeLong, shares by the samples that they count
+    area = rows["area under the ROC curve"]
+    delong = compare_predictions(y, chances, method="delong").differences["old", "new"]
+    assert area["difference"] == pytest.approx(delong.value)
+    assert area["low"] == pytest.approx(delong.interval.low, abs=0.01)
+    called = {name: chance >= 0.5 for name, chance in chances.items()}
+    true = y == 1
+    for measure, kept, right in (("sensitivity", true, True), ("specificity", ~true, False)):
+        expected = np.mean(called["old"][kept] == right) - np.mean(called["new"][kept] == right)
+        assert rows[measure]["difference"] == pytest.approx(expected)
+    benefit = [np.mean(one & true) - np.mean(one & ~true) for one in called.values()]
+    assert rows["net benefit at 0.5"]["difference"] == pytest.approx(benefit[0] - benefit[1])
+    assert "Brier score" not in rows  # it is the metric of the verdict
+    # one axes for each curve, without an entry twice
+    (section,) = [one for one in report.sections if one.heading.startswith("Differences by")]
+    assert len(section.figures) == 3
+    for figure in section.figures:
+        ax = plt.figure().subplots()
+        figure.draw(ax=ax)
+        texts = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert len(set(texts)) == len(texts)
+        assert sum(text.startswith(("old", "new")) for text in texts) == 2
+        plt.close(ax.figure)
+
+
+def test_estimators_are_compared_by_test_sets_and_by_the_requested_score():
+    y, chances = draw_two_systems()
+    X = np.column_stack([*chances.values()])
+    models = {"nb": GaussianNB(), "lr": LogisticRegression()}
+    options = {"cv": 4, "include": [], "n_permutations": 0, "random_state": 0}
+    report = skeval.evaluate(models, X, y, scoring="roc_auc", **options)
+    assert "in area under the ROC curve" in report.headline or "higher area" in report.headline
+    measures = [row["measure"] for row in report.measures]
+    assert "area under the ROC curve" not in measures
+    assert "error rate" in measures
+    # the error of a fit is that of its test set
+    frames = [report[name].predictions for name in models]
+    errors = [
+        (one["truth"] != one["prediction"]).groupby([one["repeat"], one["fold"]]).mean()
+        for one in frames
+    ]
+    (error,) = [row for row in report.measures if row["measure"] == "error rate"]
+    assert error["difference"] == pytest.approx((errors[0] - errors[1]).mean())
+    assert report.to_dict()["measures"][0]["pair"] == "nb - lr"

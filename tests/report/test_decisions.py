@@ -142,6 +142,24 @@ def test_an_early_stop_is_described_as_such():
     assert "P > 0.05" in report.verdict
 
 
+class CountingModel(LogisticRegression):
+    n_fits = 0
+
+    def fit(self, X, y):
+        type(self).n_fits += 1
+        return super().fit(X, y)
+
+
+def test_an_ignored_check_does_not_run():
+    X, y = draw(0, 30, 0.5, 1)
+    n_fits = {}
+    for ignore in ((), "fitted-before"):
+        CountingModel.n_fits = 0
+        skeval.evaluate(CountingModel(), X, y, cv=2, include=[], random_state=0, ignore=ignore)
+        n_fits[ignore] = CountingModel.n_fits
+    assert n_fits["fitted-before"] < n_fits[()]
+
+
 def find_weekend(X, y):
     return "Weekend: half of the samples are of a Sunday. Balance the days."
 
@@ -162,15 +180,27 @@ def test_every_check_has_a_result_and_can_be_ignored():
     assert results["target-copy"].outcome == "passed"
     assert results["find-weekend"].outcome == "note"
     assert results["find-weekend"].title == "Weekend"
+    assert results["find-weekend"].evidence == "half of the samples are of a Sunday"
+    assert results["find-weekend"].advice == "Balance the days."
+    assert results["632"].outcome == "not run"
+    assert results["target-formula"].outcome == "not applicable"
     assert results["find-nothing"].outcome == "passed"
     assert report.to_dict()["checks"][0]["outcome"] in ("serious", "note", "passed")
     assert set(report.to_frame("checks")["code"]) == set(results)
+    # every finding is a warning
+    findings = {one.code for one in report.checks if one.outcome in ("note", "serious")}
+    assert findings == {one.code for one in report.warnings} - {"baseline"}
     # an ignored check neither warns nor changes the verdict
     ignoring = skeval.evaluate(LogisticRegression(), X, y, ignore="copies", **options)
     assert "copies" not in [one.code for one in ignoring.warnings]
     assert {one.code: one.outcome for one in ignoring.checks}["copies"] == "ignored"
     assert report.verdict.startswith("Do not report")
     assert not ignoring.verdict.startswith("Do not report")
+    # all of them are ignored
+    everything = [one.code for one in report.checks if not one.code.startswith("find-")]
+    silent = skeval.evaluate(LogisticRegression(), X, y, ignore=everything, **options)
+    assert {one.outcome for one in silent.checks} == {"ignored"}
+    assert {one.code for one in silent.warnings} <= {"baseline"}
     with pytest.raises(ValueError, match="ignore must be one of"):
         skeval.evaluate(LogisticRegression(), X, y, ignore=["copy"])
     with pytest.raises(ValueError, match="checks must contain functions"):

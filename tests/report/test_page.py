@@ -144,3 +144,42 @@ def test_residuals_of_many_samples_are_drawn_from_some():
     page = skeval.evaluate(Ridge(), X, y, cv=3, include=[], random_state=0).to_html()
     assert "2,000 of the samples are drawn, chosen at random." in page
     assert len(page) < 500_000  # 15 MB if all of 100,000 were drawn
+
+
+def test_a_page_of_many_classes_is_short():
+    rng, y = np.random.default_rng(0), np.arange(400) % 80
+    predicted = np.where((y < 40) & (rng.random(400) < 0.5), (y + 1) % 80, y)
+    report = skeval.evaluate_predictions(y.astype(str), predicted.astype(str))
+    page = report.to_html()
+    assert len(page) < 10**5
+    by_class = re.search("The 15 classes with the lowest F1 of 80", page)
+    assert by_class
+    assert "The 15 most frequent confusions of 80 classes" in page
+    assert len(report.to_frame("confusion")) == 80**2
+    # the worst class is shown, and the best is not
+    (table,) = [
+        table
+        for section in report.sections
+        for table in section.tables
+        if "lowest F1" in table.caption
+    ]
+    values = {
+        estimate.extra.label: estimate.value
+        for estimate in report.metrics.values()
+        if getattr(estimate.extra, "metric", "") == "f1" and estimate.extra.label is not None
+    }
+    shown = [row[0] for row in table.rows]
+    worst = max(values[name] for name in shown)
+    assert all(values[name] >= worst for name in set(values) - set(shown))
+
+
+def test_markdown_shows_names_as_they_are():
+    y = np.array(["a|b", "<b>_x_"] * 20)
+    report = skeval.evaluate_predictions(y, np.roll(y, 1))
+    text = report.to_markdown()
+    assert "predicted as a\\|b" in text
+    assert "<b>" not in re.sub(r"\\<", "", text)
+    # every row of a table has the cells of its head
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
+    assert report.verdict.split(":")[0] in text.replace("\\", "")

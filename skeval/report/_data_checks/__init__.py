@@ -6,7 +6,7 @@ table that yields findings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,6 @@ from skeval.report._data_checks.leakage import (
     check_telling_features,
 )
 from skeval.report._data_checks.table import (
-    CheckResult,
     TableDescription,
     convert_rows,
     describe_table,
@@ -42,7 +41,7 @@ from skeval.report._data_checks.traces import (
     check_decimals_by_class,
     check_target_encodings,
 )
-from skeval.report._page import Caution
+from skeval.report._page import Caution, CheckResult
 
 __all__ = [
     "CHECKS",
@@ -56,7 +55,6 @@ __all__ = [
     "run_checks",
     "warn_of_points",
     "write_cautions",
-    "write_data_warnings",
 ]
 
 
@@ -89,13 +87,9 @@ CHECKS = (
 
 
 def run_checks(
-    table: TableDescription,
-    *,
-    ignore: Collection[str] = (),
-    more: Iterable[Check] = (),
-    target: bool = True,
+    table: TableDescription, *, ignore: Collection[str] = (), target: bool = True
 ) -> list[CheckResult]:
-    """Return the results of all checks, at least one for each, and of `more` ones.
+    """Return the results of all checks, at least one for each.
 
     Checks whose code is in `ignore` are not run; without a target, few checks are.
     """
@@ -104,7 +98,7 @@ def run_checks(
         kinds |= {ONE, NUMBERS if table.target.classes is None else CLASSES}
     results = [CheckResult("unchecked", "Not checked", "not run", why) for why in table.unchecked]
     with np.errstate(all="ignore"):  # infinite and missing values
-        for code, title, needs, find in (*CHECKS, *more):
+        for code, title, needs, find in CHECKS:
             outcome = "ignored" if code in ignore else "" if needs in kinds else "not applicable"
             findings = [] if outcome else list(find(table))
             results += findings or [CheckResult(code, title, outcome or "passed")]
@@ -123,17 +117,6 @@ def write_cautions(results: Iterable[CheckResult]) -> list[Caution]:
         unchecked = CheckResult("unchecked", "Not checked", "note", listed, advice)
         cautions.append(unchecked.to_caution())
     return cautions
-
-
-def write_data_warnings(
-    X: Any,
-    target: Target,
-    groups: Any,
-    feature_names: Sequence[str] | None,
-    left_out: Mapping[str, Any],
-) -> list[Caution]:
-    """Return the warnings for a table and for the columns left out of it."""
-    return write_cautions(run_checks(describe_table(X, target, groups, feature_names, left_out)))
 
 
 def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[Caution]:

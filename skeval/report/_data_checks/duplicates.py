@@ -15,7 +15,6 @@ from skeval.report._data_checks.table import (
     MIN_VALUES,
     TIME,
     TOLERANCE,
-    CheckResult,
     TableDescription,
     Values,
     encode_column,
@@ -25,6 +24,7 @@ from skeval.report._data_checks.table import (
     standardize,
 )
 from skeval.report._data_checks.traces import list_rounded_by_class
+from skeval.report._page import CheckResult
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
 """Minimum share of samples that equal another one, and minimum number of copies."""

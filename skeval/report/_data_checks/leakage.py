@@ -15,7 +15,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.table import (
     MIN_VALUES,
-    CheckResult,
     TableDescription,
     Values,
     describe_table,
@@ -23,6 +22,7 @@ from skeval.report._data_checks.table import (
     get_tolerance,
     standardize,
 )
+from skeval.report._page import CheckResult
 from skeval.utils._text import name_label
 
 MAX_CHANCE = 1e-3

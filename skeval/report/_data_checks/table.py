@@ -14,7 +14,6 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skeval._resampling.sampling_units import Target
-from skeval.report._page import Caution
 from skeval.utils._compat import safe_indexing
 from skeval.utils._text import read_times
 
@@ -35,38 +34,6 @@ TOLERANCE, SINGLE_TOLERANCE = 1e-9, 2e-7
 """Relative difference of equal values, in double and in single precision."""
 MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 """Texts of missing values, in lower case."""
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """Outcome of a check of a table.
-
-    Attributes
-    ----------
-    code, title : str
-        Name of the check, and its title in two to five words.
-    outcome : {"passed", "note", "serious", "not applicable", "not run", "ignored"}
-        Findings are notes or serious.
-    evidence : str
-        What was found, or why the check was not run: a clause without a period.
-    advice : str
-        Full sentences.
-    lead : str
-        First sentence of a verdict that a note changes, without its period; otherwise empty.
-    """
-
-    code: str
-    title: str
-    outcome: str
-    evidence: str = ""
-    advice: str = ""
-    lead: str = ""
-
-    def to_caution(self) -> Caution:
-        """Return a finding as a warning; the evidence of a serious one is its headline."""
-        evidence = self.evidence[0].upper() + self.evidence[1:]
-        headline = self.evidence if self.outcome == "serious" else ""
-        return Caution(self.code, f"{self.title}: {evidence}. {self.advice}", headline, self.lead)
 
 
 @dataclass(frozen=True)

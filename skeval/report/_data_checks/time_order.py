@@ -15,7 +15,8 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from skeval._resampling.predictions import Predictions
-from skeval.report._data_checks.table import TIME, CheckResult, TableDescription
+from skeval.report._data_checks.table import TIME, TableDescription
+from skeval.report._page import CheckResult
 from skeval.utils._text import read_times
 
 MAX_P = 0.005

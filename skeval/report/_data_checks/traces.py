@@ -7,12 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import hypergeom
 
-from skeval.report._data_checks.table import (
-    TOLERANCE,
-    CheckResult,
-    TableDescription,
-    get_rounding_error,
-)
+from skeval.report._data_checks.table import TOLERANCE, TableDescription, get_rounding_error
+from skeval.report._page import CheckResult
 
 MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""

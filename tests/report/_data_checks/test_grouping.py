@@ -3,12 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.tables import FEW, warnings_of
+from helpers.tables import FEW, warnings_of, write_data_warnings
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval._resampling.sampling_units import Target, validate_data
-from skeval.report._data_checks import write_data_warnings
 
 
 def patients(rng, n_patients=60, flipped=0.0):

@@ -4,14 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.crossed import each_value
-from helpers.tables import FEW, warnings_of
+from helpers.tables import FEW, warnings_of, write_data_warnings
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval._resampling.sampling_units import Target
-from skeval.report._data_checks import write_data_warnings
 
 
 def test_a_feature_that_tells_the_classes_apart():

@@ -18,8 +18,6 @@ import skeval
 from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks import (
     CHECKS,
-    Check,
-    CheckResult,
     describe_table,
     duplicates,
     run_checks,
@@ -64,24 +62,19 @@ def test_left_out_must_be_columns(left_out):
         skeval.evaluate(DecisionTreeClassifier(), np.zeros((20, 2)), [0, 1] * 10, left_out=left_out)
 
 
-def test_each_check_has_an_outcome_may_be_ignored_and_others_may_be_added(noise):
+def test_each_check_has_an_outcome_and_may_be_ignored(noise):
     X, y = np.vstack([noise[0]] * 2), np.r_[noise[1], noise[1]]
     table = describe_table(X, Target(y, np.array([0, 1]), y), None, None, {})
 
-    def count_rows(table):
-        yield CheckResult("rows", "Rows", "note", f"{len(table.columns)} rows", "Count them.")
-
-    more = [Check("rows", "Rows", "any", count_rows)]
-    results = {result.code: result for result in run_checks(table, more=more)}
-    assert list(results) == [*(check.code for check in CHECKS), "rows"]
+    results = {result.code: result for result in run_checks(table)}
+    assert list(results) == [check.code for check in CHECKS]
     outcomes = {code: result.outcome for code, result in results.items()}
     assert outcomes["copies"] == "serious"
     assert outcomes["target-copy"] == "passed"
     assert outcomes["target-formula"] == "not applicable"
-    assert outcomes["rows"] == "note"
-    ignoring = run_checks(table, ignore={"copies"}, more=more)
+    ignoring = run_checks(table, ignore={"copies"})
     assert [result.outcome for result in ignoring if result.code == "copies"] == ["ignored"]
-    assert [text.code for text in write_cautions(ignoring)] == ["rows"]
+    assert write_cautions(ignoring) == []
 
 
 @pytest.mark.parametrize("kind", ["array", "frame", "single"])
