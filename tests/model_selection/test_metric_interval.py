@@ -91,7 +91,7 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("metric", METHODS, ids=str)
+@pytest.mark.parametrize("metric", METHODS, ids=lambda metric: getattr(metric, "__name__", None))
 def test_auto_says_which_method_it_used(metric):
     y, p = classes()
     p = p.astype(float) if metric is r2_score else p
