@@ -190,7 +190,7 @@ class Runner:
             solver = solver.refuses(plan) or solver
         if not isinstance(solver, str):
             # and whose trial fits agree
-            key = "shuffled" if plan.draw(plan.n_draws - 1).order is not None else "tried"
+            key = "shuffled" if plan.shuffled else "tried"
             if key not in self.solvers and plan.n_fits >= MIN_FITS:
                 self.solvers[key] = try_solver(solver, worker, plan)
             solver = self.solvers.get(key, SLOWER)
@@ -426,16 +426,17 @@ def identify(fit: Fit) -> bytes:
 
 
 def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
-    """Return a plan with the weights of its single fits; raise for draws of a single class."""
-    target = inputs.target
-    if not plan.single_fits:
+    """Return a plan with the weights of its folds; raise for draws of a single class."""
+    # resamples keep copies of samples, which are weighted one by one
+    target, weighted = inputs.target, inputs.weight is not None and not plan.weighted
+    weighted &= plan.single_fits or plan.shuffled
+    if not (weighted or plan.single_fits):
         return plan
 
     def draw(fit: int) -> PlanBlock:
         block = plan.draw(fit)
-        (train,) = block.train
-        if target.classes is not None:
-            codes = target.codes[train > 0]
+        if plan.single_fits and target.classes is not None:
+            codes = target.codes[block.train[0] > 0]
             if (codes == codes[:1]).all():
                 names, sizes = np.unique(target.y, return_counts=True)
                 rarest, only = names.tolist()[int(sizes.argmin())], names[codes[:1]].tolist()
@@ -445,12 +446,9 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
                     f"method={inputs.method!r}: a training set has {what}. "
                     "Collect more samples of this class, or merge it with another class."
                 )
-        if inputs.weight is None:
-            return block
-        # counts become weights; training rows are then not repeated
-        return replace(block, train=block.train * inputs.weight)
+        return replace(block, train=block.train * inputs.weight) if weighted else block
 
-    return replace(plan, draw=draw, weighted=inputs.weight is not None)
+    return replace(plan, draw=draw, weighted=weighted)
 
 
 UNKNOWN = "no solver supports this estimator"

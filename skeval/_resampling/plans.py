@@ -188,6 +188,11 @@ class ResamplingPlan:
         return self.n_draws * self.fits_per_draw
 
     @property
+    def shuffled(self) -> bool:
+        """Whether labels are exchanged, if only in later draws."""
+        return self.draw(self.n_draws - 1).order is not None
+
+    @property
     def n_repeats(self) -> int:
         """Number of repeats."""
         return self.n_fits // self.n_folds

@@ -108,6 +108,24 @@ def test_calls_as_people_write_them(call, loop):
         assert_allclose(CALLS[call](*data), loop(CALLS[call], *data), rtol=1e-12)
 
 
+@pytest.mark.parametrize("model", [LINEAR, RidgeClassifier(), GaussianNB(), Ridge()], ids=str)
+def test_permutations_of_weighted_samples(model, done):
+    """Each fit has the weights of its rows, as in a plain loop, and a solver does it."""
+    rng, y = np.random.default_rng(3), Z if isinstance(model, Ridge) else Y2
+    weights, orders = rng.uniform(0.2, 3.0, 48), [rng.permutation(48) for _ in range(8)]
+    given = {"permutations": orders, "sample_weight": weights}
+    found = permutation_test(model, X3, y, cv=KFold(4), **given)
+    assert len(done) <= 5  # trial fits and those that rounding errors decide
+    for order, score in zip(orders, found.null_distribution, strict=True):
+        scores = [
+            clone(model)
+            .fit(X3[train], y[order][train], sample_weight=weights[train])
+            .score(X3[test], y[order][test])
+            for train, test in KFold(4).split(X3)
+        ]
+        assert_allclose(score, np.mean(scores), rtol=1e-9)
+
+
 SCORERS = [
     (RidgeClassifier(), Y2, [None, "roc_auc", ["f1_macro", "balanced_accuracy"]]),
     (KNeighborsClassifier(10, weights="distance"), Y2, ["neg_log_loss", "matthews_corrcoef"]),

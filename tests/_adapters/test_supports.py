@@ -213,6 +213,13 @@ STEPS = [
 ]
 
 
+def test_a_logistic_regression_of_many_rows_has_no_solver():
+    X = np.random.default_rng(0).normal(size=(10_000, 20))
+    for rows, found in ((slice(5000), False), (slice(None), True)):
+        solver = solver_for(LogisticRegression(), X[rows], X[rows, 0] > 0)
+        assert isinstance(solver, str) == found
+
+
 @pytest.mark.parametrize("steps", STEPS, ids=name)
 def test_columns_are_those_of_the_transformers(steps):
     X = np.column_stack([make_samples("plain") * [1, 10, 0.1, 1, 1] + 5, np.full(48, 2.0)])
@@ -242,7 +249,12 @@ SIZES = [
     (pipe(StandardScaler(), SVC()), 200, 5, 2, 5, False, False),
     (SVC(gamma=0.1), 300, 5, 2, 5, False, True),
     (LogisticRegression(), 60, 5, 2, 1, True, True),
-    (RidgeClassifier(), 60, 5, 2, 1, True, True),
+    (LogisticRegression(), 2000, 20, 2, 1, True, False),
+    (LogisticRegression(), 2000, 20, 2, 5, True, True),
+    (RidgeClassifier(), 60, 5, 2, 1, True, False),
+    (RidgeClassifier(), 60, 5, 2, 2, True, True),
+    (RidgeClassifier(), 20_000, 2, 2, 2, True, False),
+    (GaussianNB(), 60, 5, 2, 1, True, True),
     (KNeighborsClassifier(), 60, 5, 2, 1, True, False),
 ]
 
