@@ -44,9 +44,6 @@ def test_the_full_form_agrees_with_the_page(name):
     assert_agrees_with_page(name, full=True)
 
 
-def test_each_table_is_on_a_page_and_each_page_in_the_list():
-    pages = {page.stem: page.read_text() for page in (ROOT / "doc" / "reproduced").glob("*.rst")}
-    files = re.findall(r"results/reproduced_(\w+)\.csv", "".join(pages.values()))
-    assert sorted(files) == sorted(reproduced.TABLES)
-    listed = re.findall(r"^   (\w+)$", pages.pop("index"), re.M)
-    assert sorted(listed) == sorted(pages)
+def test_each_table_is_on_the_page():
+    page = (ROOT / "doc" / "reproduced.rst").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"results/reproduced_(\w+)\.csv", page)) == sorted(reproduced.TABLES)
