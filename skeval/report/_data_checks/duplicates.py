@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -34,6 +35,8 @@ MIN_TOGETHER = 0.5
 """Minimum share of equal rows that are consecutive, if they are measurements of one object."""
 MIN_AGREEING = 0.9
 """Minimum share of equal rows with the same target, if they are copies."""
+MIN_RATIO = 3.5
+"""Minimum number of pairs of equal rows, per pair that independent columns are expected to give."""
 MIN_UNIQUE = 0.9
 """Minimum number of distinct values of a continuous column, as a share of the distinct rows."""
 MIN_REPEATS = 5
@@ -79,7 +82,11 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     if table.key_size is None:
         columns = _drop_derived(table)
         rows, sizes = np.unique(columns, axis=0, return_counts=True)
-        if _stand_together(table, repeated, units) and not _is_sorted(table, len(rows)):
+        # few values, such as those of a design, make rows equal
+        if np.sum(sizes * (sizes - 1.0)) < MIN_RATIO * _expect_pairs(columns, len(rows)):
+            return
+        together = _stand_together(table, repeated, units) and not _is_sorted(table, len(rows))
+        if together and _have_similar_targets(repeated, table.all_target):
             yield CheckResult(
                 "copies",
                 "Repeated rows",
@@ -111,6 +118,24 @@ def _agree(repeated: list[list[int]], target: Target) -> bool:
     codes = np.unique(target.codes, axis=0, return_inverse=True)[1].reshape(-1)
     n_agreeing = sum(int(np.bincount(codes[same]).max()) for same in repeated)
     return n_agreeing >= MIN_AGREEING * sum(map(len, repeated))
+
+
+def _have_similar_targets(repeated: list[list[int]], target: Target) -> bool:
+    """Whether the targets of equal rows are more similar than those of other rows."""
+    sets = np.repeat(np.arange(len(repeated)), [len(same) for same in repeated])
+    targets = _spread_target(target)[np.concatenate(repeated)]
+    return _measure_agreement(find_values(sets[:, None].astype(float)), targets)[0] > 0
+
+
+def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
+    """Return the expected number of ordered pairs of equal rows of independent columns.
+
+    There is none if a column is continuous: copies alone repeat its values.
+    """
+    n, counts = len(columns), [np.unique(c, return_counts=True)[1] for c in columns.T]
+    if max(map(len, counts)) >= MIN_UNIQUE * n_distinct:
+        return 0.0
+    return n * (n - 1) * float(np.prod([np.sum((sizes / n) ** 2) for sizes in counts]))
 
 
 def _drop_derived(table: TableDescription) -> np.ndarray:
@@ -372,9 +397,14 @@ N_SHUFFLES_OPPOSITE, MAX_P_OPPOSITE = 1999, 0.0005
 """Stricter test of features whose equal values have different classes: a few pairs are enough for
 that, so chance produces it in any table of many columns."""
 MAX_NEIGHBOR_CORRELATION = 0.5
+MIN_OBJECTS, MAX_ROWS_OF_OBJECT = 30, 20
+"""Minimum number of values, and maximum mean number of rows of each, of a column that names objects
+without another sign: categories have fewer values in more rows."""
+MIN_ONCE = 0.9
+"""Minimum share of rows that a time within an object identifies."""
 OBJECT = re.compile(
-    r"(.*[ _.\-])?(id|pid|uid|patient|subject|subj|person|participant|proband|respondent|"
-    r"individual|animal|rat|mouse|child|infant|student|pupil|family|household|donor|specimen|user|"
+    r"(.*[ _.\-])?(id|pid|uid|sid|pat[ _.\-]?id|patient|subject|subj|person|participant|proband|"
+    r"respondent|individual|animal|rat|mouse|child|infant|student|pupil|family|household|donor|specimen|user|"
     r"customer|speaker|case|plot|tree|plant|owner|client|member|employee|player|pet)s?"
     r"([ _.\-]?(id|no|nr|num|number|code|name))?|((full|first|last|sur)[ _.\-]?)?name",
     re.IGNORECASE,
@@ -385,8 +415,11 @@ OBJECT = re.compile(
 def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
     """Report columns whose values name objects: by their name, their design, or the target.
 
-    A feature is serious if its values nearly determine the target, a column outside X if its values
-    are related to the target. Measured numbers and dates name no objects. Only one sample of each
+    A feature is serious if its values nearly determine the target, and another sign shows that they
+    name objects: its name, a time within its values, consecutive numbers, or many values in few
+    rows each. Otherwise they may be categories, which are noted. A column outside X is serious if
+    its values are related to the target. Measured numbers, times and columns of which one value
+    makes up a class name no objects. Only one sample of each
     group is used and, for features, only one of several equal rows, because copies repeat the
     values of every feature.
     """
@@ -417,16 +450,31 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
         values, is_number = find_values(column[used, None]), kind != "category"
         # measured numbers and dates name nothing
         measured = kind == "date" or (is_number and np.any(column[used] % 1))
+        measured |= TIME.fullmatch(re.sub(r"[_.\-]+", " ", name)) is not None
         if measured or not _has_repeats(values, outside):
             continue
+        if classes and np.any(np.count_nonzero(_count_in_classes(values, targets[used]), 0) == 1):
+            continue  # no training set has the class of such a group
         is_listed = not outside and _sum_repeated(values) >= MIN_MEASURED_AGAIN * len(used)
         named = bool(OBJECT.fullmatch(name)) and not (is_number and name.endswith("s"))
         design = is_listed and _is_design(table, name, used, values, is_number)
-        numbered = classes and _numbers_objects(name, values)
+        numbered = classes and _numbers_objects(values)
         measured = is_number and not (named or design or numbered)
         if measured and _are_neighbors_similar(values, targets[used]):
             continue
         finding = _relate_to_target(name, values, targets[used], table.target, outside)
+        if finding is not None and finding.outcome == "serious" and not outside and not named:
+            many = len(used) <= MAX_ROWS_OF_OBJECT * len(values.size)
+            many &= len(values.size) >= MIN_OBJECTS
+            sign = many or (numbered and is_number) or _has_time_within(table, column, used)
+            if not (is_listed and sign):
+                finding = replace(
+                    finding,
+                    title="Category that determines the target",
+                    outcome="note",
+                    advice="Check that it is known before the target, and not derived from it. If "
+                    f"its values name objects, pass {name!r} as groups.",
+                )
         if finding is None and is_listed and (design or named):
             finding = CheckResult(
                 "identifier",
@@ -443,6 +491,22 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
             if partition not in partitions:
                 yield finding
             partitions.add(partition)
+
+
+def _has_time_within(table: TableDescription, column: np.ndarray, used: np.ndarray) -> bool:
+    """Whether a date, or a column named as a time, differs between the rows of a value."""
+    for position in np.flatnonzero(table.n_known[: len(table.kinds)] > 1).tolist():
+        name = re.sub(r"[_.\-]+", " ", str(table.names[position]))
+        if table.kinds[position] == "date" or TIME.fullmatch(name):
+            pairs = np.column_stack([column[used], table.columns[used, position]])
+            if len(np.unique(pairs, axis=0)) >= MIN_ONCE * len(used):
+                return True
+    return False
+
+
+def _count_in_classes(values: Values, targets: np.ndarray) -> np.ndarray:
+    """Return the number of rows of each value in each class."""
+    return np.array([values.sum_rows(target) for target in targets.T]).T
 
 
 def _sum_repeated(values: Values) -> int:
@@ -471,7 +535,7 @@ def _is_design(
     in_file = values.of_cell[0]
     in_blocks = np.count_nonzero(np.diff(in_file)) + 1 == len(values.size)
     regular = in_blocks or values.size.min() == values.size.max()
-    if len(values.size) < MIN_NUMBERED or not regular or TIME.fullmatch(name.replace("_", " ")):
+    if len(values.size) < MIN_NUMBERED or not regular:
         return False
     # other numbers, and the target
     others = table.is_number & (table.n_values > 2) & (table.n_known == len(table.columns))
@@ -560,11 +624,10 @@ def _relate_to_target(
     )
 
 
-def _numbers_objects(name: str, values: Values) -> bool:
+def _numbers_objects(values: Values) -> bool:
     """Whether numbers from 1 to m, with equally many rows, seem to name objects."""
-    if len(values.size) < MIN_NUMBERED or TIME.fullmatch(re.sub(r"[_.\-]+", " ", name)):
-        return False
-    return bool(np.all(np.diff(values.number) == 1) and values.size.min() == values.size.max())
+    equal = len(values.size) >= MIN_NUMBERED and values.size.min() == values.size.max()
+    return bool(equal and np.all(np.diff(values.number) == 1))
 
 
 def _are_neighbors_similar(values: Values, targets: np.ndarray) -> bool:

@@ -47,9 +47,9 @@ MAX_COMBINATIONS, MAX_FITTED = 20, 5000
 N_TRIMS, SLACK, MAX_ERROR = 5, 1.5, 0.1
 """Number of least squares fits, factor of the rounding error for the error of their slope, and
 maximum rounding error of a copy or combination, in standard deviations of the target."""
-MIN_KNOWN_PART, MAX_COLUMNS, MAX_PARTS = 0.9, 500, 20
+MIN_KNOWN_PART, MAX_COLUMNS, MAX_PARTS, MIN_EXACT_FORMULA = 0.9, 500, 20, 0.99
 """Minimum share of known values of a part of the target; maximum number of columns that are
-searched for parts, and of parts."""
+searched for parts, and of parts; minimum share of rows that fulfill a formula."""
 ROWS_PER_COLUMN, MIN_SPARE_ROWS = 2, 10
 """Number of rows required for an exact linear combination: per column, and in addition."""
 TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
@@ -70,17 +70,20 @@ TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
 def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that are a function of a numeric target, or have one value per class."""
     if table.target.classes is None:
-        copies, n_other = [p for p, *related in _list_related(table) if _is_function(*related)], 0
+        copies = {p: 0 for p, *related in _list_related(table) if _is_function(*related)}
     else:
-        copies, n_other = _list_codings(table)
-    if copies:
-        evidence = f"{table.name(copies)} is a copy of the target"
-        advice = "Remove it and evaluate again: the model can read the target from it."
-        if n_other:
-            evidence = f"{table.name(copies)} is nearly a copy of the target ({n_other} row"
-            evidence += f"{'s differ' if n_other > 1 else ' differs'})"
-            advice += " A test result that is known before the target may stay."
-        yield CheckResult("target-copy", "Copy of the target", "serious", evidence, advice)
+        copies = _list_codings(table)
+    if not copies:
+        return
+    # the exact ones; if there are none, those with the fewest rows that differ
+    n_other = min(copies.values())
+    best = [position for position, n_rows in copies.items() if n_rows == n_other]
+    evidence = f"{table.name(best)} is {'nearly ' if n_other else ''}a copy of the target"
+    advice = "Remove it and evaluate again: the model can read the target from it."
+    if n_other:
+        evidence += f" ({n_other} row{'s differ' if n_other > 1 else ' differs'})"
+        advice += " A test result that is known before the target may stay."
+    yield CheckResult("target-copy", "Copy of the target", "serious", evidence, advice)
 
 
 def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
@@ -153,13 +156,13 @@ def _count_classes(values: Values, target: Target) -> np.ndarray:
     return counts.reshape(-1, n_classes)[:-1].astype(float)
 
 
-def _list_codings(table: TableDescription) -> tuple[list[int], int]:
-    """Return the features with one value per class, and the most rows in which one differs.
+def _list_codings(table: TableDescription) -> dict[int, int]:
+    """Return the features with one value per class, and the number of rows in which each differs.
 
     Missing values are left out, and a few rows may differ.
     """
     n_classes, n_columns = table.target.n_classes, table.columns.shape[1]
-    copies, n_other = list[int](), 0
+    copies: dict[int, int] = {}
     for start, values in table.find_values():
         known = values.sum_by_column(values.size) >= MIN_KNOWN * len(table.columns)
         places = np.flatnonzero(known & (values.n_values == n_classes)).tolist()
@@ -175,9 +178,8 @@ def _list_codings(table: TableDescription) -> tuple[list[int], int]:
             n_ways = gammaln(n_classes + 1) + _log_choose(sizes.sum(), agreeing.sum())
             n_orders = gammaln(sizes.sum() + 1) - gammaln(sizes + 1).sum()
             if is_copy and n_columns * np.exp(n_ways - n_orders) <= MAX_CHANCE:
-                copies.append(start + place)
-                n_other = max(n_other, int(sizes.sum() - agreeing.sum()))
-    return copies, n_other
+                copies[start + place] = int(sizes.sum() - agreeing.sum())
+    return copies
 
 
 RULES = {
@@ -208,23 +210,32 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
                 "telling-feature", "Perfect feature", "note", f"{evidence} {how}", advice, lead
             )
         return
-    deciding, copies = list(_list_deciding(table)), _list_codings(table)[0]
-    for rule, (outcome, start) in RULES.items():
-        # the features, the best one first
-        found = sorted((w, p, c) for p, r, c, w in deciding if r == rule and p not in copies)
-        if not found:
-            continue
-        positions = list(dict.fromkeys(position for _, position, _ in found))
-        codes = {code for _, _, code in found}
-        one = table.target.n_classes > 2 and len(codes) == 1
-        what = f"class {name_label(table.target.classes[found[0][2]])}" if one else "the class"
-        evidence = f"{start.format(table.name(positions))} {what} {_write_share(found[-1][0])}"
+    # the share of wrong rows of each class that a feature decides
+    copies, n_classes = _list_codings(table), table.target.n_classes
+    decided: dict[tuple[str, int], dict[int, float]] = {}
+    for position, rule, code, wrong in _list_deciding(table):
+        if position not in copies:
+            decided.setdefault((rule, position), {})[code] = wrong
+    # features with the same rule for the same classes, the best one first
+    found: dict[tuple[str, tuple[int, ...]], list[tuple[float, int]]] = {}
+    for (rule, position), shares in decided.items():
+        found.setdefault((rule, tuple(shares)), []).append((sum(shares.values()), position))
+    rules = list(RULES)
+    for (rule, codes), features in sorted(found.items(), key=lambda one: rules.index(one[0][0])):
+        outcome, start = RULES[rule]
+        features.sort()
+        positions, what = [position for _, position in features], "the class"
+        if n_classes > 2 and len(codes) < n_classes:
+            labels = ", ".join(name_label(table.target.classes[code]) for code in codes)
+            what = f"class{'es' if len(codes) > 1 else ''} {labels} against the rest"
+        (least, best), most = features[0], features[-1][0]
+        evidence = f"{start.format(table.name(positions))} {what} {_write_share(most)}"
         # a threshold that no other column confirms
         lead = ""
-        if rule == "order" and not _lie_apart(table, *found[0][1:]):
-            lead = f"Check {str(table.names[positions[0]])!r} first: alone it predicts {what} "
-            lead += _write_share(found[0][0])
-        title = "Nearly perfect feature" if found[-1][0] else "Perfect feature"
+        if rule == "order" and not any(_lie_apart(table, best, code) for code in codes):
+            lead = f"Check {str(table.names[best])!r} first: alone it predicts {what} "
+            lead += _write_share(least)
+        title = "Nearly perfect feature" if most else "Perfect feature"
         yield CheckResult("telling-feature", title, outcome, evidence, advice, lead)
 
 
@@ -480,7 +491,8 @@ def _find_parts(columns: np.ndarray, y: np.ndarray, logarithms: bool) -> list[in
         """Return whether nearly all rows agree up to rounding, and the weights."""
         weights, residual = _fit_most_rows(columns[:, parts], y)
         rounded = SLACK * unit + errors[:, parts] @ np.abs(weights)
-        return any(_agrees_up_to(error, residual, y) for error in (exact, rounded)), weights
+        agree = [_agrees_up_to(e, residual, y, MIN_EXACT_FORMULA) for e in (exact, rounded)]
+        return any(agree), weights
 
     agree, weights = fit(np.arange(p))
     if not agree:
@@ -491,10 +503,12 @@ def _find_parts(columns: np.ndarray, y: np.ndarray, logarithms: bool) -> list[in
     return np.sort(order[:enough]).tolist()
 
 
-def _agrees_up_to(error: np.ndarray, residual: np.ndarray, y: np.ndarray) -> bool:
+def _agrees_up_to(
+    error: np.ndarray, residual: np.ndarray, y: np.ndarray, share: float = MIN_EXACT
+) -> bool:
     """Whether nearly all residuals are within errors that are small beside the spread of `y`."""
     small = np.quantile(error, MIN_EXACT) <= MAX_ERROR * y.std()
-    return bool(small and np.mean(np.abs(residual) <= error) >= MIN_EXACT)
+    return bool(small and np.mean(np.abs(residual) <= error) >= share)
 
 
 def _fit_most_rows(columns: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

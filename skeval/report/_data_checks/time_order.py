@@ -41,6 +41,10 @@ MIN_NUMBERED, MIN_KNOWN = 8, 0.9
 MIN_GAPPED, MAX_SPAN, MAX_SPAN_IN_ORDER = 40, 1.25, 3.0
 """Minimum number of rows for row numbers with gaps, and their maximum range per row, in any order
 and in file order. Other whole numbers usually have ties, or are not in order."""
+AXIS = re.compile(r"ages?|x|scores?|doses?|points?|grades?|levels?|depth|distance|(.*_)?age")
+"""Full names, in lower case, of the axis of a table, such as the age of a life table."""
+MIN_DRIFT = 0.2
+"""Minimum correlation of the targets of neighboring row numbers that is serious."""
 EVIDENCE = {
     "runs": "neighboring rows have similar targets more often than chance explains",
     "autocorrelation": "the losses of neighboring rows are correlated",
@@ -216,7 +220,7 @@ def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
     Gaps remain where rows were removed; more of them are allowed in file order, which may also have
     constant steps, and a few cells may be empty. Several columns of numbers in different orders are
     ranks. Serious if neighboring numbers have similar targets, so that the model learns the order
-    of the file.
+    of the file. A time, or the axis of a table, is noted.
     """
     columns, target = table.columns, table.target
     n_known = table.n_known
@@ -244,17 +248,29 @@ def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
     if not found:
         return
     # whether neighboring numbers have similar targets
-    predictive = [position for position, order in found if are_alike(y[order])]
+    outcomes = y[:, None].astype(float)
+    if target.classes is not None:
+        outcomes = np.eye(target.n_classes)[target.codes]
+    predictive = [
+        position
+        for position, order in found
+        if _autocorrelate(outcomes[order]) >= MIN_DRIFT and are_alike(y[order])
+    ]
     numbers = [position for position, _ in found]
     evidence = f"{table.name(predictive or numbers)} counts the samples"
     if predictive:
         evidence += ", and samples with neighboring numbers have similar targets"
+    names = [str(table.names[p]).lower().replace("_", " ") for p in predictive or numbers]
+    in_time = any(TIME.fullmatch(name) for name in names)
+    axis = columns.shape[1] == 1 or in_time or any(map(AXIS.fullmatch, names))
     yield CheckResult(
         "row-number",
         "Row number",
-        "serious" if predictive else "note",
+        "serious" if predictive and not axis else "note",
         evidence,
-        "Remove it, unless it is a measurement: new samples have other numbers.",
+        "If the model is to predict later rows, test it on later rows (--time)."
+        if in_time
+        else "Remove it, unless it is a measurement: new samples have other numbers.",
     )
 
 
@@ -368,9 +384,9 @@ def _compare_neighbors(
 
 
 def _autocorrelate(values: np.ndarray) -> float:
-    """Return the correlation of numbers with their neighbors."""
-    centered = values - values.mean()
-    return float(centered[1:] @ centered[:-1] / (centered @ centered))
+    """Return the correlation of numbers, or of indicators of classes, with their neighbors."""
+    centered = values - values.mean(axis=0)
+    return float(np.sum(centered[1:] * centered[:-1]) / np.sum(centered**2))
 
 
 def _find_numbers(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:

@@ -154,7 +154,9 @@ def list_rounded_by_class(table: TableDescription) -> list[int]:
         power = np.floor(np.log10(np.abs(column)))
         powers, counts = np.unique(power[np.isfinite(power)], return_counts=True)
         usual = power == powers[counts.argmax()]
-        values, classes = column[usual], codes[usual]
+        # each value once in a class: rows of one object share their values
+        pairs = np.unique(np.column_stack([column[usual], codes[usual]]), axis=0)
+        values, classes = pairs.T
         decimals = _count_decimals(values)
         for code in np.unique(classes):
             own = classes == code

@@ -183,3 +183,40 @@ def test_time_points_and_doses_of_a_balanced_design_are_not_blamed(as_text, outs
     target = Target(y, np.arange(3), y)
     found = write_data_warnings(table, target, None, list(table), left_out)
     assert "identifier" not in [text.code for text in found if text.headline]
+
+
+@pytest.mark.parametrize(
+    ("n_values", "with_time", "is_grave"), [(12, False, False), (12, True, True), (50, False, True)]
+)
+def test_a_category_is_no_object_without_another_sign(n_values, with_time, is_grave):
+    """A time within its values, or many values in few rows each."""
+    rng = np.random.default_rng(0)
+    place, time = np.repeat(np.arange(n_values), 10), np.tile(np.arange(10), n_values)
+    X = pd.DataFrame({"a": rng.normal(size=len(place)), "place": [f"p{k}" for k in place]})
+    X = X.assign(**({"year": time} if with_time else {})).iloc[rng.permutation(len(place))]
+    y = place[X.index] % 3
+    found = [text for text in warnings_of(X, y, names=list(X)) if text.code == "identifier"]
+    assert [bool(text.headline) for text in found] == [is_grave]
+
+
+@pytest.mark.parametrize("name", ["place", "patient"])
+def test_groups_that_make_up_a_class_are_never_advised(name):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=400), name: rng.permutation(np.arange(400) % 40)})
+    found = warnings_of(X, (X[name] == 14).astype(int), names=list(X))
+    assert not any("groups" in text for text in found)
+
+
+@pytest.mark.parametrize(("name", "is_grave"), [("row", True), ("age", False), ("year", False)])
+def test_the_axis_of_a_table_is_no_row_number(name, is_grave):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: np.arange(60), "a": rng.normal(size=60)})
+    y = (X[name] > 30).astype(int)
+    found = [text for text in warnings_of(X, y, names=list(X)) if text.code == "row-number"]
+    assert [bool(text.headline) for text in found] == [is_grave]
+
+
+def test_equal_rows_of_a_design_of_few_levels_are_no_copies():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.permutation(np.array([[a, b] for a in (0.0, 1) for b in (0.0, 1, 2)])), 30, 0)
+    assert grave_codes(X, rng.integers(0, 2, 180)) == []
