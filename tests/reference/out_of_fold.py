@@ -21,7 +21,7 @@ def area_within_fits(fits, weights):
 
 
 def without_shifts(positive, score, fold):
-    """Scores less the shift of each model, by least squares on the class and indicators of folds."""
+    """Scores less the shift of each model: least squares on the class and on the folds."""
     shifts = (np.asarray(fold)[:, None] == np.unique(fold)).astype(float)
     design = np.column_stack([np.asarray(positive, dtype=float), shifts])
     coefficients = np.linalg.lstsq(design, np.asarray(score), rcond=None)[0]
