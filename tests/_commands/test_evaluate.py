@@ -248,7 +248,7 @@ def test_whole_numbers_are_numbers_on_demand_and_a_short_limit_is_told(capsys, t
     printed = capsys.readouterr()
     first = printed.out.splitlines()[0]
     assert first == "counts.csv: 40 samples, 2 features, target from 0 to 3"
-    assert ("fits, more than the time" in printed.out) == bool(words)
+    assert ("fit, more than the time limit allows" in printed.out) == bool(words)
 
 
 def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):

@@ -7,16 +7,16 @@ import pytest
 from helpers.crossed import each_value
 from helpers.outcomes import without_progress
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import KFold, RepeatedStratifiedKFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 
 import skeval
 from skeval.__main__ import main
 from skeval._adapters.runner import BlockSolver
 
-N_FITS = 20 + 1 + 2
-"""Four folds five times, the training error, two fits of the check whether the model learns from
-its labels."""
+FIVE = RepeatedStratifiedKFold(n_splits=4, n_repeats=5, random_state=0)
+N_REST = 1 + 2
+"""The training error, two fits of the check whether the model learns from its labels."""
 
 
 class Counted(GaussianNB):
@@ -47,25 +47,32 @@ def evaluate_until(last, *data, cv=4, **options):
         return getattr(stop, "report", None)
 
 
-def test_what_is_done_is_reported_wherever_it_is_stopped(data):
-    whole = evaluate_until(None, *data)
-    assert Counted.n_fits == N_FITS
-    for last in [4, 5, 12, 20, 21, N_FITS]:
-        report = evaluate_until(last, *data)
+@pytest.mark.parametrize("cv", [4, FIVE], ids=["adaptive", "given"])
+def test_what_is_done_is_reported_wherever_it_is_stopped(data, cv):
+    whole = evaluate_until(None, *data, cv=cv)
+    n_main = whole.answer.extra.n_fits
+    of_all = n_main // 4 if cv is FIVE else 10
+    assert n_main == 20 if cv is FIVE else 8 <= n_main < 40
+    assert Counted.n_fits == n_main + N_REST
+    for last in [4, 5, n_main - 3, n_main, n_main + 1, n_main + N_REST]:
+        report = evaluate_until(last, *data, cv=cv)
         assert Counted.n_fits == last
         if last == 4:
             assert report is None
             continue
-        n_repeats = min(5, (last - 1) // 4)
+        n_repeats = min(n_main, last - 1) // 4
         assert report.warnings[0].code == "interrupted"
         assert report.answer.extra.n_fits == 4 * n_repeats
         np.testing.assert_array_equal(report.answer.replicates, whole.answer.replicates[:n_repeats])
-        if n_repeats == 5:
+        if n_repeats == n_main // 4:
             assert report.answer.to_dict() == whole.answer.to_dict()
         else:
-            assert f"after {n_repeats} of 5 repeats" in report.warnings[0]
+            assert f"after {n_repeats} of {of_all} repeats" in report.warnings[0]
         for each in report.estimates.values():
-            assert each.to_dict() == whole[each.method].to_dict()
+            if cv is FIVE and each.method == "cross_validation":  # of the repeats that are done
+                assert each.value == pytest.approx(report.answer.value)
+            else:
+                assert each.to_dict() == whole[each.method].to_dict()
         json.loads(report.to_json())
         assert "interrupted" in str(report)
     assert "nterrupted" in report.to_html()
@@ -84,7 +91,7 @@ def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
 
     monkeypatch.setattr(BlockSolver, "solve", stop_in_the_second)
     with pytest.raises(KeyboardInterrupt) as stop:
-        skeval.evaluate(LogisticRegression(), *data, cv=4, random_state=0)
+        skeval.evaluate(LogisticRegression(), *data, cv=FIVE, random_state=0)
     report = stop.value.report
     assert report.answer.extra.n_fits == 8
     assert "after 2 of 5 repeats" in report.warnings[0]

@@ -94,6 +94,11 @@ def assert_verdict(report):
     if headline.startswith("Do not report"):
         assert not re.search("better than|o evidence that", verdict)
         return
+    # a feature that may give the target away comes first, and nothing is said about chance
+    if any(getattr(warning, "lead", "") for warning in report.warnings):
+        assert re.match(r"Check .+ first: .*\. Estimated ", verdict), verdict
+        assert not re.search("better than|o evidence that|clearly beat", verdict), verdict
+        return
     claims = "better than" in NO_EVIDENCE.sub("", verdict)
     doubts = "o evidence that" in verdict or "does not clearly beat" in verdict
     assert not (claims and doubts), verdict

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from reference import intervals as reference
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.datasets import load_diabetes, load_iris
@@ -21,7 +22,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval.model_selection import error_interval, learning_curve_band
+from skeval.model_selection import learning_curve_band
 
 X, Y = load_iris(return_X_y=True)
 FIVE = StratifiedKFold(5)
@@ -71,10 +72,14 @@ def test_the_largest_size_has_the_corrected_interval():
         GaussianNB(), X, Y, cv=cv, n_repeats=3, train_sizes=[1.0, 0.5], random_state=0
     )
     assert (curve.y[5], curve.low[5], curve.high[5]) == (shown.y[1], shown.low[1], shown.high[1])
-    whole = error_interval(GaussianNB(), X, Y, cv=cv, n_repeats=3, random_state=0)
-    assert shown.high[1] - shown.low[1] == pytest.approx(
-        whole.interval.high - whole.interval.low, rel=0.3
-    )
+    # Wilson's interval, with Student's quantile, of as many samples as have this standard error
+    by_fold, tests = parts_of(cv, n_repeats=3)
+    splits = [(parts[-1], test) for parts, test in zip(by_fold, tests, strict=True)]
+    error, deviation = reference.corrected_t(GaussianNB(), X, Y, splits, lambda a, b: a != b)
+    assert shown.y[1] == pytest.approx(error)
+    n = error * (1 - error) / deviation**2
+    ends = reference.wilson(error, n, stats.t.isf(0.025, len(splits) - 1))
+    assert (shown.low[1], shown.high[1]) == pytest.approx(ends, rel=1e-9)
     assert shown.band is None
     assert "4 sizes" in shown.answer
 

@@ -32,12 +32,15 @@ def choose(X, y, groups=None, estimator=None, seconds=10.0):
     return _parts.choose_folds_in_time([inputs], seconds, 0)
 
 
-@pytest.mark.parametrize(("fit", "n_folds"), [(0.1, None), (0.6, 5), (1.5, 3), (2.4, 2)])
+@pytest.mark.parametrize(
+    ("fit", "n_folds"), [(0.1, None), (0.9, None), (1.1, 4), (1.5, 3), (2.4, 2)]
+)
 def test_folds_fit_in_half_of_the_time(table, monkeypatch, fit, n_folds):
     monkeypatch.setattr(_parts, "time_fit", lambda *_: fit)
     cv, notes = choose(*table)
     assert cv == n_folds
     assert [note.code for note in notes] == ["few-folds"] * (n_folds is not None)
+    assert all(f"allows {n_folds} folds instead of 5" in note for note in notes)
 
 
 def test_a_hold_out_keeps_classes_and_groups(table, monkeypatch):

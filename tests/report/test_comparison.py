@@ -10,7 +10,7 @@ from helpers.html import Document
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -35,9 +35,15 @@ def found(data):
 
 
 def test_each_report_is_that_of_the_estimator_alone(data, found):
-    alone = skeval.evaluate(GaussianNB(), *data, **FEW)
+    """Repeats are added for all estimators until none needs more; those of both are the same."""
+    alone = skeval.evaluate(GaussianNB(), *data, **FEW).predictions
     assert list(found) == ["bayes", "one"]
-    assert found["bayes"].to_dict() == alone.to_dict()
+    np.testing.assert_array_equal(found["bayes"].predictions[: len(alone)], alone)
+    folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    models = {"bayes": GaussianNB(), "one": KNeighborsClassifier(1)}
+    given = skeval.evaluate(models, *data, **FEW | {"cv": folds})
+    alone = skeval.evaluate(GaussianNB(), *data, **FEW | {"cv": folds})
+    assert given["bayes"].to_dict() == alone.to_dict()
 
 
 def test_pairs_are_compared_on_the_same_test_sets(found):
@@ -49,7 +55,9 @@ def test_pairs_are_compared_on_the_same_test_sets(found):
     differences = (right[0] - right[1]).to_numpy()
     pair = found.comparison["bayes", "one"]
     assert pair.value == pytest.approx(differences.mean(), abs=1e-12)
-    error = differences.std(ddof=1) * np.sqrt(1 / 15 + 1 / 2)
+    n_repeats = frames[0]["repeat"].nunique()
+    assert len(differences) == 3 * n_repeats
+    error = differences.std(ddof=1) * np.sqrt(1 / (3 * n_repeats) + 1 / 2)
     assert pair.standard_error == pytest.approx(error, rel=1e-9)
     low, high = -100 * pair.interval.high, -100 * pair.interval.low  # of errors, not accuracies
     assert found.verdict == (
@@ -119,10 +127,11 @@ def test_a_warning_of_all_stands_once_and_that_of_one_names_it():
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
 def test_numbers_are_compared_in_the_unit_of_the_target(loss):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    y = 1000 * (X[:, 0] + 0.3 * rng.normal(size=60))
+    X = rng.normal(size=(120, 2))
+    y = 1000 * (X[:, 0] + 0.3 * rng.normal(size=120))
     systems = {"fit": Ridge(), "mean": DummyRegressor()}
-    report = skeval.evaluate(systems, X, y, loss=loss, include=(), cv=5, random_state=0)
+    folds = RepeatedKFold(n_splits=5, n_repeats=5, random_state=0)
+    report = skeval.evaluate(systems, X, y, loss=loss, include=(), cv=folds, random_state=0)
     name = "root mean squared error" if loss == "squared" else "mean absolute error"
     assert report.verdict.startswith(f"fit has a significantly lower {name} than mean (P < 0.0001")
     pairs = [table for section in report.sections for table in section.tables][1]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 from sklearn.datasets import load_diabetes
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -76,17 +77,21 @@ def test_the_guess_is_compared_on_the_same_samples():
         report = skeval.evaluate(Ridge(), X, y, loss=loss, **QUICK)
         own = (y - constant) ** 2 if loss == "squared" else np.abs(y - constant)
         found = report.baseline
-        if loss == "squared":  # lower if the explained share of the variance is above 0
-            low, high = report.metrics["r2"].interval
-            assert [-found.high, -found.low] == pytest.approx([low * own.mean(), high * own.mean()])
         assert found.error == pytest.approx(own.mean(), rel=1e-12)
         assert found.difference == pytest.approx(report.answer.value - own.mean(), rel=1e-9)
         frame = report.out_of_fold
-        losses = np.bincount(frame.row, frame.loss) / 5
+        # variance of the mean difference: that within a repeat, inflated
+        lost = (frame.loss - own[frame.row]).reshape(-1, len(y))
         inflation = len(y) / report.answer.effective_n_samples
-        spread = np.sqrt(inflation * np.var(losses - own, ddof=1) / len(y))
-        if loss == "absolute":
-            assert found.high - found.low == pytest.approx(2 * 1.968 * spread, rel=0.02)
+        variance = inflation * np.var(lost, axis=1, ddof=1).mean() / len(y)
+        reach = student.isf(0.025, len(y) / inflation - 1) ** 2 * variance
+        # Student's interval, or the roots x = D - D0 of x^2 = t^2 se^2 (S + x) / S
+        spread = np.mean((frame.predicted - constant) ** 2) if loss == "squared" else np.inf
+        roots = np.roots([1, -reach / spread, -reach])
+        ends = np.sort(found.difference - roots)
+        np.testing.assert_allclose([found.low, found.high], ends, rtol=1e-9)
+        if loss == "squared":  # lower if the explained share of the variance is above 0
+            assert (found.high < 0) == (report.metrics["r2"].interval.low > 0)
 
 
 def test_least_squares_of_as_many_features_as_samples():
