@@ -63,12 +63,19 @@ def small_forests(monkeypatch):
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_every_estimator_with_selection_inside(name, capsys, small_forests):
-    assert main(["evaluate", "wine", "--estimator", name, "--select", "4", *QUICK]) == 0
+def test_every_estimator_with_selection_inside(name, capsys, tmp_path, small_forests):
+    path = tmp_path / "out.json"
+    words = ["--estimator", name, "--select", "4", "--json", str(path)]
+    assert main(["evaluate", "wine", *words, *QUICK]) == 0
     printed = capsys.readouterr().out
     assert f"{name} on the 4 best features, seed 0" in printed
     assert "of 5 runs of the whole procedure on shuffled labels" in printed
-    assert "Selecting features on all samples (CV1) would have given" in printed
+    bias = json.loads(path.read_text())["selection_bias"]
+    claimed, honest = (f"{100 * bias[key]:.1f} %" for key in ("cv1_error", "cv2_error"))
+    said = f"would have given an error of {claimed} instead of {honest}"
+    if claimed == honest:
+        said = f"or within the folds (CV2) made no difference to the error of {honest}."
+    assert f"Selecting features on all samples (CV1) {said}" in printed
 
 
 @pytest.mark.parametrize(
