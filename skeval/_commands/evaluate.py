@@ -211,7 +211,7 @@ def _run(options: argparse.Namespace) -> None:
         confidence_level=options.confidence_level,
         feature_names=table.feature_names,
         left_out=table.left_out or None,
-        ignore=options.ignore,
+        ignore=tuple(options.ignore),
         pos_label=_find_positive(table, options, numbers),
         random_state=options.seed,
         n_jobs=options.jobs,

@@ -201,7 +201,12 @@ def validate_data(
     if n_columns == (0,):
         raise ValueError(f"X must have at least one column, got the shape {X.shape}.")
     groups = _checks.check_groups(groups, num_samples(y))
-    if groups is not None and np.array_equal(groups, np.asarray(y)):
+    values = np.asarray(y)
+    if (
+        groups is not None
+        and np.array_equal(groups, values)
+        and len(np.unique(values)) < len(values)
+    ):
         raise ValueError(
             "groups must name what samples share, such as the patient; they are the values of y."
         )

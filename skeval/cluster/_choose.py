@@ -809,7 +809,7 @@ BLOCK = 13
 MAX_ROWS = 2000
 """Number of samples above which the silhouette is computed on a random sample of them."""
 
-HANDICAP = 3.0
+HANDICAP = 2.0
 """Standard deviations that a silhouette is behind the comparison of shapes; see `make_step`.
 
 Without it the many silhouettes cost power against a small cluster, and shared heavy tails of many

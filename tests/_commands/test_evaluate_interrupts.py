@@ -100,13 +100,13 @@ def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
 def test_a_stop_behind_the_fits_loses_nothing(data, monkeypatch):
     calls = []
 
-    def stop_once(*args):
+    def stop_once(*args, **options):
         calls.append(args)
         if len(calls) == 1:
             raise KeyboardInterrupt
         return []
 
-    monkeypatch.setattr("skeval.report._evaluate.write_data_warnings", stop_once)
+    monkeypatch.setattr("skeval.report._evaluate.run_checks", stop_once)
     report = evaluate_until(None, *data)
     assert len(report.estimates) == 2
     assert report.warnings[0].code == "interrupted"

@@ -48,8 +48,10 @@ def test_result_is_that_of_a_given_number_of_the_same_repeats(kind):
     model, y, options = OPTIONS[kind]
     found = error_interval(model, X, y, random_state=3, **options)
     given = error_interval(model, X, y, random_state=3, n_repeats=repeats_of(found), **options)
-    assert found.to_dict() == given.to_dict()
-    np.testing.assert_array_equal(found.replicates, given.replicates)
+    # sums of several plans differ in their last digits
+    for name, value in given.to_dict().items():
+        assert found.to_dict()[name] == pytest.approx(value, rel=1e-9), name
+    np.testing.assert_allclose(found.replicates, given.replicates, rtol=1e-9)
     assert found.extra.n_fits == repeats_of(found) * found.extra.parameters["n_folds"]
     if kind == "outputs":
         assert found.extra.by_output.to_dict() == given.extra.by_output.to_dict()

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.crossed import each_value
+from helpers.tables import write_data_warnings
 from scipy import stats
 from scipy.stats import binom, binomtest, t
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -26,7 +27,6 @@ from skeval._inference.paired import holm
 from skeval._inference.ranks import critical_difference, friedman, rank_rows, signed_rank_pvalues
 from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import permutation_test
-from skeval.report._data_checks import write_data_warnings
 from skeval.report._data_checks.duplicates import check_identifiers
 from skeval.report._data_checks.table import describe_table
 
