@@ -12,7 +12,7 @@ import sys
 import numpy as np
 from scipy import stats
 
-from skeval._inference.paired import mcnemar
+from skeval._inference.paired import mcnemar_pvalues
 
 LEVEL = 0.05
 
@@ -88,7 +88,7 @@ def decide(rng, x, y):
         "plain t, 10 x 10": reject_t(tens, 0.0).mean(),
         "5x2cv t": (2 * stats.t.sf(np.abs(t), 5) <= LEVEL).mean(),
         "5x2cv F": (stats.f.sf(f, 10, 5) <= LEVEL).mean(),
-        "McNemar": np.mean(mcnemar(*only)[1] <= LEVEL),
+        "McNemar": np.mean(mcnemar_pvalues(*only)[1] <= LEVEL),
     }
 
 
