@@ -510,10 +510,11 @@ def difference_limits(
 
     .. math:: (D - D_0)^2 = t^2 se^2 (S + D - D_0) / S .
 
-    For an infinite spread the interval is Student's.
+    For an infinite spread the interval is Student's. So it is where :math:`S + D < 0`, because a
+    difference of 0 would then have a negative variance and be rejected in every sample.
     """
     reach = normal_quantile(confidence_level, degrees_of_freedom) * standard_error
-    shift = reach**2 / (2 * spread) if spread > 0 else 0.0
+    shift = reach**2 / (2 * spread) if spread > max(0.0, -difference) else 0.0
     half = math.hypot(reach, shift)
     return difference - shift - half, difference - shift + half
 

@@ -569,12 +569,12 @@ def compare_measures(
         for pair in combinations(columns, 2):
             # each pair alone, so that its interval and its P-value agree
             if ratio is None:
-                result = compare_predictions(
+                compare = partial(
+                    compare_predictions,
                     truth if truth is None else truth[kept],
                     {name: columns[name][kept] for name in pair},
                     metric=metric,
                     method="max_t",
-                    confidence_level=level,
                     random_state=options["random_state"],
                     groups=_choose_rows(options.get("groups"), kept),
                     sample_weight=_choose_rows(options.get("sample_weight"), kept),
@@ -583,9 +583,9 @@ def compare_measures(
                 by_fit = {name: _by_fit(systems[name], columns[name], truth) for name in pair}
                 if np.isnan([*by_fit.values()]).any():  # a test set without one of the classes
                     continue
-                with ignored_warnings(UserWarning):
-                    result = compare_scores(by_fit, test_train_ratio=ratio, confidence_level=level)
-            one = result.difference
+                compare = partial(compare_scores, by_fit, test_train_ratio=ratio)
+            with ignored_warnings(UserWarning):  # of undefined intervals, which the table shows
+                one = compare(confidence_level=level).difference
             yield {
                 "measure": measure,
                 "pair": " - ".join(pair),

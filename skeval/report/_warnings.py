@@ -58,9 +58,10 @@ OF_MODELS = {
 
 def check_codes(ignore: Any, own_checks: Sequence[Any]) -> frozenset[str]:
     """Return the codes of ignored checks; raise if one is unknown, or an own check is none."""
-    for check in own_checks:
-        if not callable(check):
-            raise ValueError(f"checks must contain functions of (X, y), got {check!r}.")
+    if not isinstance(own_checks, list | tuple) or not all(map(callable, own_checks)):
+        raise TypeError(f"checks must be a list of functions of (X, y), got {own_checks!r}.")
+    if not isinstance(ignore, str | list | tuple | set | frozenset):
+        raise TypeError(f"ignore must be a code or a list of codes, got {ignore!r}.")
     of_table = (check.code for check in CHECKS)
     own = map(name_check, own_checks)
     known = (*of_table, *OF_ONE_OUTPUT, *OF_SEVERAL, *OF_MODELS, *own)

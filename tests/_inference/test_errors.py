@@ -403,3 +403,10 @@ def test_interval_of_the_squared_error_covers_and_is_short(kind, n):
     assert stats.binomtest(covered, 1000, least, "less").pvalue > 0.01
     assert np.median(width) < median
     assert np.quantile(width, 0.9) < upper
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.2, np.inf])
+def test_a_difference_within_its_noise_includes_zero_whatever_the_spread(spread):
+    """Predictions that are shrunk too far imply a negative variance, which decides nothing."""
+    low, high = errors.difference_limits(-0.1, 0.5, 50, spread, 0.95)
+    assert low < -0.1 < 0 < high

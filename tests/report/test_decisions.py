@@ -203,5 +203,5 @@ def test_every_check_has_a_result_and_can_be_ignored():
     assert {one.code for one in silent.warnings} <= {"baseline"}
     with pytest.raises(ValueError, match="ignore must be one of"):
         skeval.evaluate(LogisticRegression(), X, y, ignore=["copy"])
-    with pytest.raises(ValueError, match="checks must contain functions"):
+    with pytest.raises(TypeError, match="checks must be a list of functions"):
         skeval.evaluate(LogisticRegression(), X, y, checks=["copies"])

@@ -151,7 +151,8 @@ def list_rounded_by_class(table: TableDescription) -> list[int]:
         if np.all(column == np.floor(column)) or some.sum() < MIN_DISTINCT:
             continue
         # decimals of the values between the two powers of ten that contain most of them
-        power = np.floor(np.log10(np.abs(column)))
+        with np.errstate(divide="ignore"):  # of 0, which has no power
+            power = np.floor(np.log10(np.abs(column)))
         powers, counts = np.unique(power[np.isfinite(power)], return_counts=True)
         usual = power == powers[counts.argmax()]
         # each value once in a class: rows of one object share their values
