@@ -416,12 +416,12 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
     """Report columns whose values name objects: by their name, their design, or the target.
 
     A feature is serious if its values nearly determine the target, and another sign shows that they
-    name objects: its name, a time within its values, consecutive numbers, or many values in few
-    rows each. Otherwise they may be categories, which are noted. A column outside X is serious if
-    its values are related to the target. Measured numbers, times and columns of which one value
-    makes up a class name no objects. Only one sample of each
-    group is used and, for features, only one of several equal rows, because copies repeat the
-    values of every feature.
+    name objects: its name, a time within its values, consecutive numbers or, if the target has
+    classes, many values in few rows each. A numeric target is similar in the rows of many a
+    category, so without another sign there is a note. A column outside X is serious if its values
+    are related to the target. Measured numbers, times and columns of which one value makes up a
+    class name no objects. Only one sample of each group is used and, for features, only one of
+    several equal rows, because copies repeat the values of every feature.
     """
     # one sample of each group, and one of several equal rows
     rows = np.arange(len(table.target))
@@ -465,7 +465,7 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
         finding = _relate_to_target(name, values, targets[used], table.target, outside)
         if finding is not None and finding.outcome == "serious" and not outside and not named:
             many = len(used) <= MAX_ROWS_OF_OBJECT * len(values.size)
-            many &= len(values.size) >= MIN_OBJECTS
+            many &= classes and len(values.size) >= MIN_OBJECTS
             sign = many or (numbered and is_number) or _has_time_within(table, column, used)
             if not (is_listed and sign):
                 finding = replace(
