@@ -254,7 +254,10 @@ def test_no_search_chooses_its_first_candidate_for_want_of_scores(options):
     assert isinstance(chosen["gaussiannb"], GaussianNB)
 
 
-@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
+# a pool of "multiprocessing" may wait for ever when it is ended after an error
+@pytest.mark.parametrize(
+    "backend", ["threading", pytest.param("multiprocessing", marks=pytest.mark.slow)]
+)
 def test_a_refusal_ends_a_search_on_every_backend(backend):
     with two_workers(backend), pytest.raises(BaseException, match=r"^cv must be WholeSample\(\)"):
         quietly(SMALL[".632"], n_jobs=2)
