@@ -32,6 +32,7 @@ from skeval.metrics._table import (
     arrange,
     close_area,
     close_mean,
+    find_sample_losses,
     make_closed_forms,
     rank_out_of_fold,
 )
@@ -146,7 +147,13 @@ def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any
     if sample.folds is None:
         weight = {} if sample.weight is None else {"sample_weight": sample.weight}
         try:
-            value = float(row.function(*sample[:2], **arguments, **weight))
+            if (
+                row.per_sample and row.response == "predict_proba"
+            ):  # the oldest scikit-learn has no labels for Brier
+                losses = find_sample_losses(row, arguments, *sample[:2])
+                value = float(np.average(losses, weights=sample.weight))
+            else:
+                value = float(row.function(*sample[:2], **arguments, **weight))
         except ValueError:  # a class is missing
             value = np.nan
         metric = partial(row.function, **arguments)
