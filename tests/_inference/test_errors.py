@@ -356,7 +356,9 @@ def test_limits_of_a_difference_solve_their_equation(difference, error, spread):
     assert low < difference < high
     reach = stats.norm.ppf(0.975) * error
     for end in (low, high):
-        expected = reach**2 * (spread + difference - end) / spread
+        # no equation, but Student's limits, where a difference of 0 has a negative variance
+        is_possible = spread + difference > 0
+        expected = reach**2 * ((spread + difference - end) / spread if is_possible else 1)
         assert (difference - end) ** 2 == pytest.approx(expected, abs=1e-9)
     plain = difference_limits(difference, error, np.inf, np.inf, 0.95)
     np.testing.assert_allclose(plain, [difference - reach, difference + reach])

@@ -409,7 +409,11 @@ def test_every_part_judges_probabilities(n_classes, loss):
     ("function", "args", "message"),
     [
         (evaluate, (np.zeros((1, 1)), [0], SVC()), r"The order of arguments is \(estimator, X, y"),
-        (skeval.evaluate_clusterer, (np.zeros((1, 1)), SVC()), r"is \(clusterer, X\)\."),
+        (
+            skeval.evaluate_clusterer,
+            (np.zeros((1, 1)), SVC()),
+            r"is evaluate_clusterer\(clusterer, X\), got",
+        ),
         (skeval.evaluate_clusterer, (SVC(), [[0.0]]), r"skeval\.evaluate\(estimator, X, y\)"),
         (evaluate, (KMeans(2), np.zeros((30, 2))), r"evaluate_clusterer\(clusterer, X\) evaluates"),
         (evaluate, (GaussianNB(), np.zeros((30, 2))), "numbers to predict, got None"),
