@@ -30,7 +30,6 @@ from skeval._inference.intervals import (
     size_from_weights,
     spread_between,
 )
-from skeval.utils._text import mean_loss_name
 
 Floats = NDArray[np.float64]
 
@@ -107,6 +106,21 @@ def size_of_mean(
     size = tested.effective_size
     units = size if tested.unit is None else float(len(np.unique(tested.unit)))
     return size_from_variance(variance, standard_error, size, units / inflation)
+
+
+MEAN_LOSSES = {
+    "zero_one": "error rate",
+    "squared": "mean squared error",
+    "absolute": "mean absolute error",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+    "hamming": "share of wrong labels",
+}
+
+
+def mean_loss_name(loss: str) -> str:
+    """Return the name of the mean of a loss."""
+    return MEAN_LOSSES.get(loss, f"mean {loss.replace('_', ' ')}")
 
 
 def error_estimate(

@@ -26,7 +26,7 @@ from sklearn.utils.metaestimators import available_if
 from skeval._resampling.inputs import RESPONSES, FitOutput, Inputs, tie_values
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import Target
-from skeval.metrics._scorers import find_batch, read_scoring, refuse_metric_of_numbers
+from skeval.metrics._scorers import find_batch, name_scoring, read_scoring, refuse_metric_of_numbers
 from skeval.metrics._table import BatchPredictions
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._compat import (
@@ -35,7 +35,6 @@ from skeval.utils._compat import (
     metric_of_scorer,
     responses_of_scorer,
 )
-from skeval.utils._text import name_scoring
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 

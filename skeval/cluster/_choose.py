@@ -43,6 +43,7 @@ from skeval.cluster._stability import (
     Measure,
     Seed,
 )
+from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import compactness_score, silhouette_score, within_cluster_distances
 from skeval.utils import _checks, _text
 from skeval.utils._arrays import validate_params
@@ -1141,7 +1142,7 @@ def structure_test(
     count = int(exceedances(sign * statistic, sign * null).sum())
     pvalue = (1 + count) / (1 + n_references)
     return Test(
-        name=_text.name_scoring(index),
+        name=name_scoring(index),
         statistic=statistic,
         pvalue=pvalue,
         method="structure test",

@@ -23,6 +23,7 @@ from sklearn.neighbors import NearestNeighbors
 from skeval._inference.estimate import Estimate, Result
 from skeval._resampling.jobs import open_jobs
 from skeval.cluster._references import NOISE, Draws, rebuild
+from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._arrays import validate_params
@@ -36,7 +37,7 @@ from skeval.utils._checks import (
     root_seed,
 )
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing
-from skeval.utils._text import DataFrame, align_text, make_frame, name_scoring, write_with_spread
+from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
 
 PREDICTION_STRENGTH = "prediction_strength"
 Agreement = Callable[[np.ndarray, np.ndarray], float]

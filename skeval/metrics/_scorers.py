@@ -37,6 +37,7 @@ from skeval.utils._compat import (
     is_plain_scorer,
     metric_of_scorer,
     responses_of_scorer,
+    score_function,
 )
 
 Scorer = Callable[..., float]
@@ -216,6 +217,13 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
 
 ANY_CLASS = ("pos_label", None)
 """Argument of scorers of averages over classes, which has no effect."""
+
+
+def name_scoring(scoring: Any) -> str:
+    """Return the name of a score, or of its function, without options."""
+    scoring = score_function(scoring)
+    scoring = scoring.func if isinstance(scoring, partial) else scoring
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring))
 
 
 def find_batch(scoring: Any, classes: np.ndarray | None) -> BatchScore | None:

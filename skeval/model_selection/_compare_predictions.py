@@ -28,6 +28,7 @@ from skeval._resampling.sampling_units import (
     values_or_nan,
     warn_of_undefined,
 )
+from skeval.metrics._scorers import name_scoring
 from skeval.metrics._table import METRICS, Sample, find_row, range_of_metric, unwrap
 from skeval.metrics._text import find_sums
 from skeval.model_selection._comparison import (
@@ -59,7 +60,6 @@ from skeval.utils import _checks
 from skeval.utils._arrays import validate_params
 from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike
 from skeval.utils._compat import Interval
-from skeval.utils._text import name_scoring
 
 
 @_checks.in_order(y_true=_checks.is_no_function, predictions=None)

@@ -55,10 +55,10 @@ from skeval._resampling.plans import (
     whole_plan,
 )
 from skeval._resampling.sampling_units import SamplingUnits
-from skeval.metrics._scorers import range_of, row_of_scorer
+from skeval.metrics._scorers import name_scoring, range_of, row_of_scorer
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, Statistic
-from skeval.utils._text import name_scoring, write_number
+from skeval.utils._text import write_number
 
 INFLATED = "inflated"
 """Interval with the inflated variance of one cross-validation."""

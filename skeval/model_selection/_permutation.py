@@ -26,9 +26,9 @@ from skeval._inference.paired import (
 )
 from skeval._resampling.inputs import FitOptions, Params, validate_inputs
 from skeval._resampling.plans import make_permutation_plan
+from skeval.metrics._scorers import name_scoring
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, ExchangeName, RandomStateLike
-from skeval.utils._text import name_scoring
 
 Orders = Callable[[int], np.ndarray]
 """The order of the labels in each repetition."""

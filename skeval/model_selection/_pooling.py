@@ -24,7 +24,7 @@ from scipy.special import expit
 
 from skeval._adapters.runner import Runner
 from skeval._inference.designs import PooledRate, SiteCounts
-from skeval._inference.errors import TestLosses, mean_loss, variance_of_mean
+from skeval._inference.errors import TestLosses, mean_loss, mean_loss_name, variance_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate
 from skeval._inference.intervals import (
     Limits,
@@ -36,7 +36,7 @@ from skeval._inference.intervals import (
 from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
 from skeval.utils._checks import ErrorScore, ScaleName, check_confidence_level, check_option
-from skeval.utils._text import mean_loss_name, write_ends
+from skeval.utils._text import write_ends
 
 Floats = NDArray[np.float64]
 

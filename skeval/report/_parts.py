@@ -26,6 +26,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from skeval._adapters.runner import NoFitLeftError, Runner
+from skeval._inference.errors import mean_loss_name
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.paired import find_season
 from skeval._resampling import plans
@@ -46,7 +47,7 @@ from skeval.report._findings import ALPHA
 from skeval.report._page import Caution
 from skeval.report._sentences import PERTURBED, write_few_folds, write_single_group
 from skeval.utils._checks import ignored_warnings, root_seed
-from skeval.utils._text import count, mean_loss_name, name_label, write_ends, write_number
+from skeval.utils._text import count, name_label, write_ends, write_number
 
 INTERRUPTED = "interrupted"
 """Reason for parts that were not run because of Ctrl-C."""
