@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from skeval._inference.ranks import average_ranks, critical_difference, smallest_pvalue
+from skeval._inference.paired import average_ranks, critical_difference, smallest_pvalue
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._comparison import (
     Comparison,

@@ -19,8 +19,7 @@ from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
 from skeval._inference.intervals import Limits, invert_limits, mirrored
-from skeval._inference.paired import ALTERNATIVES
-from skeval._inference.ranks import find_equal, find_groups, rank_rows
+from skeval._inference.paired import ALTERNATIVES, find_equal, find_groups, rank_rows
 from skeval._version import __version__
 from skeval.metrics import get_scorer
 from skeval.model_selection._pair_tests import TESTS, PairTests, list_pairs, place_of_pair
