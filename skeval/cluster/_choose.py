@@ -46,7 +46,6 @@ from skeval.cluster._stability import (
 from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import compactness_score, silhouette_score, within_cluster_distances
 from skeval.utils import _checks, _text
-from skeval.utils._arrays import validate_params
 from skeval.utils._checks import (
     GapMetric,
     Reference,
@@ -57,6 +56,7 @@ from skeval.utils._checks import (
     is_no_table,
     repetition_rng,
     root_seed,
+    validate_params,
 )
 from skeval.utils._compat import Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame

@@ -13,7 +13,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Result
 from skeval.metrics.cluster._internal import BY_NAME, internal_indices
-from skeval.utils._arrays import validate_params
 from skeval.utils._checks import (
     Noise,
     check_data,
@@ -22,6 +21,7 @@ from skeval.utils._checks import (
     in_order,
     is_table,
     naming,
+    validate_params,
 )
 from skeval.utils._text import DataFrame, align_rows, make_frame
 

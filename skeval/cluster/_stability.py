@@ -26,7 +26,6 @@ from skeval.cluster._references import NOISE, Draws, rebuild
 from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._samples import check_magnitude
-from skeval.utils._arrays import validate_params
 from skeval.utils._checks import (
     Perturbation,
     check_data,
@@ -35,6 +34,7 @@ from skeval.utils._checks import (
     is_no_table,
     repetition_rng,
     root_seed,
+    validate_params,
 )
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread

@@ -23,8 +23,7 @@ from skeval._inference.intervals import (
     wilson_interval,
 )
 from skeval.utils import _checks
-from skeval.utils._arrays import read_arrays
-from skeval.utils._checks import Allocation
+from skeval.utils._checks import Allocation, read_arrays
 from skeval.utils._text import align_text, write_number
 
 STRATIFIED = "stratified_wilson"
