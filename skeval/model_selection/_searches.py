@@ -41,7 +41,7 @@ from skeval._resampling.plans import (
 from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics._scorers import range_of, read_scoring
 from skeval.model_selection._bootstrap import bootstrap_error
-from skeval.model_selection._error_interval import error_interval
+from skeval.model_selection._interval_methods import error_interval
 from skeval.model_selection._permutation import permutation_test
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorBootstrap, ErrorScore, Quantity, RandomStateLike

@@ -20,7 +20,7 @@ from skeval.metrics import get_scorer
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
 from skeval.model_selection import metric_interval
-from skeval.model_selection._metrics_of_predictions import measure_loss, measure_metrics, settle
+from skeval.model_selection._score_interval import measure_loss, measure_metrics, settle
 from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._threshold import read_rule
 from skeval.report._sentences import name_metric

@@ -39,8 +39,8 @@ from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection import _estimates, _interval_methods
 from skeval.model_selection._bootstrap import estimate_bootstraps
-from skeval.model_selection._metrics_of_predictions import measure_scorers, settle
 from skeval.model_selection._permutation import compare_with_permutations, draw_orders
+from skeval.model_selection._score_interval import measure_scorers, settle
 from skeval.model_selection._subgroups import compare_subgroups
 from skeval.report._arguments import measure_named
 from skeval.report._findings import ALPHA
