@@ -795,7 +795,7 @@ class ScoreTally:
 
         # replicates of the estimate; undefined ones do not count
         replicates = apparent - (inside - everywhere) if method == OPTIMISM else outside
-        check_enough(inputs, replicates, 2)
+        check_enough(inputs, replicates)
         n_undefined = int(np.isnan(replicates).sum())
         if n_undefined > counts["n_failed"]:
             _checks.warn_undefined(

@@ -480,7 +480,7 @@ def average_subsamples(
     `means` are the mean losses or the scores of the fits, and `variance` that of single losses.
     """
     # fits that failed do not count
-    check_enough(inputs, means, 2)
+    check_enough(inputs, means)
     defined = means[np.isfinite(means)]
     return estimate_error(
         inputs,
@@ -684,7 +684,7 @@ def needs_more(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> boo
     """
     if len(outputs) >= folds.plan.n_fits or not folds.adaptive:
         return len(outputs) < folds.plan.n_fits
-    predictions = collect_predictions(folds.inputs, outputs, folds.plan, 1.0)
+    predictions = collect_predictions(folds.inputs, outputs, folds.plan)
     return errors.needs_repeat(split_share(predictions), len(outputs) // folds.plan.n_folds)
 
 
@@ -821,7 +821,7 @@ def predict_repeats(
     In time order the error refers to the fitted models themselves, each trained on earlier samples.
     """
     # a single test set, or blocks of time: no inflation
-    predictions = collect_predictions(inputs, outputs, plan, 1.0)
+    predictions = collect_predictions(inputs, outputs, plan)
     if plan.n_fits == 1 or inputs.units.kind is UnitKind.TIME_BLOCK:
         return predictions
     share = split_share(predictions)

@@ -633,21 +633,17 @@ def measure_tables(
         yield Measured(reported.name, estimate, ("score", *form), predictions.n_tested, label=label)
 
 
-def measure_loss(
-    predictions: Predictions, name: str, losses: np.ndarray, *, bounded: bool
-) -> Measured:
+def measure_loss(predictions: Predictions, name: str, losses: np.ndarray) -> Measured:
     """Return the mean of losses of several outputs."""
-    value, forms = close_mean(losses, read_sample(predictions), bounded=bounded)
+    value, forms = close_mean(losses, read_sample(predictions), bounded=True)
     return Measured(
         name, value, ("log", *forms["log"]), predictions.n_tested, greater_is_better=False
     )
 
 
-def summarize_losses(
-    predictions: Predictions, losses: np.ndarray, values: Iterable[float] = ()
-) -> tuple[float, float, float]:
+def summarize_losses(predictions: Predictions, losses: np.ndarray) -> tuple[float, float, float]:
     """Return the mean loss, its standard error for the trained model, and degrees of freedom."""
-    return read_sample(predictions).average(losses, values)
+    return read_sample(predictions).average(losses, ())
 
 
 def measure_scorer(predictions: Predictions, name: str) -> Measured:

@@ -685,7 +685,7 @@ class ParsedLabels(NamedTuple):
     def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
         """Return the share of wrong labels, or the Brier score."""
         name = "Brier score" if self.kind == "probabilities" else "share of wrong labels"
-        one = measure_loss(predictions, name, predictions.loss, bounded=True)
+        one = measure_loss(predictions, name, predictions.loss)
         return settle(one, 2, predictions.cases.n_units, confidence_level)
 
     def measure_labels(
