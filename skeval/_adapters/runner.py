@@ -281,8 +281,7 @@ def pool_plan(
             if not len(codes):
                 pooled.append(np.nan)
                 continue
-            responses = joined.responses | {"predict": target.decode(joined.predicted)}
-            model = StandIn(responses, inputs.tags, target.classes)
+            model = StandIn.of_output(joined, inputs.tags, target)
             rows, labels = np.arange(len(codes)), target.decode(codes)
             scores = scorers.score_parts(model, rows, labels, target)
             pooled.append(scores if several else scores[""])

@@ -269,11 +269,8 @@ def score_predictions(
             continue
         rows = part.rows
         codes = target.codes[rows if block.order is None else block.order[fit, rows]]
-        responses: dict[str, Any] = part.responses
-        responses["predict"] = target.decode(responses["predict"])
-        if part.decision is not None:
-            responses["decision_function"] = part.tie_decision()
-        replayed = StandIn(responses, tags, target.classes)
+        tied = part if part.decision is None else replace(part, decision=part.tie_decision())
+        replayed = StandIn.of_output(tied, tags, target)
         scorer = scorers.get("")
         if several:
             scorer = replace(request.scorer, scorers={name: scorers[name] for name in missing})
@@ -341,6 +338,13 @@ class StandIn:
         self._known: dict[str, tuple[Any, Any]] = {}
         if classes is not None:
             self.classes_ = classes
+
+    @classmethod
+    def of_output(cls, output: FitOutput, tags: Any, target: Target) -> StandIn:
+        """Return a model that replays predictions; its samples are their row numbers."""
+        responses: dict[str, Any] = output.responses
+        responses["predict"] = target.decode(responses["predict"])
+        return cls(responses, tags, target.classes)
 
     @classmethod
     def of_model(cls, model: Any, target: Target) -> StandIn:

@@ -741,9 +741,7 @@ class ScoreTally:
             (model,) = output.notes
             X, _ = safe_split(model, inputs.X, target.given, rows, trained)
         else:
-            responses: dict[str, Any] = output.responses
-            responses["predict"] = target.decode(responses["predict"])
-            model = StandIn(responses, inputs.tags, target.classes)
+            model = StandIn.of_output(output, inputs.tags, target)
         # one number, nan if it is not finite
         score = self.scorer(model, X, y, **arguments)
         check_one_number(self.label, score)
