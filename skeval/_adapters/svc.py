@@ -515,7 +515,7 @@ class KernelPairSolver:
             key = b"".join(part.tobytes() for part in parts)
             if key not in variances:
                 # as an SVC computes it
-                X = self._X[np.repeat(np.arange(self._n), row)]
+                X: Any = self._X[np.repeat(np.arange(self._n), row)]
                 X = X if maps is None else maps.transform(X, fit)
                 sparse = issparse(X)
                 variances[key] = float(X.multiply(X).mean() - X.mean() ** 2 if sparse else X.var())

@@ -31,6 +31,7 @@ from skeval._inference.errors import TestLosses
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import NON_NEGATIVE, corrected_error
 from skeval._inference.paired import time_units
+from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
     FitOutput,
@@ -42,26 +43,7 @@ from skeval._resampling.inputs import (
     read_weight,
     validate_inputs,
 )
-from skeval._resampling.plans import (
-    LARGE,
-    KeptFolds,
-    ResamplingPlan,
-    deal_folds,
-    deals_at_random,
-    default_folds,
-    draws_anew,
-    fold_plan,
-    folds_for,
-    keeps_order,
-    list_left_out,
-    number_kept_together,
-    part_repeats,
-    repeated_folds,
-    resolve_splitter,
-    seed_splitter,
-    split_samples,
-    subsamples,
-)
+from skeval._resampling.plans import KeptFolds, ResamplingPlan
 from skeval._resampling.predictions import Predictions, collect_predictions
 from skeval._resampling.sampling_units import (
     SamplingUnits,
@@ -79,17 +61,8 @@ from skeval.model_selection._estimates import (
     resubstitution,
     untested_losses,
 )
-from skeval.utils._checks import (
-    ErrorMethodName,
-    ErrorScore,
-    FoldVariance,
-    RandomStateLike,
-    check_count,
-    check_option,
-    child_seed,
-    refuse_shuffled_index,
-    root_seed,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import ErrorMethodName, ErrorScore, FoldVariance, RandomStateLike
 
 
 def error_interval(
@@ -263,7 +236,7 @@ def error_interval(
     >>> print(result.confidence_interval(0.9))
     [0.0291, 0.0594] (90 %, jeffreys)
     """
-    check_option("method", method, ("auto", *ERROR_METHODS))
+    _checks.check_option("method", method, ("auto", *ERROR_METHODS))
     method = AUTO if method == "auto" else method
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"confidence_level": confidence_level}
@@ -280,7 +253,7 @@ def error_interval(
         n_resamples=n_resamples,
         variance=variance,
     )
-    root, row = root_seed(random_state), ERROR_METHODS[method]
+    root, row = _checks.root_seed(random_state), ERROR_METHODS[method]
     if not inputs.target.outputs:
         return row.estimate(Runner(inputs), root, **parameters)
     # the error over all outputs, and of each output on the same folds or resamples
@@ -356,7 +329,7 @@ def count_folds(
     if most < least:
         raise ValueError(f"X must contain at least {2 * least} samples or groups for {where}.")
     if n_folds is None:
-        of_classes = default_folds(inputs.target, inputs.units.unit)
+        of_classes = plans.default_folds(inputs.target, inputs.units.unit)
         return min(default, most, max(least, of_classes))
     if isinstance(n_folds, bool) or not isinstance(n_folds, Integral):
         raise ValueError(f"{argument} must be an integer, got {n_folds!r}.")
@@ -375,7 +348,7 @@ def holdout(runner: Runner, root: SeedSequence, *, test_size: Any = 1 / 3) -> Es
     # one split; the tested losses are independent
     inputs = runner.inputs
     n_test = units_to_test(inputs, test_size, least=2)
-    (output,) = completed(runner.each(subsamples(inputs.units, n_test, 1, root)))
+    (output,) = completed(runner.each(plans.subsamples(inputs.units, n_test, 1, root)))
     tested = inputs.tested(output)
     spread = errors.spread_of_mean(tested)
     return estimate_error(
@@ -403,9 +376,9 @@ def cv_wald(
     """
     # losses of all folds together
     inputs = runner.inputs
-    within = check_option("variance", variance, VARIANCES) == "within_folds"
+    within = _checks.check_option("variance", variance, VARIANCES) == "within_folds"
     n_folds = count_folds(inputs, n_folds, 10, per_fold=1 + within)
-    outputs = list(runner.each(repeated_folds(inputs.units, n_folds, 1, root)))
+    outputs = list(runner.each(plans.repeated_folds(inputs.units, n_folds, 1, root)))
     folds = [inputs.tested(output) for output in completed(outputs)]
     pooled = errors.concatenate_tested(folds)
     spread = errors.spread_of_mean(pooled)
@@ -461,9 +434,9 @@ def plan_subsamples(
     inputs: Inputs, root: SeedSequence, n_repeats: int, test_size: Any
 ) -> tuple[ResamplingPlan, float]:
     """Return random subsamples, and the ratio of test to training."""
-    n_repeats = check_count("n_repeats", n_repeats, 2)
+    n_repeats = _checks.check_count("n_repeats", n_repeats, 2)
     n_test = units_to_test(inputs, test_size)
-    plan = subsamples(inputs.units, n_test, n_repeats, root)
+    plan = plans.subsamples(inputs.units, n_test, n_repeats, root)
     return plan, n_test / (inputs.units.n_units - n_test)
 
 
@@ -502,11 +475,11 @@ def nested_cv(
     """Cross-validate within folds to measure the deviation from the risk: R K (K+1) / 2 fits."""
     inputs = runner.inputs
     n_folds = count_folds(inputs, n_folds, 5, least=3, per_fold=2)
-    n_repeats = check_count("n_repeats", n_repeats)
+    n_repeats = _checks.check_count("n_repeats", n_repeats)
     # fits without one fold, and without two
-    plan = repeated_folds(inputs.units, n_folds, n_repeats, root, nested=True)
+    plan = plans.repeated_folds(inputs.units, n_folds, n_repeats, root, nested=True)
     outputs = list(runner.each(plan))
-    folds = nested_losses(inputs, deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
+    folds = nested_losses(inputs, plans.deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
     value, standard_error = errors.nested_interval(folds, n_folds, len(inputs.target))
     n_groups = inputs.units.n_groups
     return estimate_error(
@@ -532,7 +505,7 @@ def nested_losses(
     folds k and l tests l within k, and k within l.
     """
     # fits of each repeat, in the order of the plan
-    left_out_by_fit = list_left_out(int(folds_of_units.max()) + 1, nested=True)
+    left_out_by_fit = plans.list_left_out(int(folds_of_units.max()) + 1, nested=True)
     nested: list[errors.NestedFold] = []
     for repeat, folds in enumerate(folds_of_units):
         outer: dict[int, TestLosses] = {}
@@ -565,16 +538,16 @@ def perturbation(
     """Cross-validate again under random weights of samples or groups: (B + 1) K + 1 fits."""
     inputs = runner.inputs
     n_folds = count_folds(inputs, n_folds, 10)
-    n_resamples = check_count("n_resamples", n_resamples, 2)
+    n_resamples = _checks.check_count("n_resamples", n_resamples, 2)
     if inputs.error_score != "raise":
         raise ValueError(
             f"error_score must be 'raise' for method='perturbation', got {inputs.error_score!r}."
         )
     check_takes_weights(inputs.estimator)
     # folds of the units, drawn once
-    plan = repeated_folds(inputs.units, n_folds, 1, child_seed(root, 0))
+    plan = plans.repeated_folds(inputs.units, n_folds, 1, _checks.child_seed(root, 0))
     blocks = [plan.draw(fold) for fold in range(n_folds)]
-    _, draws_root = child_seed(root, 2).spawn(2)
+    _, draws_root = _checks.child_seed(root, 2).spawn(2)
     estimate = perturb_error(
         runner,
         [(b[0].training_rows, np.flatnonzero(b.test[0])) for b in blocks],
@@ -646,23 +619,23 @@ def plan_repeats(
     # a number of folds, from either argument
     n, argument = len(inputs.target), "n_folds"
     if isinstance(cv, Integral):
-        argument, cv, n_folds = "cv", None, check_count("cv", cv, 2)
-    n_folds = count_folds(inputs, n_folds, folds_for(n), argument=argument)
+        argument, cv, n_folds = "cv", None, _checks.check_count("cv", cv, 2)
+    n_folds = count_folds(inputs, n_folds, plans.folds_for(n), argument=argument)
     adaptive = n_repeats in ("auto", None)
-    count = REPEATS_OF_LARGE if n > LARGE else MAX_REPEATS
-    count = count if adaptive else check_count("n_repeats", n_repeats)
+    count = REPEATS_OF_LARGE if n > plans.LARGE else MAX_REPEATS
+    count = count if adaptive else _checks.check_count("n_repeats", n_repeats)
     if cv is None:
         # folds of one unit each are always the same
         count = 1 if n_folds == inputs.units.n_units else count
-        plan = repeated_folds(inputs.units, n_folds, count, root)
+        plan = plans.repeated_folds(inputs.units, n_folds, count, root)
         return RepeatedFolds(inputs, plan, adaptive=adaptive)
-    if not adaptive and not draws_anew(cv):
+    if not adaptive and not plans.draws_anew(cv):
         raise ValueError(
             "n_repeats must be 'auto' if the folds of cv are used as they are; a splitter with "
             f"shuffle=True draws new folds. Got n_repeats={n_repeats!r}, cv={cv!r}."
         )
     folds = draw_given_folds(inputs, cv, root, count)
-    return folds._replace(adaptive=adaptive and draws_anew(cv))
+    return folds._replace(adaptive=adaptive and plans.draws_anew(cv))
 
 
 def fit_repeats(
@@ -699,21 +672,21 @@ def draw_given_folds(inputs: Inputs, cv: Any, root: SeedSequence, n_draws: int) 
     """Return the folds of a splitter, or of an iterable of (train, test)."""
     n, groups = len(inputs.target), inputs.groups
     # different draws of a splitter that shuffles, else its own folds
-    splitter = resolve_splitter(cv, inputs.target, groups, root)
+    splitter = plans.resolve_splitter(cv, inputs.target, groups, root)
     draws: dict[frozenset[bytes], KeptFolds] = {}
-    for draw in range(n_draws if draws_anew(splitter) else 1):
-        seeded = seed_splitter(splitter, root, draw)
-        drawn = KeptFolds(n, split_samples(seeded, inputs.X, inputs.target, groups))
+    for draw in range(n_draws if plans.draws_anew(splitter) else 1):
+        seeded = plans.seed_splitter(splitter, root, draw)
+        drawn = KeptFolds(n, plans.split_samples(seeded, inputs.X, inputs.target, groups))
         # folds of one group each are always the same; repeats would count as new evidence
         draws.setdefault(frozenset(np.sort(test).tobytes() for test in drawn.tests), drawn)
     splits, first = KeptFolds.join(draws.values()), next(iter(draws.values()))
     # the units that these folds separate
-    repeats = part_repeats(splits.tests, n)
-    plan = fold_plan(n, splits, 1 if repeats is None else len(repeats))
-    ordered = not inputs.units.clustered and keeps_order(splitter, first)
-    at_random = ordered or deals_at_random(splitter)
+    repeats = plans.part_repeats(splits.tests, n)
+    plan = plans.fold_plan(n, splits, 1 if repeats is None else len(repeats))
+    ordered = not inputs.units.clustered and plans.keeps_order(splitter, first)
+    at_random = ordered or plans.deals_at_random(splitter)
     inputs = inputs.with_options(
-        method=inputs.method if draws_anew(splitter) else GIVEN_FOLDS,
+        method=inputs.method if plans.draws_anew(splitter) else GIVEN_FOLDS,
         counted=find_loss_units(inputs, splits.tests, repeats, at_random),
     )
     return RepeatedFolds(inputs, plan, first, ordered)
@@ -736,7 +709,9 @@ def find_loss_units(
     tested = np.unique(np.concatenate(tests))
     unit = alone
     if not at_random:
-        unit = number_kept_together([[test] for test in tests] if repeats is None else repeats, n)
+        unit = plans.number_kept_together(
+            [[test] for test in tests] if repeats is None else repeats, n
+        )
     n_units = len(np.unique(unit[tested]))
     if n_units in (1, len(tested)):  # a single test set does not reveal groups
         unit, n_units = alone, n
@@ -758,7 +733,7 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
             f"sample_weight must be None for method={inputs.method!r}, which draws samples in "
             f"proportion to their number; methods that support weights are {able}."
         )
-    refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
+    _checks.refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
     weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))
     if weights.min() == 0:
         raise ValueError("sample_weight must be > 0, got 0; leave out samples with zero weight.")

@@ -39,24 +39,9 @@ from skeval._resampling.inputs import (
     validate_inputs,
 )
 from skeval._resampling.predictions import Predictions
+from skeval.metrics import _table
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
-from skeval.metrics._table import (
-    BINARY,
-    METRICS,
-    REPORTED,
-    SCORES,
-    Arguments,
-    Folds,
-    Forms,
-    Metric,
-    Sample,
-    arrange,
-    close_area,
-    close_mean,
-    find_sample_losses,
-    make_closed_forms,
-    rank_out_of_fold,
-)
+from skeval.metrics._table import Arguments, Folds, Forms, Metric, Sample
 from skeval.model_selection._estimates import NamedScore, losses_of, name_scores, to_score
 from skeval.model_selection._interval_methods import (
     AUTO,
@@ -341,7 +326,9 @@ def score_repeats(
     # metrics of all tested samples of a repeat together
     if len(results) < len(scores):
         predictions = predict_repeats(inputs, plan, outputs)
-        also = {s.label for n, s in scores.items() if reported[n] == s.label} - REPORTED.keys()
+        also = {
+            s.label for n, s in scores.items() if reported[n] == s.label
+        } - _table.REPORTED.keys()
         metrics = measure_metrics(predictions, inputs.confidence_level, also=also)
         for name in scores.keys() - results.keys():
             warn_left_out(scores[name].label, outputs.count(None), len(outputs))
@@ -356,7 +343,7 @@ def score_repeats(
 def find_reported(inputs: Inputs, label: str) -> str | None:
     """Return the name of a scorer's metric in `measure_metrics`, or None."""
     # the row of the metric, and the responses and classes it requires
-    row, each = row_of_scorer(label), REPORTED.get(label.removeprefix("neg_"))
+    row, each = row_of_scorer(label), _table.REPORTED.get(label.removeprefix("neg_"))
     if inputs.target.outputs or row is None:
         return None
     classes = None if inputs.target.classes is None else inputs.target.classes.tolist()
@@ -369,10 +356,10 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
         return each.name if classes is None and row.of_numbers else None
     if row.response != "predict" and find_response_method(inputs.estimator, inputs.target) is None:
         return None
-    if row.targets == BINARY and len(classes) != 2:
+    if row.targets == _table.BINARY and len(classes) != 2:
         return None
     # scikit-learn's metrics of a class are those of class 1
-    positive = each.of_class or (row.targets == BINARY and "pos_label" in row.keywords)
+    positive = each.of_class or (row.targets == _table.BINARY and "pos_label" in row.keywords)
     if positive and (len(classes) != 2 or classes[1] != 1):  # scikit-learn's positive class
         return None
     return f"{each.name}, {classes[1]}" if each.of_class else each.name
@@ -432,7 +419,7 @@ def score_of_error(inputs: Inputs, score: NamedScore, error: Estimate) -> Estima
     )
 
 
-SHOWN = [(row, reported) for row in METRICS for reported in row.reported]
+SHOWN = [(row, reported) for row in _table.METRICS for reported in row.reported]
 """Metrics that are always computed."""
 
 MEAN_AREA = "roc_auc_ovr"
@@ -544,14 +531,14 @@ def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any
             if (
                 row.per_sample and row.response == "predict_proba"
             ):  # the oldest scikit-learn has no labels for Brier
-                losses = find_sample_losses(row, arguments, *sample[:2])
+                losses = _table.find_sample_losses(row, arguments, *sample[:2])
                 value = float(np.average(losses, weights=sample.weight))
             else:
                 value = float(row.function(*sample[:2], **arguments, **weight))
         except ValueError:  # a class is missing
             value = np.nan
         metric = partial(row.function, **arguments)
-        forms = make_closed_forms(metric, sample._replace(value=value))
+        forms = _table.make_closed_forms(metric, sample._replace(value=value))
     else:
         value, forms = row.interval[0].make(row, arguments, sample)
     form = next(((name, *form) for name, form in forms.items()), NO_FORM)
@@ -589,7 +576,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
             of_class = sample._replace(y_true=own, y_pred=scores[:, code])
             n_positive = len(np.unique(predictions.cases.unit[predictions.row[own]]))
             for row, reported in SHOWN:
-                if row.response != SCORES:
+                if row.response != _table.SCORES:
                     continue
                 size = n_positive if row.counted == "y_true" else n
                 one = measure_row(row, of_class, {}, metric=reported.name, n_samples=size)
@@ -620,7 +607,7 @@ def measure_tables(
             continue
         options = reported.arguments if code is None else {"pos_label": True, "average": "binary"}
         # value, and the interval from its derivatives in the cells
-        table = arrange(row, options, counted)
+        table = _table.arrange(row, options, counted)
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = float(table.metric(table.share)[0])
             if row.counted == "y_pred" and not called:
@@ -635,7 +622,7 @@ def measure_tables(
 
 def measure_loss(predictions: Predictions, name: str, losses: np.ndarray) -> Measured:
     """Return the mean of losses of several outputs."""
-    value, forms = close_mean(losses, read_sample(predictions), bounded=True)
+    value, forms = _table.close_mean(losses, read_sample(predictions), bounded=True)
     return Measured(
         name, value, ("log", *forms["log"]), predictions.n_tested, greater_is_better=False
     )
@@ -652,8 +639,8 @@ def measure_scorer(predictions: Predictions, name: str) -> Measured:
     if name == MEAN_AREA:
         codes, shares = sample.y_true, predictions.probabilities
         assert shares is not None
-        result, values = rank_out_of_fold(sample._replace(y_pred=shares), codes)
-        form: Form = "score", *close_area(result, sample, values)["score"]
+        result, values = _table.rank_out_of_fold(sample._replace(y_pred=shares), codes)
+        form: Form = "score", *_table.close_area(result, sample, values)["score"]
         if predictions.ranks_nothing.all():
             form = NO_FORM
         return Measured(name, result.value, form, n)
