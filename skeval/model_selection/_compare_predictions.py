@@ -389,8 +389,6 @@ def read_vector(name: str, predicted: Any) -> np.ndarray:
     if array.ndim not in (1, 2) or not array.size:
         raise ValueError(f"{name} must have one entry or row per sample, got shape {array.shape}.")
     _checks.check_complete(name, array)
-    if array.dtype != np.dtype(object) and np.any(array != array):  # only nan differs from itself
-        raise ValueError(f"{name} must have no missing values, got nan.")
     return array
 
 

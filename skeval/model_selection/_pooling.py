@@ -379,14 +379,21 @@ def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
             distance = high if value == 0 else 1 - low
             quantile = normal_quantile(site.confidence_level)
             size = quantile**2 * (1 - distance) / distance if distance > 0 else np.nan
-        if not 0 < size < np.inf:
-            raise ValueError(
-                "groups must have sites with a standard error above 0, so that each has a weight; "
-                f"{name!r} has {error} at {value}."
-            )
         sizes.append(size)
-    values = np.array([site.value for site in sites.values()])
-    return SiteCounts(values * np.array(sizes), np.array(sizes))
+    values, counts = np.array([site.value for site in sites.values()]), np.array(sizes)
+    check_weights(sites, counts)
+    return SiteCounts(values * counts, counts)
+
+
+def check_weights(sites: Mapping[Any, Estimate], numbers: Floats) -> None:
+    """Raise unless the numbers that give each site its weight are positive and finite."""
+    weighted = np.isfinite(numbers) & (numbers > 0)
+    if not weighted.all():
+        name, site = list(sites.items())[int(np.argmin(weighted))]
+        raise ValueError(
+            "groups must have sites with a standard error above 0, so that each has a weight; "
+            f"{name!r} has {site.standard_error} at {site.value}."
+        )
 
 
 def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
@@ -399,15 +406,8 @@ def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
             f"scale must not be 'log' for errors of 0, got {sites[name].value} of {name!r}."
         )
     variances = (errors * (1 / values if scale == "log" else 1.0)) ** 2
-    weighted = np.isfinite(variances) & (variances > 0)
-    if not weighted.all():
-        name = list(sites)[int(np.argmin(weighted))]
-        raise ValueError(
-            "groups must have sites with a standard error above 0, so that each has a weight; "
-            f"{name!r} has {sites[name].standard_error} at {sites[name].value}."
-        )
-    there = np.log(values) if scale == "log" else values
-    return there, variances
+    check_weights(sites, variances)
+    return np.log(values) if scale == "log" else values, variances
 
 
 class Pooled(NamedTuple):

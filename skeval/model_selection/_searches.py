@@ -27,6 +27,7 @@ from skeval._inference.intervals import corrected_error, normal_interval
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
     Params,
+    check_params,
     fit_arguments,
     last_step,
     list_receivers,
@@ -231,8 +232,7 @@ def score_632(
         raise TypeError(
             f"results must be the dict that cross_validate returns, got {type(results).__name__}."
         )
-    if not isinstance(params, Mapping | None):
-        raise TypeError(f"params must be a dict of arguments of `fit`, got {params!r}.")
+    check_params(params, num_samples(X))
     # out-of-bag scores
     name = f"test_{metric}"
     for part, remedy in {name: "metric= names another", "estimator": RETURNED}.items():

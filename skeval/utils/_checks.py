@@ -582,7 +582,7 @@ def check_single_score(scoring: Any) -> None:
 def check_complete(name: str, y: Any) -> None:
     """Raise if objects, or a column of a data frame, have a missing value in any form."""
     kind = getattr(getattr(y, "dtype", None), "kind", "")
-    if kind not in ("O", "f", "M", "m") and not hasattr(y, "iloc"):
+    if kind not in ("O", "T", "f", "M", "m") and not hasattr(y, "iloc"):
         return  # values that are never missing, and lists, which scikit-learn checks
     missing = find_missing(np.asarray(y).reshape(-1))
     if missing.any():
