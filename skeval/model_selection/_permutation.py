@@ -367,9 +367,8 @@ def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = 
             exchange = "whole_groups" if pure else "within_groups"
     # the order of the labels in each permutation
     if exchange == "samples":
-        shuffle: Orders = partial(_shuffle, len(y), root)
-        return Exchange(shuffle, exchange, NULLS[exchange])
-    if exchange in ("within_groups", "whole_groups"):
+        draw: Orders = lambda r: _checks.repetition_rng(root, r).permutation(len(y))  # noqa: E731
+    elif exchange in ("within_groups", "whole_groups"):
         if unit is None:
             raise ValueError(f"groups must be given for exchange={exchange!r}, got None.")
         members = [np.flatnonzero(unit == group) for group in range(int(unit.max()) + 1)]
@@ -379,10 +378,6 @@ def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = 
     else:
         draw = _exchange_in_time(y, exchange, root)
     return Exchange(draw, exchange, NULLS[exchange])
-
-
-def _shuffle(n: int, root: SeedSequence, r: int) -> np.ndarray:
-    return _checks.repetition_rng(root, r).permutation(n)
 
 
 def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequence) -> Orders:
@@ -401,10 +396,8 @@ def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequ
         )
 
     def draw(r: int) -> np.ndarray:
-        rng, order = (
-            _checks.repetition_rng(root, r),
-            np.empty(sum(map(len, members)), dtype=np.intp),
-        )
+        rng, n = _checks.repetition_rng(root, r), sum(map(len, members))
+        order = np.empty(n, dtype=np.intp)
         for rows in members:
             order[rows] = rng.permutation(rows)
         return order

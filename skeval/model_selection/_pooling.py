@@ -381,11 +381,11 @@ def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
             size = quantile**2 * (1 - distance) / distance if distance > 0 else np.nan
         sizes.append(size)
     values, counts = np.array([site.value for site in sites.values()]), np.array(sizes)
-    check_weights(sites, counts)
+    require_weights(sites, counts)
     return SiteCounts(values * counts, counts)
 
 
-def check_weights(sites: Mapping[Any, Estimate], numbers: Floats) -> None:
+def require_weights(sites: Mapping[Any, Estimate], numbers: Floats) -> None:
     """Raise unless the numbers that give each site its weight are positive and finite."""
     weighted = np.isfinite(numbers) & (numbers > 0)
     if not weighted.all():
@@ -406,7 +406,7 @@ def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
             f"scale must not be 'log' for errors of 0, got {sites[name].value} of {name!r}."
         )
     variances = (errors * (1 / values if scale == "log" else 1.0)) ** 2
-    check_weights(sites, variances)
+    require_weights(sites, variances)
     return np.log(values) if scale == "log" else values, variances
 
 
