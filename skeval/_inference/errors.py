@@ -41,11 +41,8 @@ class TestLosses(NamedTuple):
     @property
     def effective_size(self) -> float:
         """Effective sample size: that of the weights."""
-        return (
-            float(len(self.losses))
-            if self.weight is None
-            else intervals.size_from_weights(self.weight)
-        )
+        weight, n = self.weight, float(len(self.losses))
+        return n if weight is None else intervals.size_from_weights(weight)
 
 
 def concatenate_tested(parts: Sequence[TestLosses]) -> TestLosses:
