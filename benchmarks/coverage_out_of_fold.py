@@ -41,7 +41,7 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import units_of, validate_data
 from skeval.model_selection import score_interval
 from skeval.model_selection._interval_methods import plan_repeats, predict_repeats
-from skeval.model_selection._metrics_of_predictions import measure_metrics
+from skeval.model_selection._score_interval import measure_metrics
 from skeval.utils._checks import root_seed
 
 ESTIMATORS = {

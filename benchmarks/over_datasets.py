@@ -19,7 +19,7 @@ import sys
 import numpy as np
 from scipy import stats
 
-from skeval._inference.ranks import (
+from skeval._inference.paired import (
     EXACT_UP_TO,
     critical_difference,
     distribute_signed_ranks,

@@ -281,8 +281,7 @@ def pool_plan(
             if not len(codes):
                 pooled.append(np.nan)
                 continue
-            responses = joined.responses | {"predict": target.decode(joined.predicted)}
-            model = StandIn(responses, inputs.tags, target.classes)
+            model = StandIn.of_output(joined, inputs.tags, target)
             rows, labels = np.arange(len(codes)), target.decode(codes)
             scores = scorers.score_parts(model, rows, labels, target)
             pooled.append(scores if several else scores[""])
@@ -353,14 +352,10 @@ class FitWorker:
         if key not in self.models:
             rows = fit.training_rows
             labels = permute_labels(self.target.given, fit.order)
-            train, train_labels = self._split(labels, rows)
+            train, train_labels = self.split(labels, rows)
             arguments = self.arguments(fit, rows)
             self.models[key] = clone(self.estimator).fit(train, train_labels, **arguments)
         return self.models[key]
-
-    def read_samples(self, fit: Fit) -> Any:
-        """Return the tested samples as input of the model of a fit; a kernel loses columns."""
-        return self._split(self.target.given, np.flatnonzero(fit.test), fit.training_rows)[0]
 
     def arguments(self, fit: Fit, rows: np.ndarray) -> dict[str, Any]:
         """Return the keyword arguments of a fit to these rows."""
@@ -370,9 +365,9 @@ class FitWorker:
     def __call__(self, fit: Fit) -> FitOutput:
         rows, tested = fit.training_rows, np.flatnonzero(fit.test)
         labels = permute_labels(self.target.given, fit.order)
-        train, train_labels = self._split(labels, rows)
+        train, train_labels = self.split(labels, rows)
         # the test part of a kernel has the columns of the training rows
-        test, test_labels = self._split(labels, tested, rows)
+        test, test_labels = self.split(labels, tested, rows)
         # a trial fit is not repeated
         model = self.models.get(identify(fit)) if self.models else None
         try:
@@ -406,7 +401,7 @@ class FitWorker:
         arrays = type(self.X) in (np.ndarray, np.memmap) and type(self.target.given) is np.ndarray
         return arrays and not get_tags(self.estimator).input_tags.pairwise
 
-    def _split(
+    def split(
         self, labels: Any, rows: np.ndarray, columns: np.ndarray | None = None
     ) -> tuple[Any, Any]:
         """Return some samples and their labels; of a kernel, the columns of the training rows."""
@@ -632,7 +627,8 @@ def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solve
             # a solver that shares work between blocks is exact, whatever the estimator warns of
             with ignored_warnings() if solver.in_process else nullcontext():
                 model = worker.keep_model(fit)
-            agreement = solver.compare(block, model, worker.read_samples(fit))
+            tested = worker.split(worker.target.given, np.flatnonzero(fit.test), fit.training_rows)
+            agreement = solver.compare(block, model, tested[0])
             if agreement is None:
                 continue
             # for shuffled labels, distance from the optimum is irrelevant to users

@@ -514,16 +514,14 @@ class KernelPairSolver:
             parts = [row] if maps is None else [row, maps.shift[fit], maps.scale[fit]]
             key = b"".join(part.tobytes() for part in parts)
             if key not in variances:
-                X = self._X[np.repeat(np.arange(self._n), row)]
-                variances[key] = variance_of_all(X if maps is None else maps.transform(X, fit))
+                # as an SVC computes it
+                X: Any = self._X[np.repeat(np.arange(self._n), row)]
+                X = X if maps is None else maps.transform(X, fit)
+                sparse = issparse(X)
+                variances[key] = float(X.multiply(X).mean() - X.mean() ** 2 if sparse else X.var())
             if variances[key] > 0:
                 gamma[fit] = 1.0 / (self._p * variances[key])
         return gamma
-
-
-def variance_of_all(X: Any) -> float:
-    """Return the variance of all numbers of a matrix, as an SVC computes it."""
-    return float(X.multiply(X).mean() - X.mean() ** 2 if issparse(X) else X.var())
 
 
 def has_enough_fits(plan: ResamplingPlan, n_classes: int) -> bool:

@@ -498,10 +498,10 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
 # --- texts of messages
 
 
-def _shorten(names: Sequence[str] | Mapping[str, Any], limit: int = MAX_LISTED) -> str:
+def _shorten(names: Sequence[str] | Mapping[str, Any]) -> str:
     """Return the first few names as one text."""
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(repr(name) for name in [*names][:limit]) + more
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return ", ".join(repr(name) for name in [*names][:MAX_LISTED]) + more
 
 
 def _describe_rows(mask: np.ndarray, rows: np.ndarray) -> str:
@@ -642,7 +642,9 @@ def _check_numbers(
             remedies.append("delete row 1 if it has units")
         if written:
             plain = "write plain numbers, without units, in the file"
-            remedies.append(_find_marks(numeric, written, options.decimal) or plain)
+            # a decimal sign that was passed is right if there is a way with it
+            ways = _list_marks(numeric, written, ",") if options.decimal == "," else []
+            remedies.append(" or ".join(ways or _list_marks(numeric, written, ".,")) or plain)
         if 0 < len(words) <= N_SHOWN:
             missing = " ".join(_write_option("--na", word) for word in words)
             remedies.append(f"pass {missing} if that marks missing values")
@@ -660,18 +662,11 @@ def _check_numbers(
     )
 
 
-def _find_marks(numeric: Sequence[str], written: Sequence[str], passed: str | None = None) -> str:
-    """Return the options by which all texts are numbers, with three digits after each separator.
-
-    A decimal sign that was `passed` is right if there is a way with it.
-    """
-    if passed == "," and (ways := _list_marks(numeric, written, ",")):
-        return " or ".join(ways)
-    return " or ".join(_list_marks(numeric, written, ".,"))
-
-
 def _list_marks(numeric: Sequence[str], written: Sequence[str], decimals: str) -> list[str]:
-    """Return the options of each way to read all texts as numbers, for these decimal signs."""
+    """Return the options of each way to read all texts as numbers, for these decimal signs.
+
+    Three digits follow each separator of thousands.
+    """
     ways, joined = [], "".join(written)
     signs = {".", *joined} if len(decimals) > 1 else decimals
     for decimal, thousands in product(decimals, ("", ",", ".", "'", " ")):

@@ -15,22 +15,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skeval._inference import intervals
 from skeval._inference.estimate import ErrorExtra, Estimate
-from skeval._inference.intervals import (
-    Codes,
-    LimitsByMethod,
-    Spread,
-    bounds_of,
-    count_groups,
-    give_no_limits,
-    mean_loss_limits,
-    normal_quantile,
-    put_first,
-    size_from_variance,
-    size_from_weights,
-    spread_between,
-)
-from skeval.utils._text import mean_loss_name
+from skeval._inference.intervals import Codes, LimitsByMethod, Spread
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +41,8 @@ class TestLosses(NamedTuple):
     @property
     def effective_size(self) -> float:
         """Effective sample size: that of the weights."""
-        return float(len(self.losses)) if self.weight is None else size_from_weights(self.weight)
+        weight, n = self.weight, float(len(self.losses))
+        return n if weight is None else intervals.size_from_weights(weight)
 
 
 def concatenate_tested(parts: Sequence[TestLosses]) -> TestLosses:
@@ -73,7 +61,7 @@ def mean_loss(tested: TestLosses) -> float:
 
 def n_units(tested: TestLosses) -> int:
     """Return the number of samples, or of groups of the smallest kind."""
-    return len(tested.losses) if tested.unit is None else count_groups(tested.unit)
+    return len(tested.losses) if tested.unit is None else intervals.count_groups(tested.unit)
 
 
 def spread_of_mean(tested: TestLosses) -> Spread:
@@ -85,7 +73,7 @@ def spread_of_mean(tested: TestLosses) -> Spread:
     weight = np.ones(len(tested.losses)) if tested.weight is None else tested.weight
     residuals = weight * (tested.losses - mean_loss(tested)) / weight.sum()
     if tested.unit is not None:
-        return spread_between(residuals, tested.unit, weight)
+        return intervals.spread_between(residuals, tested.unit, weight)
     n = len(residuals)
     return Spread(np.array([[n / (n - 1) * np.sum(residuals**2) if n > 1 else np.nan]]))
 
@@ -106,7 +94,22 @@ def size_of_mean(
         return None
     size = tested.effective_size
     units = size if tested.unit is None else float(len(np.unique(tested.unit)))
-    return size_from_variance(variance, standard_error, size, units / inflation)
+    return intervals.size_from_variance(variance, standard_error, size, units / inflation)
+
+
+MEAN_LOSSES = {
+    "zero_one": "error rate",
+    "squared": "mean squared error",
+    "absolute": "mean absolute error",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+    "hamming": "share of wrong labels",
+}
+
+
+def mean_loss_name(loss: str) -> str:
+    """Return the name of the mean of a loss."""
+    return MEAN_LOSSES.get(loss, f"mean {loss.replace('_', ' ')}")
 
 
 def error_estimate(
@@ -130,14 +133,14 @@ def error_estimate(
     instance of the class `extra`.
     """
     # intervals, the requested form first
-    limits = mean_loss_limits(
+    limits = intervals.mean_loss_limits(
         value,
         standard_error,
         loss,
         degrees_of_freedom=degrees_of_freedom,
         n_effective=effective_n_samples,
     )
-    limits = put_first(first, {**limits, **(forms or {})})
+    limits = intervals.put_first(first, {**limits, **(forms or {})})
     # fields of the method go to its `extra`
     terms = {name: fields.pop(name) for name in extra.__dataclass_fields__ if name in fields}
     return Estimate(
@@ -145,8 +148,8 @@ def error_estimate(
         value=value,
         standard_error=standard_error,
         loss=loss,
-        limits=dict.fromkeys(limits, give_no_limits) if no_interval else limits,
-        bounds=bounds_of(loss, n_classes),
+        limits=dict.fromkeys(limits, intervals.give_no_limits) if no_interval else limits,
+        bounds=intervals.bounds_of(loss, n_classes),
         effective_n_samples=effective_n_samples,
         extra=extra(
             degrees_of_freedom=None if np.isinf(degrees_of_freedom) else degrees_of_freedom,
@@ -513,7 +516,7 @@ def difference_limits(
     For an infinite spread the interval is Student's. So it is where :math:`S + D < 0`, because a
     difference of 0 would then have a negative variance and be rejected in every sample.
     """
-    reach = normal_quantile(confidence_level, degrees_of_freedom) * standard_error
+    reach = intervals.normal_quantile(confidence_level, degrees_of_freedom) * standard_error
     shift = reach**2 / (2 * spread) if spread > max(0.0, -difference) else 0.0
     half = math.hypot(reach, shift)
     return difference - shift - half, difference - shift + half
@@ -534,7 +537,7 @@ def is_too_wide(
     """
     if not error > 0:
         return False
-    half = normal_quantile(0.95, degrees_of_freedom) * standard_error / error
+    half = intervals.normal_quantile(0.95, degrees_of_freedom) * standard_error / error
     return bool(half > np.log(MAX_RATIO) if log else 1 + half > MAX_RATIO)
 
 
@@ -669,7 +672,7 @@ def shared_variance(
     first = np.zeros(len(times), dtype=np.intp)
     first[row[::-1]] = np.arange(len(row))[::-1]
     first = first[times > 0]
-    size = size_from_weights(weight[first])
+    size = intervals.size_from_weights(weight[first])
     scale = size / variance / (1 - 1 / n_repeats) ** 2
     noise = np.sqrt(2 * max(0.0, pairs(moved**2, fit))) / n_same
     return Shared(float(scale * shared), float(scale * noise), float(size))

@@ -26,7 +26,7 @@ from sklearn.utils.metaestimators import available_if
 from skeval._resampling.inputs import RESPONSES, FitOutput, Inputs, tie_values
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import Target
-from skeval.metrics._scorers import find_batch, read_scoring, refuse_metric_of_numbers
+from skeval.metrics._scorers import find_batch, name_scoring, read_scoring, refuse_metric_of_numbers
 from skeval.metrics._table import BatchPredictions
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._compat import (
@@ -35,7 +35,6 @@ from skeval.utils._compat import (
     metric_of_scorer,
     responses_of_scorer,
 )
-from skeval.utils._text import name_scoring
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 
@@ -270,11 +269,8 @@ def score_predictions(
             continue
         rows = part.rows
         codes = target.codes[rows if block.order is None else block.order[fit, rows]]
-        responses: dict[str, Any] = part.responses
-        responses["predict"] = target.decode(responses["predict"])
-        if part.decision is not None:
-            responses["decision_function"] = part.tie_decision()
-        replayed = StandIn(responses, tags, target.classes)
+        tied = part if part.decision is None else replace(part, decision=part.tie_decision())
+        replayed = StandIn.of_output(tied, tags, target)
         scorer = scorers.get("")
         if several:
             scorer = replace(request.scorer, scorers={name: scorers[name] for name in missing})
@@ -342,6 +338,13 @@ class StandIn:
         self._known: dict[str, tuple[Any, Any]] = {}
         if classes is not None:
             self.classes_ = classes
+
+    @classmethod
+    def of_output(cls, output: FitOutput, tags: Any, target: Target) -> StandIn:
+        """Return a model that replays predictions; its samples are their row numbers."""
+        responses: dict[str, Any] = output.responses
+        responses["predict"] = target.decode(responses["predict"])
+        return cls(responses, tags, target.classes)
 
     @classmethod
     def of_model(cls, model: Any, target: Target) -> StandIn:

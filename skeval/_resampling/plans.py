@@ -453,19 +453,6 @@ def _compact(n_samples: int, train: Any, test: Any) -> tuple[np.ndarray | None, 
     return train.astype(np.min_scalar_type(n_samples)), test
 
 
-Parts = tuple[np.ndarray, np.ndarray]
-
-
-def unit_plan(units: SamplingUnits, n_fits: int, parts: Callable[[int], Parts]) -> ResamplingPlan:
-    """Train on some units, test on others: ``parts(fit)`` names both."""
-
-    def draw(fit: int) -> PlanBlock:
-        train, test = parts(fit)
-        return PlanBlock(units.mask(train).astype(np.intp)[None], units.mask(test)[None])
-
-    return ResamplingPlan(len(units.unit), n_fits, draw, single_fits=True)
-
-
 def deal_folds(
     units: SamplingUnits, n_folds: int, n_repeats: int, root: SeedSequence
 ) -> np.ndarray:
@@ -508,11 +495,12 @@ def subsamples(
     """Test on a random part, train on the rest."""
     everything = np.arange(units.n_units)
 
-    def parts(fit: int) -> Parts:
+    def draw(fit: int) -> PlanBlock:
         order = units.spread(everything, repetition_rng(root, fit))
-        return order[n_test:], order[:n_test]
+        test = units.mask(order[:n_test])[None]
+        return PlanBlock((~test).astype(np.intp), test)
 
-    return unit_plan(units, n_repeats, parts)
+    return ResamplingPlan(len(units.unit), n_repeats, draw, single_fits=True)
 
 
 DEFAULT_FOLDS, LARGE, FOLDS_OF_LARGE = 10, 5000, 5

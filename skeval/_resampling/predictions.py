@@ -163,7 +163,7 @@ class Predictions:
 
 
 def collect_predictions(
-    inputs: Inputs, outputs: Sequence[FitOutput | None], plan: ResamplingPlan, inflation: float
+    inputs: Inputs, outputs: Sequence[FitOutput | None], plan: ResamplingPlan
 ) -> Predictions:
     """Return the predictions of repeated folds, without failed fits."""
     # sizes of the sets of the first repeat
@@ -192,7 +192,7 @@ def collect_predictions(
         noted=joined.notes or [],
         n_folds=n_folds,
         test_train_ratio=float(np.mean(sizes[:, 0] / sizes[:, 1])),
-        inflation=inflation,
+        inflation=1.0,
         n_fits=len(outputs),
         decision=joined.decision if inputs.target.n_classes == 2 else None,
     )

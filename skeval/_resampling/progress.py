@@ -61,18 +61,14 @@ class Progress:
         """Write a permanent line."""
         self.write(f"{CLEAR if self.redraws else ''}skeval: {text}\n")
 
-    def say_headline(self) -> None:
-        """Write the headline, once."""
-        if self.headline:
-            self.say(self.headline)
-            self.headline = ""
-
     def begin(self, total: int) -> None:
         """Begin a run of fits."""
         if self.start is None:
             self.start = monotonic()
             self.due = self.start + self.every
-        self.say_headline()
+        if self.headline:
+            self.say(self.headline)
+            self.headline = ""
         self.n_done, self.total = 0, total
 
     def update(self, n_more: int) -> None:
@@ -94,10 +90,6 @@ class Progress:
         else:
             self.due = now + max(self.every, passed / 5)
             self.say(text)
-
-    def show(self, estimate: str) -> None:
-        """Show a preliminary result with the next line."""
-        self.estimate = estimate
 
     def close(self) -> None:
         """Clear a line that is redrawn."""
@@ -145,7 +137,7 @@ def show_estimate(write: Callable[[], str]) -> None:
     progress, bar = displayed.get(), bar_shown.get()
     with suppress(Exception):  # a display that fails must not end the fits
         if progress is not None:
-            progress.show(write())
+            progress.estimate = write()
         elif bar is not None:
             bar.set_postfix_str(write())
 

@@ -23,40 +23,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import Details, Result, Results, Test
 from skeval._inference.intervals import ROUNDING, exact_interval
 from skeval._inference.paired import exceedances
-from skeval.cluster import _stability
-from skeval.cluster._references import (
-    NOISE,
-    REFERENCE_WORDS,
-    REFERENCES,
-    Draws,
-    compare_shapes,
-    list_cautions,
-    refer_to_clusters,
-    resolve_reference,
-)
-from skeval.cluster._stability import (
-    AGREEMENTS,
-    PREDICTION_STRENGTH,
-    SMALLEST,
-    STABILITY,
-    Draw,
-    Measure,
-    Seed,
-)
+from skeval.cluster import _references, _stability
+from skeval.cluster._references import Draws
+from skeval.cluster._stability import Draw, Measure, Seed
+from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import compactness_score, silhouette_score, within_cluster_distances
 from skeval.utils import _checks, _text
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import (
-    GapMetric,
-    Reference,
-    StructureReference,
-    check_option,
-    ignored_warnings,
-    in_order,
-    is_no_table,
-    repetition_rng,
-    root_seed,
-)
+from skeval.utils._checks import GapMetric, Reference, StructureReference
 from skeval.utils._compat import Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame
 
@@ -109,7 +82,7 @@ def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
     # a parameter by name, or the only one of the usual names
     names = sorted(clusterer.get_params(deep=True))
     if param_name is not None:
-        return check_option("param_name", param_name, names)
+        return _checks.check_option("param_name", param_name, names)
     for ending in ("n_clusters", "n_components"):
         matches = [name for name in names if name.split("__")[-1] == ending]
         if len(matches) == 1:
@@ -238,7 +211,7 @@ class NClustersChoice(Result):
 
     def __str__(self) -> str:
         # rule and P-values
-        rows = [("rule", self.rule), ("reference", REFERENCE_WORDS[self.reference])]
+        rows = [("rule", self.rule), ("reference", _references.REFERENCE_WORDS[self.reference])]
         for k, pvalue in ((1, self.pvalue), (self.n_clusters, self.pvalue_more)):
             if np.isfinite(pvalue):
                 title = f"more than {_text.count(k, 'cluster')}"
@@ -269,7 +242,8 @@ SHARE = 2 / 3
 """Required fraction of the distance from the reference to 1; see `choose_n_clusters`."""
 
 MEASURES: dict[str, Measure] = {
-    name: partial(_stability.agree_both_ways, agreement) for name, agreement in AGREEMENTS.items()
+    name: partial(_stability.agree_both_ways, agreement)
+    for name, agreement in _stability.AGREEMENTS.items()
 } | {SILHOUETTE: _stability.mean_silhouette}
 """Measure of two halves and their labels, by method."""
 
@@ -279,23 +253,23 @@ _BEST, _LEAST = (
 )
 RULES = {
     **dict.fromkeys(MEASURES, f"largest {_BEST} {_LEAST}"),
-    PREDICTION_STRENGTH: f"largest k with strength >= {{threshold:g}} and {_LEAST}",
+    _stability.PREDICTION_STRENGTH: f"largest k with strength >= {{threshold:g}} and {_LEAST}",
     SILHOUETTE: f"smallest {_BEST} above the reference, else 1",
 }
 """Rule of the choice in words, by method."""
 
 METHODS = (SEQUENTIAL, *MEASURES, GAP)
-TAKE_ONE = {SEQUENTIAL, PREDICTION_STRENGTH, GAP}
+TAKE_ONE = {SEQUENTIAL, _stability.PREDICTION_STRENGTH, GAP}
 """Methods with 1 among their candidates."""
 
 
-@in_order(clusterer=is_no_table, X=None)
-@validate_params(
-    STABILITY
+@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.validate_params(
+    _stability.STABILITY
     | {
         "method": [StrOptions(set(METHODS)), list, tuple],
         "threshold": [Interval(Real, 0, 1, closed="both")],
-        "reference": [StrOptions(set(REFERENCES))],
+        "reference": [StrOptions(set(_references.REFERENCES))],
         "n_references": [Interval(Integral, MIN_REFERENCES, None, closed="left")],
         "param_name": [str, None],
     }
@@ -483,7 +457,7 @@ def choose_n_clusters(
     if not method:
         raise ValueError("method must contain at least one name, got none.")
     names = [method] if isinstance(method, str) else method
-    methods = list(dict.fromkeys(check_option("method", name, METHODS) for name in names))
+    methods = list(dict.fromkeys(_checks.check_option("method", name, METHODS) for name in names))
     n_clusters = list(n_clusters) if isinstance(n_clusters, Iterable) else n_clusters
     candidates = {name: _candidates_of(name, n_clusters, len(methods)) for name in methods}
     for name in {SEQUENTIAL, GAP} & {*methods}:
@@ -493,17 +467,17 @@ def choose_n_clusters(
         X,
         clusterer,
         resolve_parameter(clusterer, param_name),
-        *resolve_reference(X, reference),
+        *_references.resolve_reference(X, reference),
         n_repeats,
         float(threshold),
-        root_seed(random_state),
+        _checks.root_seed(random_state),
         {"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
     )
     choices = _choose_by_halves(trial, {k: v for k, v in candidates.items() if k in MEASURES})
     if GAP in candidates:
         choices[GAP] = choose_by_gap(trial, candidates[GAP])
     if SEQUENTIAL in candidates:
-        unimodal = trial._replace(kind=resolve_reference(X, "auto", "unimodal")[0])
+        unimodal = trial._replace(kind=_references.resolve_reference(X, "auto", "unimodal")[0])
         choices[SEQUENTIAL] = choose_sequentially(unimodal, candidates[SEQUENTIAL], n_references)
     if isinstance(method, str):
         return choices[method]
@@ -530,7 +504,7 @@ def _choose_by_halves(
         return {}
     # k clusters of the smallest size must fit into a half; a larger k has the value 0
     union = np.unique(np.concatenate(list(candidates.values())))
-    possible = union * SMALLEST <= trial.X.shape[0] // 2
+    possible = union * _stability.SMALLEST <= trial.X.shape[0] // 2
     clusterers = trial.with_n_clusters(union[possible])
     # all measures of the same halves
     measures = [MEASURES[name] for name in candidates]
@@ -554,7 +528,7 @@ def find_limits(
     """
     base = reference.mean(axis=1)
     limits = base + SHARE * (1 - base)
-    if method == PREDICTION_STRENGTH:
+    if method == _stability.PREDICTION_STRENGTH:
         return np.maximum(limits, threshold)
     if method == SILHOUETTE:
         # simultaneous upper prediction limits for one more draw of the reference
@@ -601,11 +575,11 @@ def _make_choice(
 SQUARED: Final = "sqeuclidean"
 
 
-@in_order(clusterer=is_no_table, X=None)
-@validate_params(
-    STABILITY
+@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.validate_params(
+    _stability.STABILITY
     | {
-        "reference": [StrOptions(set(REFERENCES))],
+        "reference": [StrOptions(set(_references.REFERENCES))],
         "metric": [StrOptions({SQUARED, "euclidean"})],
         "n_references": [Interval(Integral, 2, None, closed="left")],
         "param_name": [str, None],
@@ -728,10 +702,10 @@ def gap_statistic(
         X,
         clusterer,
         resolve_parameter(clusterer, param_name),
-        *resolve_reference(X, reference),
+        *_references.resolve_reference(X, reference),
         n_references,
         0.0,
-        root_seed(random_state),
+        _checks.root_seed(random_state),
         {"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
     )
     return choose_by_gap(trial, candidates, metric)
@@ -846,13 +820,13 @@ class Step(NamedTuple):
 def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int) -> NClustersChoice:
     """Return the number of clusters of the last rejected test, or 1."""
     root, clusterers = trial.copy_root(), trial.with_n_clusters(candidates)
-    partitions, values = cluster_with_each(clusterers, trial.X, repetition_rng(root, 0))
+    partitions, values = cluster_with_each(clusterers, trial.X, _checks.repetition_rng(root, 0))
     silhouettes = values[:-1]
     n_clusters, labels, steps = 1, np.zeros(trial.X.shape[0]), list[Step]()
     while np.any(left := candidates > n_clusters):
         # test the current number of clusters against all larger ones
         tried = {k: clusterers[k] for k in candidates[left].tolist()}
-        measure = partial(measure_partitions, refer_to_clusters(trial.X, labels), tried)
+        measure = partial(measure_partitions, _references.refer_to_clusters(trial.X, labels), tried)
         level = LEVEL_MORE if steps else LEVEL
         draw = partial(_stability.run_draws, measure, **trial.options)
         own = np.append(silhouettes[left], 0 if steps else values[-1])
@@ -866,7 +840,7 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         labels = partitions[n_clusters]
     # the first test is of one cluster, the last decided
     first, last = steps[0], steps[-1]
-    cautions = list_cautions(trial.X, labels) if n_clusters > 1 else ()
+    cautions = _references.list_cautions(trial.X, labels) if n_clusters > 1 else ()
     tests_more = last is not first and last.candidates[0] > n_clusters
     return NClustersChoice(
         n_clusters=n_clusters,
@@ -918,7 +892,7 @@ def measure_partitions(reference: Draws, clusterers: dict[int, Any], draw: Draw)
 
 
 def cluster_with_each(
-    clusterers: dict[int, Any], X: Any, rng: Generator, smallest: int = SMALLEST
+    clusterers: dict[int, Any], X: Any, rng: Generator, smallest: int = _stability.SMALLEST
 ) -> tuple[dict[int, np.ndarray], np.ndarray]:
     """Return the labels of each clusterer, and the (K + 1,) values.
 
@@ -941,12 +915,12 @@ def cluster_with_each(
 
 def compare_two(points: np.ndarray, labels: np.ndarray) -> float:
     """Compare shapes of two clusters along the line through their centers; 0 for other numbers."""
-    names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
-    if len(names) != 2 or sizes.min() < SMALLEST:
+    names, sizes = np.unique(labels[labels != _references.NOISE], return_counts=True)
+    if len(names) != 2 or sizes.min() < _stability.SMALLEST:
         return 0.0
     first, second = (points[labels == name].mean(axis=0) for name in names)
-    kept = labels != NOISE
-    return compare_shapes(points[kept] @ (second - first), labels[kept])
+    kept = labels != _references.NOISE
+    return _references.compare_shapes(points[kept] @ (second - first), labels[kept])
 
 
 def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int, smallest: int) -> float:
@@ -955,7 +929,7 @@ def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int, smallest: in
     A few extreme samples that heavy tails of one population produce are not a cluster of the data.
     In a draw they count, so that such a population has silhouettes as large.
     """
-    sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
+    sizes = np.unique(labels[labels != _references.NOISE], return_counts=True)[1]
     if len(sizes) < n_clusters or sizes.min() < smallest:
         return 0.0
     return float(silhouette_score(X, labels, noise="singletons"))
@@ -1000,7 +974,7 @@ def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) ->
     """Cluster a draw of reference data and return the index, nan if undefined."""
     data = reference(draw.rng)
     labels = _stability.fit_labels(_stability.seed_clusterer(clusterer, draw.rng), data)
-    with ignored_warnings(UndefinedMetricWarning):
+    with _checks.ignored_warnings(UndefinedMetricWarning):
         try:
             value = float(index(data, labels))
         except ValueError:
@@ -1009,12 +983,12 @@ def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) ->
 
 
 @_checks.in_order(clusterer=_checks.is_no_table, X=None)
-@validate_params(
-    STABILITY
+@_checks.validate_params(
+    _stability.STABILITY
     | {
         "index": [callable],
         "greater_is_better": ["boolean"],
-        "reference": [StrOptions(set(REFERENCES))],
+        "reference": [StrOptions(set(_references.REFERENCES))],
         "n_references": [Interval(Integral, 1, None, closed="left")],
     }
 )
@@ -1124,7 +1098,7 @@ def structure_test(
     """
     _checks.check_confidence_level(confidence_level)
     X = _stability.check_points(clusterer, X)
-    kind, draws = resolve_reference(X, reference, "unimodal")
+    kind, draws = _references.resolve_reference(X, reference, "unimodal")
     root = _checks.root_seed(random_state)
     first = _stability.seed_clusterer(clusterer, _checks.repetition_rng(root, 0))
     labels = _stability.fit_labels(first, X)
@@ -1141,7 +1115,7 @@ def structure_test(
     count = int(exceedances(sign * statistic, sign * null).sum())
     pvalue = (1 + count) / (1 + n_references)
     return Test(
-        name=_text.name_scoring(index),
+        name=name_scoring(index),
         statistic=statistic,
         pvalue=pvalue,
         method="structure test",
@@ -1149,7 +1123,7 @@ def structure_test(
         n_resamples=n_references,
         n_exceedances=count,
         details={"reference": kind},
-        caution=" ".join(list_cautions(X, labels) if pvalue <= LEVEL else ()),
+        caution=" ".join(_references.list_cautions(X, labels) if pvalue <= LEVEL else ()),
         limits={"exact": partial(exact_interval, count, n_references)},
         confidence_level=confidence_level,
     )

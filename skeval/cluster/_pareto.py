@@ -13,16 +13,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Result
 from skeval.metrics.cluster._internal import BY_NAME, internal_indices
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import (
-    Noise,
-    check_data,
-    check_option,
-    ignored_warnings,
-    in_order,
-    is_table,
-    naming,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import Noise
 from skeval.utils._text import DataFrame, align_rows, make_frame
 
 Index = tuple[Callable[[Any, Any], float], bool]
@@ -132,7 +124,7 @@ def pareto_dominance(
     >>> dominates[0]
     array([False, False,  True])
     """
-    merit = check_data("values", values, dtype=np.float64, ensure_all_finite=False)
+    merit = _checks.check_data("values", values, dtype=np.float64, ensure_all_finite=False)
     if np.isnan(merit).any():
         raise ValueError(f"values must not be nan, got nan at {np.argwhere(np.isnan(merit))[0]}.")
     # one direction, or one for each criterion
@@ -152,8 +144,8 @@ def pareto_dominance(
     return dominates, np.logical_not(dominates.any(axis=0))
 
 
-@in_order(X=is_table, partitions=None)
-@validate_params(
+@_checks.in_order(X=_checks.is_table, partitions=None)
+@_checks.validate_params(
     {"partitions": [Mapping], "indices": ["array-like", Mapping], "n_jobs": [Integral, None]},
     prefer_skip_nested_validation=False,  # internal_indices checks the options passed on to it
 )
@@ -242,7 +234,7 @@ def compare_clusterings(
     options = {"metric": metric, "n_neighbors": n_neighbors, "noise": noise, "n_jobs": n_jobs}
     rows = []
     for partition, labels in partitions.items():
-        with naming(f"partitions[{partition!r}]"):
+        with _checks.naming(f"partitions[{partition!r}]"):
             if isinstance(indices, Mapping):
                 rows.append([function(X, labels) for function, _ in indices.values()])
             else:
@@ -268,7 +260,7 @@ def resolve_directions(indices: Any) -> dict[str, bool]:
     if isinstance(indices, Mapping):
         directions = {str(name): bool(up) for name, (_, up) in indices.items()}
     else:
-        names = [check_option("indices", name, GREATER_IS_BETTER) for name in indices]
+        names = [_checks.check_option("indices", name, GREATER_IS_BETTER) for name in indices]
         directions = {name: GREATER_IS_BETTER[name] for name in names}
     if not directions:
         raise ValueError("indices must name at least one index, got none.")
@@ -279,7 +271,7 @@ def compute_internal(X: Any, labels: Any, names: list[str], options: dict[str, A
     """Return the requested internal indices of a partition."""
     result: dict[str, Any] = {}
     shared = [name for name in names if name in SHARED]
-    with ignored_warnings(UndefinedMetricWarning):  # undefined indices raise later
+    with _checks.ignored_warnings(UndefinedMetricWarning):  # undefined indices raise later
         if shared:
             result |= internal_indices(X, labels, indices=shared, **options)
         for name in set(names) - SHARED:

@@ -23,20 +23,13 @@ from sklearn.neighbors import NearestNeighbors
 from skeval._inference.estimate import Estimate, Result
 from skeval._resampling.jobs import open_jobs
 from skeval.cluster._references import NOISE, Draws, rebuild
+from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._samples import check_magnitude
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import (
-    Perturbation,
-    check_data,
-    check_methods,
-    in_order,
-    is_no_table,
-    repetition_rng,
-    root_seed,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import Perturbation
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing
-from skeval.utils._text import DataFrame, align_text, make_frame, name_scoring, write_with_spread
+from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
 
 PREDICTION_STRENGTH = "prediction_strength"
 Agreement = Callable[[np.ndarray, np.ndarray], float]
@@ -119,8 +112,8 @@ AGREEMENTS: dict[str, Agreement] = {
 }
 
 
-@in_order(clusterer=is_no_table, X=None)
-@validate_params(STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]})
+@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.validate_params(STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]})
 def predictive_power(
     clusterer: Any,
     X: Any,
@@ -230,7 +223,7 @@ def predictive_power(
     X = check_points(clusterer, X)
     measure = AGREEMENTS[agreement] if isinstance(agreement, str) else agreement
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    root = root_seed(random_state)
+    root = _checks.root_seed(random_state)
     # agreement of two clusterings of random halves, in both directions
     measures = (partial(agree_both_ways, measure),)
     values = run_halvings({0: clusterer}, X, None, measures, n_repeats, root, options)[0, 0, 0]
@@ -252,7 +245,7 @@ def takes_pairs(clusterer: Any) -> bool:
 
 def check_pairwise(X: Any) -> Any:
     """Return the validated matrix of distances or affinities of all pairs of samples."""
-    checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
+    checked = _checks.check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     if checked.shape[0] != checked.shape[1]:
         raise ValueError(
             "X must be square for a clusterer of precomputed distances or affinities, got shape "
@@ -263,13 +256,13 @@ def check_pairwise(X: Any) -> Any:
 
 def check_points(clusterer: Any, X: Any) -> Any:
     """Return validated numeric data; data frames are returned unchanged."""
-    check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
+    _checks.check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     if takes_pairs(clusterer):
         raise ValueError(
             f"clusterer must not take precomputed distances or affinities, got {clusterer!r}."
         )
     # finite data of moderate size
-    checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
+    checked = _checks.check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     check_magnitude(checked)
     return X if hasattr(X, "iloc") else checked
 
@@ -321,7 +314,7 @@ def run_draws(
     """Return ``function(draw)`` for the draws of each root; the second root is the reference."""
     with open_jobs(function, total=sum(n_draws for _, n_draws in roots), **options) as run:
         return run(
-            Draw(repetition_rng(root, draw), place > 0)
+            Draw(_checks.repetition_rng(root, draw), place > 0)
             for place, (root, n_draws) in enumerate(roots)
             for draw in range(n_draws)
         )
@@ -499,8 +492,8 @@ class ClusterStability(Result):
         return align_text(title, rows)
 
 
-@in_order(clusterer=is_no_table, X=None)
-@validate_params(
+@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.validate_params(
     STABILITY
     | {
         "method": [StrOptions(set(RESAMPLES))],
@@ -613,9 +606,9 @@ def cluster_stability(
             "method='jitter' adds noise to features, and needs dense features in X: use "
             "method='bootstrap' or 'subset'."
         )
-    root = root_seed(random_state)
+    root = _checks.root_seed(random_state)
     # the clusters of the data, whose stability is measured
-    first = seed_clusterer(clusterer, repetition_rng(root, 0))
+    first = seed_clusterer(clusterer, _checks.repetition_rng(root, 0))
     partition = fit_labels(first, X)
     labels, sizes = np.unique(partition[partition != NOISE], return_counts=True)
     if not labels.size:

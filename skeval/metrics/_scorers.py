@@ -28,8 +28,7 @@ from skeval.metrics._table import (
     range_of_metric,
 )
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import Space, naming
+from skeval.utils._checks import Space, naming, validate_params
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._compat import (
     RoutedScorer,
@@ -37,6 +36,7 @@ from skeval.utils._compat import (
     is_plain_scorer,
     metric_of_scorer,
     responses_of_scorer,
+    score_function,
 )
 
 Scorer = Callable[..., float]
@@ -216,6 +216,13 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
 
 ANY_CLASS = ("pos_label", None)
 """Argument of scorers of averages over classes, which has no effect."""
+
+
+def name_scoring(scoring: Any) -> str:
+    """Return the name of a score, or of its function, without options."""
+    scoring = score_function(scoring)
+    scoring = scoring.func if isinstance(scoring, partial) else scoring
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring))
 
 
 def find_batch(scoring: Any, classes: np.ndarray | None) -> BatchScore | None:

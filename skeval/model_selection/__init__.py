@@ -6,7 +6,6 @@ from skeval.model_selection._compare import compare_classifiers
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
-from skeval.model_selection._error_interval import error_interval, score_interval
 from skeval.model_selection._estimates import (
     cross_val_error,
     perturbation_interval,
@@ -14,6 +13,7 @@ from skeval.model_selection._estimates import (
 )
 from skeval.model_selection._holdout import holdout_error, holdout_size
 from skeval.model_selection._importance import feature_importance
+from skeval.model_selection._interval_methods import error_interval
 from skeval.model_selection._learning_curve import learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import permutation_test
@@ -23,6 +23,7 @@ from skeval.model_selection._plot import (
     PerturbationDisplay,
 )
 from skeval.model_selection._pooling import new_site_error
+from skeval.model_selection._score_interval import score_interval
 from skeval.model_selection._searches import (
     BootstrapSplit,
     WholeSample,

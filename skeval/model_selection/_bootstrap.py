@@ -20,6 +20,7 @@ from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 
 from skeval._adapters.runner import Runner
+from skeval._inference import intervals
 from skeval._inference.errors import (
     METHODS,
     MIN_INFLATION,
@@ -33,19 +34,7 @@ from skeval._inference.errors import (
     weigh_values,
 )
 from skeval._inference.estimate import BootstrapExtra, Estimate, Results
-from skeval._inference.intervals import (
-    Limits,
-    LimitsByMethod,
-    corrected_error,
-    give_no_limits,
-    log_interval,
-    log_odds_interval,
-    mirrored,
-    normal_interval,
-    row_means,
-    size_from_weights,
-    stretch,
-)
+from skeval._inference.intervals import Limits, LimitsByMethod
 from skeval._resampling.fit_request import (
     FitRequest,
     StandIn,
@@ -549,7 +538,7 @@ class LossTally:
         counted = np.nan_to_num(losses)
         self.sums += counted.sum(axis=0)
         self.tests += np.isfinite(losses).sum(axis=0)
-        self.errors.append(row_means(losses, inputs.relative_weight))
+        self.errors.append(intervals.row_means(losses, inputs.relative_weight))
         self.scores.append(np.where(output.failed, np.nan, counted @ self.odds))
 
     def estimate(
@@ -598,7 +587,7 @@ class LossTally:
         )
         # effective number of samples, for the interval of an error rate
         n_tested = int(tested.sum())
-        size = n_tested if weights is None else size_from_weights(weights[tested])
+        size = n_tested if weights is None else intervals.size_from_weights(weights[tested])
         estimate = estimate_error(
             inputs.with_options(method=method),
             combined.error,
@@ -741,9 +730,7 @@ class ScoreTally:
             (model,) = output.notes
             X, _ = safe_split(model, inputs.X, target.given, rows, trained)
         else:
-            responses: dict[str, Any] = output.responses
-            responses["predict"] = target.decode(responses["predict"])
-            model = StandIn(responses, inputs.tags, target.classes)
+            model = StandIn.of_output(output, inputs.tags, target)
         # one number, nan if it is not finite
         score = self.scorer(model, X, y, **arguments)
         check_one_number(self.label, score)
@@ -788,14 +775,14 @@ class ScoreTally:
             # the variance of out-of-bag scores, for a test set of n samples
             share = float(np.mean(units.left_out_probability))
             defined = outside[np.isfinite(outside)]
-            error = math.sqrt(inflation) * corrected_error(defined, share / (1 - share))
+            error = math.sqrt(inflation) * intervals.corrected_error(defined, share / (1 - share))
         else:
             models = np.var(everywhere[np.isfinite(everywhere)], ddof=1)
             error = math.sqrt(inflation * self.jackknife(units.unit, root) ** 2 + models)
 
         # replicates of the estimate; undefined ones do not count
         replicates = apparent - (inside - everywhere) if method == OPTIMISM else outside
-        check_enough(inputs, replicates, 2)
+        check_enough(inputs, replicates)
         n_undefined = int(np.isnan(replicates).sum())
         if n_undefined > counts["n_failed"]:
             _checks.warn_undefined(
@@ -875,18 +862,18 @@ class ScoreTally:
 def limit_score(value: float, error: float, degrees: float, bounds: Limits) -> LimitsByMethod:
     """Return Student's interval of a score, first on a scale that keeps it within its range."""
     (low, high), precision = bounds, {"degrees_of_freedom": degrees}
-    plain = {"t": partial(normal_interval, value, error, bounds=bounds, **precision)}
+    plain = {"t": partial(intervals.normal_interval, value, error, bounds=bounds, **precision)}
     if not np.isfinite([value, error]).all():
-        return {"none": give_no_limits}
+        return {"none": intervals.give_no_limits}
     # log-odds between two bounds, logarithms below one bound, so that limits are possible scores
     if np.isfinite(low) and low < value < high:
         span = high - low
-        unit = partial(log_odds_interval, (value - low) / span, error / span, **precision)
-        return {"log_odds": partial(stretch, low, span, unit), **plain}
+        unit = partial(intervals.log_odds_interval, (value - low) / span, error / span, **precision)
+        return {"log_odds": partial(intervals.stretch, low, span, unit), **plain}
     if np.isfinite(high) and value < high:
         # a distance from the best score has a useful upper limit, as a loss has
         if is_too_wide(high - value, error, degrees):
-            return {"none": give_no_limits}
-        log = partial(log_interval, high - value, error, **precision)
-        return {"log": partial(mirrored, high, log), **plain}
+            return {"none": intervals.give_no_limits}
+        log = partial(intervals.log_interval, high - value, error, **precision)
+        return {"log": partial(intervals.mirrored, high, log), **plain}
     return plain

@@ -29,7 +29,7 @@ from skeval._resampling.inputs import (
 )
 from skeval._resampling.plans import draw_repeats, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.sampling_units import drawing_units, values_or_nan
-from skeval.metrics._scorers import range_of
+from skeval.metrics._scorers import name_scoring, range_of
 from skeval.model_selection._comparison import (
     Comparison,
     ComparisonExtra,
@@ -43,10 +43,14 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._estimates import find_mean_loss
 from skeval.model_selection._pair_tests import TESTS, correct, list_tests
 from skeval.utils import _checks
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import Alternative, ComparisonTest, ErrorScore, RandomStateLike
+from skeval.utils._checks import (
+    Alternative,
+    ComparisonTest,
+    ErrorScore,
+    RandomStateLike,
+    validate_params,
+)
 from skeval.utils._compat import Interval
-from skeval.utils._text import name_scoring
 
 Named = Mapping[str, Any] | Sequence[Any]
 """Estimators by name, or a list of estimators."""

@@ -28,6 +28,7 @@ from skeval._resampling.sampling_units import (
     values_or_nan,
     warn_of_undefined,
 )
+from skeval.metrics._scorers import name_scoring
 from skeval.metrics._table import METRICS, Sample, find_row, range_of_metric, unwrap
 from skeval.metrics._text import find_sums
 from skeval.model_selection._comparison import (
@@ -56,10 +57,8 @@ from skeval.model_selection._pair_tests import (
 )
 from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike
+from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike, validate_params
 from skeval.utils._compat import Interval
-from skeval.utils._text import name_scoring
 
 
 @_checks.in_order(y_true=_checks.is_no_function, predictions=None)
@@ -390,8 +389,6 @@ def read_vector(name: str, predicted: Any) -> np.ndarray:
     if array.ndim not in (1, 2) or not array.size:
         raise ValueError(f"{name} must have one entry or row per sample, got shape {array.shape}.")
     _checks.check_complete(name, array)
-    if array.dtype != np.dtype(object) and np.any(array != array):  # only nan differs from itself
-        raise ValueError(f"{name} must have no missing values, got nan.")
     return array
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from skeval._inference.ranks import average_ranks, critical_difference, smallest_pvalue
+from skeval._inference.paired import average_ranks, critical_difference
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._comparison import (
     Comparison,
@@ -26,8 +26,15 @@ from skeval.model_selection._comparison import (
 )
 from skeval.model_selection._pair_tests import TESTS, correct, corrected_t_test, list_tests
 from skeval.utils import _checks
-from skeval.utils._arrays import check_pairs, validate_params
-from skeval.utils._checks import Alternative, ComparisonTest, Missing, Over, RandomStateLike
+from skeval.utils._checks import (
+    Alternative,
+    ComparisonTest,
+    Missing,
+    Over,
+    RandomStateLike,
+    check_pairs,
+    validate_params,
+)
 
 EVIDENCE = {"splits": "splits", "datasets": "datasets", "items": "joint"}
 """What the tests are given of scores, by what the scores are of."""
@@ -381,7 +388,7 @@ def choose_test(shape: tuple[int, ...], alpha: float) -> tuple[ComparisonTest, s
     """Return the test for a table of data sets and classifiers, and the reason."""
     # smallest corrected P-value that the signed-rank test can reach
     n, k = shape
-    least = min(smallest_pvalue(n) * k * (k - 1) / 2, 1.0)
+    least = min(2.0 ** (1 - n) * k * (k - 1) / 2, 1.0)
     if least <= alpha:
         return "wilcoxon", "The default method compares two systems by their own scores only."
     few = f"On {n} data sets the smallest P-value of Wilcoxon's test is {least:.2g}"

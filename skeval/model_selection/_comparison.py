@@ -19,8 +19,7 @@ from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
 from skeval._inference.intervals import Limits, invert_limits, mirrored
-from skeval._inference.paired import ALTERNATIVES
-from skeval._inference.ranks import find_equal, find_groups, rank_rows
+from skeval._inference.paired import ALTERNATIVES, find_equal, find_groups, rank_rows
 from skeval._version import __version__
 from skeval.metrics import get_scorer
 from skeval.model_selection._pair_tests import TESTS, PairTests, list_pairs, place_of_pair
@@ -48,15 +47,6 @@ def check_method(method: str, alternative: str, n_names: int) -> None:
         raise ValueError(f"alternative must be 'two-sided' for {what}, got {alternative!r}.")
 
 
-def check_named(name: str, things: Any, minimum: int) -> None:
-    """Raise unless an argument is a dict with a minimum number of names."""
-    # names are strings
-    named = isinstance(things, Mapping) and all(isinstance(key, str) for key in things)
-    if not named or len(things) < minimum:
-        got = f"the keys {list(things)!r}" if isinstance(things, Mapping) else repr(things)
-        raise TypeError(f"{name} must be a dict with at least {minimum} names (str), got {got}.")
-
-
 def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
     """Return two or more items by name; a list has names from a noun, or from its estimators.
 
@@ -72,7 +62,9 @@ def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
         numbered = [f"{noun} {number}" for number in range(1, 1 + len(things))]
         return dict(zip(numbered if noun else name_estimators(*things), things, strict=True))
     if isinstance(things, Mapping):
-        check_named(argument, things, 2)
+        if len(things) < 2 or not all(isinstance(key, str) for key in things):
+            got = f"the keys {list(things)!r}"
+            raise TypeError(f"{argument} must be a dict with at least 2 names (str), got {got}.")
         return dict(things)
     shape = f" of shape {np.shape(things)}" if hasattr(things, "shape") else ""
     raise TypeError(

@@ -55,10 +55,10 @@ from skeval._resampling.plans import (
     whole_plan,
 )
 from skeval._resampling.sampling_units import SamplingUnits
-from skeval.metrics._scorers import range_of, row_of_scorer
+from skeval.metrics._scorers import name_scoring, range_of, row_of_scorer
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, Statistic
-from skeval.utils._text import name_scoring, write_number
+from skeval.utils._text import write_number
 
 INFLATED = "inflated"
 """Interval with the inflated variance of one cross-validation."""
@@ -204,13 +204,13 @@ def to_score(inputs: Inputs, score: NamedScore, error: Estimate, **fields: Any) 
     return replace(error, **fields)
 
 
-def check_enough(inputs: Inputs, values: np.ndarray, least: int) -> None:
+def check_enough(inputs: Inputs, values: np.ndarray) -> None:
     """Raise if too few values are defined, because fits failed or scores are undefined."""
     n = int(np.isfinite(values).sum())
-    if n < least:
+    if n < 2:
         raise ValueError(
             f"too many failed fits or undefined scores for method={inputs.method!r}: of its "
-            f"{len(values)} numbers {n} are defined, and at least {least} must be."
+            f"{len(values)} numbers {n} are defined, and at least 2 must be."
         )
 
 

@@ -11,20 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from skeval._inference import intervals
 from skeval._inference.errors import error_estimate
 from skeval._inference.estimate import Estimate, HoldoutExtra, Result
-from skeval._inference.intervals import (
-    normal_quantile,
-    read_design,
-    size_of_proportion,
-    spread_between,
-    stratified_wilson_interval,
-    warn_of_one_group,
-    wilson_interval,
-)
 from skeval.utils import _checks
-from skeval.utils._arrays import read_arrays
-from skeval.utils._checks import Allocation
+from skeval.utils._checks import Allocation, read_arrays
 from skeval.utils._text import align_text, write_number
 
 STRATIFIED = "stratified_wilson"
@@ -161,15 +152,17 @@ def holdout_error(
     if group is not None:
         # groups: the variance of sums of influences
         stratum = None if priors is None else codes
-        spread = spread_between(share * (wrong - expected), group, share, stratum)
-        warn_of_one_group(spread)
+        spread = intervals.spread_between(share * (wrong - expected), group, share, stratum)
+        intervals.warn_of_one_group(spread)
         standard_error, n = spread.error, 1 / np.sum(share**2)
         fields |= spread.groups
         fields["degrees_of_freedom"] = spread.degrees_of_freedom
-        fields["effective_n_samples"] = size_of_proportion(error, spread.error, n, spread.n_groups)
+        fields["effective_n_samples"] = intervals.size_of_proportion(
+            error, spread.error, n, spread.n_groups
+        )
     elif priors is not None:
         # Wilson's limits of the classes, combined
-        strata = partial(stratified_wilson_interval, class_errors * sizes, sizes, prior)
+        strata = partial(intervals.stratified_wilson_interval, class_errors * sizes, sizes, prior)
         fields |= {"effective_n_samples": None, "forms": {STRATIFIED: strata}}
     return error_estimate(
         error,
@@ -334,16 +327,16 @@ def holdout_size(
         raise ValueError(f"half_width must satisfy 0 < half_width < 0.5, got {half_width!r}.")
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("allocation", allocation, ("proportional", "optimal"))
-    design = read_design(group_size, intraclass_correlation)
+    design = intervals.read_design(group_size, intraclass_correlation)
     too_small = f"half_width must be larger: no {LARGEST_SIZE} samples give {half_width}."
-    z, sizes = normal_quantile(confidence_level), np.empty(0, dtype=int)
+    z, sizes = intervals.normal_quantile(confidence_level), np.empty(0, dtype=int)
     if priors is None:
         # random sampling: the smallest number whose interval is short enough
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
 
         def half(n: int) -> float:
-            return float(np.ptp(wilson_interval(errors[0] * n, n, confidence_level))) / 2
+            return float(np.ptp(intervals.wilson_interval(errors[0] * n, n, confidence_level))) / 2
 
         if half(LARGEST_SIZE) > half_width:
             raise ValueError(too_small)

@@ -21,7 +21,7 @@ from sklearn.utils import check_scalar, get_tags
 from skeval._inference.estimate import Results
 from skeval._resampling.inputs import Params, validate_inputs
 from skeval.metrics._scorers import read_scoring
-from skeval.model_selection._error_interval import score_interval
+from skeval.model_selection._score_interval import score_interval
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, count_dimensions
 

@@ -1,8 +1,9 @@
-"""Methods of `error_interval`: functions from inputs, a seed and parameters to an estimate.
+"""An interval for the error of any procedure, and its methods.
 
-First come shared helpers, then the methods that hold samples out (folds, subsamples), then
-repeated cross-validation. The bootstrap and perturbation are in `_bootstrap`
-and `_estimates`; `ERROR_METHODS` lists all methods.
+Each method is a function from a runner, a seed and parameters to an estimate. First comes the
+public function, then shared helpers, then the methods that hold samples out (folds,
+subsamples), then repeated cross-validation. The bootstrap and perturbation are in `_bootstrap` and
+`_estimates`. `ERROR_METHODS` lists all methods.
 
 The folds of `cv` determine the units. A splitter that shuffles draws new folds for each repeat; one
 that draws at random and repeats by itself (``RepeatedStratifiedKFold``, ``ShuffleSplit``) is used
@@ -15,9 +16,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import replace
+from inspect import signature
 from numbers import Integral, Real
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -25,31 +28,22 @@ from numpy.random import SeedSequence
 from skeval._adapters.runner import Runner
 from skeval._inference import errors
 from skeval._inference.errors import TestLosses
-from skeval._inference.estimate import Estimate
+from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import NON_NEGATIVE, corrected_error
 from skeval._inference.paired import time_units
+from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import FitOutput, Inputs, check_takes_weights, read_weight
-from skeval._resampling.plans import (
-    LARGE,
-    KeptFolds,
-    ResamplingPlan,
-    deal_folds,
-    deals_at_random,
-    default_folds,
-    draws_anew,
-    fold_plan,
-    folds_for,
-    keeps_order,
-    list_left_out,
-    number_kept_together,
-    part_repeats,
-    repeated_folds,
-    resolve_splitter,
-    seed_splitter,
-    split_samples,
-    subsamples,
+from skeval._resampling.inputs import (
+    FitOutput,
+    Inputs,
+    LossLike,
+    Params,
+    check_takes_weights,
+    losses_by_output,
+    read_weight,
+    validate_inputs,
 )
+from skeval._resampling.plans import KeptFolds, ResamplingPlan
 from skeval._resampling.predictions import Predictions, collect_predictions
 from skeval._resampling.sampling_units import (
     SamplingUnits,
@@ -67,7 +61,232 @@ from skeval.model_selection._estimates import (
     resubstitution,
     untested_losses,
 )
-from skeval.utils._checks import check_count, check_option, child_seed, refuse_shuffled_index
+from skeval.utils import _checks
+from skeval.utils._checks import ErrorMethodName, ErrorScore, FoldVariance, RandomStateLike
+
+
+def error_interval(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    method: ErrorMethodName = "auto",
+    cv: Any = None,
+    confidence_level: float = 0.95,
+    loss: LossLike = None,
+    groups: Any = None,
+    params: Params = None,
+    sample_weight: Any = None,
+    n_folds: int | None = None,
+    n_repeats: int | Literal["auto"] | None = None,
+    test_size: float | None = None,
+    n_resamples: int | None = None,
+    variance: FoldVariance | None = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+    error_score: ErrorScore = "raise",
+) -> Estimate:
+    r"""Estimate the error of a procedure on new samples, with a confidence interval.
+
+    The default repeats 10-fold cross-validation, more often if the error depends on the random
+    splits. Its interval accounts for losses that share a model.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
+    method : str, default="auto"
+        "auto" is "repeated_cv"; the other methods are listed in the Notes.
+    cv : int, splitter or iterable of (train, test), default=None
+        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
+        groups together. They are the folds of "cross_validation" or "repeated_cv", instead of
+        `n_folds`. A number of folds, or a splitter with ``shuffle=True``, draws new folds for each
+        repeat. All other folds are used as they are, and the method of the result is "given_folds":
+        the error is then the error of `cross_val_error` on these folds. Samples that no test set
+        separates count as one unit, unless the splitter assigns samples to folds at random or the
+        folds consist of `groups`.
+    confidence_level : float, default=0.95
+        Nominal coverage, between 0 and 1.
+    loss : str or callable, default=None
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
+        for classifiers and squared error for regressors. With several columns of `y`: "hamming",
+        the share of wrong labels of a sample (the default), "zero_one", whether any is wrong, or
+        the mean over columns of "squared" or "absolute".
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, such as the patient. Groups are never split. Intervals count groups
+        instead of samples, with Student's t quantile.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
+        with one value per sample are split with the samples.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Sample weights. They must be positive and are used in every fit and in the means of the
+        losses. The bootstrap methods do not support them.
+    n_folds : int, default=None
+        Number `K` of folds; None is 5 for "nested_cv" and for "repeated_cv" of more than 5,000
+        samples, and otherwise 10 for "repeated_cv", "cv_wald" and "perturbation", or fewer if the
+        most frequent class has fewer members, or is in fewer groups.
+    n_repeats : int or "auto", default=None
+        Number of repeats; None is "auto" for "repeated_cv", 10 for "nested_cv" and 50 subsamplings
+        for "corrected_t". "auto" repeats the folds twice, and then until
+        random splits add at most 5 % to the standard error, at most ten times. It depends on the
+        data and `random_state` only. More than 5,000 samples have two repeats of five folds.
+    test_size : float or int, default=None
+        Share or number of samples (or groups) that a subsampling tests on; None is a third for
+        "holdout", a tenth for "corrected_t".
+    n_resamples : int, default=None
+        Number of resamples or perturbations; None is 200.
+    variance : {"all_pairs", "within_folds"}, default=None
+        The variance of "cv_wald"; None is "all_pairs".
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws; an int gives the same result in each call.
+    n_jobs : int, default=None
+        Number of joblib workers; results do not depend on it.
+    verbose : int, default=0
+        1 shows progress; larger values add joblib's messages.
+    memory : str, path-like or joblib.Memory, default=None
+        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do if a fit fails: raise an error that describes its training set, or leave it out,
+        count it and warn.
+
+    Returns
+    -------
+    Estimate
+        `replicates` has the errors of the folds, subsamples, repeats or resamples; for "holdout",
+        the losses. `interval` has the form that suits the loss and the method.
+        ``confidence_interval(method=)`` accepts all `interval_methods`: the forms of
+        `cross_val_error`, and "t" instead of "normal" for Student's quantile. In `extra`, `n_fits`
+        and `n_failed` count the fits, `parameters` has the parameters of the method, and
+        `no_interval` the reason if there is no interval. With several columns of `y`, `by_output`
+        has the error of each, on the same folds.
+
+    Raises
+    ------
+    TypeError
+        If weights are passed, or the method is "perturbation", and the estimator does not accept
+        weights.
+    ValueError
+        If the method does not take a parameter that is passed; if there are too few samples, groups
+        or members of a class; or if a fit fails. The error then names the method, the fold and the
+        rarest class of its training set.
+
+    Notes
+    -----
+    ======================  ======================================================================
+    "repeated_cv"           repeated cross-validation and Jeffreys' interval, with the variance
+                            multiplied by an inflation estimated from the repeats
+    "cross_validation"      the interval of `cross_val_error`
+    "leave_one_out"         the same with a fold for each sample or group
+    "resubstitution"        the training error, not the error on new samples
+    "holdout"               one split
+    "cv_wald"               one cross-validation, as if losses were independent [1]_
+    "corrected_t"           random subsamplings [2]_
+    "nested_cv"             nested folds [3]_
+    "oob", ".632", ".632+"  `bootstrap_error` [4]_
+    "perturbation"          `perturbation_interval` [5]_
+    ======================  ======================================================================
+
+    :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage.
+    Coverage is too low for log loss if a probability may be 0, and for least squares with as many
+    features as samples.
+
+    The draws do not depend on the names of the classes, but on the order of the samples.
+
+    References
+    ----------
+    .. [1] Bayle, P., Bayle, A., Janson, L. and Mackey, L. (2020). Cross-validation confidence
+       intervals for test error. Advances in Neural Information Processing Systems 33.
+       :doi:`10.48550/arXiv.2007.12671`
+    .. [2] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
+    .. [3] Bates, S., Hastie, T. and Tibshirani, R. (2024). Cross-validation: what does it estimate
+       and how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
+       :doi:`10.1080/01621459.2023.2197686`
+    .. [4] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+
+       bootstrap method. Journal of the American Statistical Association 92, 548-560.
+       :doi:`10.1080/01621459.1997.10474007`
+    .. [5] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
+       prediction errors of support vector machine classifiers. Journal of Machine Learning
+       Research 9, 521-540.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from skeval.model_selection import error_interval
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> result = error_interval(RidgeClassifier(), X, y, random_state=0)
+    >>> print(result)
+    error rate (repeated_cv)
+      value              0.0422
+      standard error     0.0092
+      95 % interval      [0.0269, 0.0630] (jeffreys)
+      samples            569
+      loss               zero_one
+      effective samples  479.8
+      fits               20
+    >>> print(result.confidence_interval(0.9))
+    [0.0291, 0.0594] (90 %, jeffreys)
+    """
+    _checks.check_option("method", method, ("auto", *ERROR_METHODS))
+    method = AUTO if method == "auto" else method
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"confidence_level": confidence_level}
+    inputs = validate_inputs(
+        estimator, X, y, groups, loss=loss, params=params, method=method, several=True, **run
+    )
+    inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
+    parameters = take_parameters(
+        method,
+        cv=cv,
+        n_folds=n_folds,
+        n_repeats=n_repeats,
+        test_size=test_size,
+        n_resamples=n_resamples,
+        variance=variance,
+    )
+    root, row = _checks.root_seed(random_state), ERROR_METHODS[method]
+    if not inputs.target.outputs:
+        return row.estimate(Runner(inputs), root, **parameters)
+    # the error over all outputs, and of each output on the same folds or resamples
+    own_losses = losses_by_output(inputs.loss, inputs.target)
+    each_loss = [(inputs.loss,), *((own,) for own in own_losses.values())]
+    runner = Runner(inputs, finished=[] if row.shares_fits and method != AUTO else None)
+    if method == AUTO:
+        # the error over all outputs determines the number of repeats
+        folds = plan_repeats(inputs, root, **parameters)
+        folds, outputs = fit_repeats(runner.with_options(method=folds.inputs.method), folds)
+        of_losses = (folds.inputs.with_options(losses=losses) for losses in each_loss)
+        estimates = [average_repeats(folds._replace(inputs=one), outputs) for one in of_losses]
+    else:
+        runners = (runner.with_options(losses=losses) for losses in each_loss)
+        estimates = [row.estimate(one, deepcopy(root), **parameters) for one in runners]
+    by_output = Results(zip(own_losses, estimates[1:], strict=True))
+    return replace(estimates[0], extra=replace(estimates[0].extra, by_output=by_output))
+
+
+def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
+    """Return the parameters that are not None; raise if the method does not take one of them."""
+    # the signature of a method lists its parameters
+    takes = signature(ERROR_METHODS[method].estimate).parameters
+    parameters = {name: value for name, value in parameters.items() if value is not None}
+    for name, value in parameters.items():
+        if name not in takes:
+            accepted = list(takes)[2:]
+            raise ValueError(
+                f"{name} is not a parameter of method={method!r}, which accepts "
+                f"{' and '.join(accepted) or 'no parameters'}; got {value!r}."
+            )
+    return parameters
+
 
 VARIANCES = ("all_pairs", "within_folds")
 
@@ -110,7 +329,7 @@ def count_folds(
     if most < least:
         raise ValueError(f"X must contain at least {2 * least} samples or groups for {where}.")
     if n_folds is None:
-        of_classes = default_folds(inputs.target, inputs.units.unit)
+        of_classes = plans.default_folds(inputs.target, inputs.units.unit)
         return min(default, most, max(least, of_classes))
     if isinstance(n_folds, bool) or not isinstance(n_folds, Integral):
         raise ValueError(f"{argument} must be an integer, got {n_folds!r}.")
@@ -129,7 +348,7 @@ def holdout(runner: Runner, root: SeedSequence, *, test_size: Any = 1 / 3) -> Es
     # one split; the tested losses are independent
     inputs = runner.inputs
     n_test = units_to_test(inputs, test_size, least=2)
-    (output,) = completed(runner.each(subsamples(inputs.units, n_test, 1, root)))
+    (output,) = completed(runner.each(plans.subsamples(inputs.units, n_test, 1, root)))
     tested = inputs.tested(output)
     spread = errors.spread_of_mean(tested)
     return estimate_error(
@@ -157,9 +376,9 @@ def cv_wald(
     """
     # losses of all folds together
     inputs = runner.inputs
-    within = check_option("variance", variance, VARIANCES) == "within_folds"
+    within = _checks.check_option("variance", variance, VARIANCES) == "within_folds"
     n_folds = count_folds(inputs, n_folds, 10, per_fold=1 + within)
-    outputs = list(runner.each(repeated_folds(inputs.units, n_folds, 1, root)))
+    outputs = list(runner.each(plans.repeated_folds(inputs.units, n_folds, 1, root)))
     folds = [inputs.tested(output) for output in completed(outputs)]
     pooled = errors.concatenate_tested(folds)
     spread = errors.spread_of_mean(pooled)
@@ -215,9 +434,9 @@ def plan_subsamples(
     inputs: Inputs, root: SeedSequence, n_repeats: int, test_size: Any
 ) -> tuple[ResamplingPlan, float]:
     """Return random subsamples, and the ratio of test to training."""
-    n_repeats = check_count("n_repeats", n_repeats, 2)
+    n_repeats = _checks.check_count("n_repeats", n_repeats, 2)
     n_test = units_to_test(inputs, test_size)
-    plan = subsamples(inputs.units, n_test, n_repeats, root)
+    plan = plans.subsamples(inputs.units, n_test, n_repeats, root)
     return plan, n_test / (inputs.units.n_units - n_test)
 
 
@@ -234,7 +453,7 @@ def average_subsamples(
     `means` are the mean losses or the scores of the fits, and `variance` that of single losses.
     """
     # fits that failed do not count
-    check_enough(inputs, means, 2)
+    check_enough(inputs, means)
     defined = means[np.isfinite(means)]
     return estimate_error(
         inputs,
@@ -256,11 +475,11 @@ def nested_cv(
     """Cross-validate within folds to measure the deviation from the risk: R K (K+1) / 2 fits."""
     inputs = runner.inputs
     n_folds = count_folds(inputs, n_folds, 5, least=3, per_fold=2)
-    n_repeats = check_count("n_repeats", n_repeats)
+    n_repeats = _checks.check_count("n_repeats", n_repeats)
     # fits without one fold, and without two
-    plan = repeated_folds(inputs.units, n_folds, n_repeats, root, nested=True)
+    plan = plans.repeated_folds(inputs.units, n_folds, n_repeats, root, nested=True)
     outputs = list(runner.each(plan))
-    folds = nested_losses(inputs, deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
+    folds = nested_losses(inputs, plans.deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
     value, standard_error = errors.nested_interval(folds, n_folds, len(inputs.target))
     n_groups = inputs.units.n_groups
     return estimate_error(
@@ -286,7 +505,7 @@ def nested_losses(
     folds k and l tests l within k, and k within l.
     """
     # fits of each repeat, in the order of the plan
-    left_out_by_fit = list_left_out(int(folds_of_units.max()) + 1, nested=True)
+    left_out_by_fit = plans.list_left_out(int(folds_of_units.max()) + 1, nested=True)
     nested: list[errors.NestedFold] = []
     for repeat, folds in enumerate(folds_of_units):
         outer: dict[int, TestLosses] = {}
@@ -319,16 +538,16 @@ def perturbation(
     """Cross-validate again under random weights of samples or groups: (B + 1) K + 1 fits."""
     inputs = runner.inputs
     n_folds = count_folds(inputs, n_folds, 10)
-    n_resamples = check_count("n_resamples", n_resamples, 2)
+    n_resamples = _checks.check_count("n_resamples", n_resamples, 2)
     if inputs.error_score != "raise":
         raise ValueError(
             f"error_score must be 'raise' for method='perturbation', got {inputs.error_score!r}."
         )
     check_takes_weights(inputs.estimator)
     # folds of the units, drawn once
-    plan = repeated_folds(inputs.units, n_folds, 1, child_seed(root, 0))
+    plan = plans.repeated_folds(inputs.units, n_folds, 1, _checks.child_seed(root, 0))
     blocks = [plan.draw(fold) for fold in range(n_folds)]
-    _, draws_root = child_seed(root, 2).spawn(2)
+    _, draws_root = _checks.child_seed(root, 2).spawn(2)
     estimate = perturb_error(
         runner,
         [(b[0].training_rows, np.flatnonzero(b.test[0])) for b in blocks],
@@ -400,23 +619,23 @@ def plan_repeats(
     # a number of folds, from either argument
     n, argument = len(inputs.target), "n_folds"
     if isinstance(cv, Integral):
-        argument, cv, n_folds = "cv", None, check_count("cv", cv, 2)
-    n_folds = count_folds(inputs, n_folds, folds_for(n), argument=argument)
+        argument, cv, n_folds = "cv", None, _checks.check_count("cv", cv, 2)
+    n_folds = count_folds(inputs, n_folds, plans.folds_for(n), argument=argument)
     adaptive = n_repeats in ("auto", None)
-    count = REPEATS_OF_LARGE if n > LARGE else MAX_REPEATS
-    count = count if adaptive else check_count("n_repeats", n_repeats)
+    count = REPEATS_OF_LARGE if n > plans.LARGE else MAX_REPEATS
+    count = count if adaptive else _checks.check_count("n_repeats", n_repeats)
     if cv is None:
         # folds of one unit each are always the same
         count = 1 if n_folds == inputs.units.n_units else count
-        plan = repeated_folds(inputs.units, n_folds, count, root)
+        plan = plans.repeated_folds(inputs.units, n_folds, count, root)
         return RepeatedFolds(inputs, plan, adaptive=adaptive)
-    if not adaptive and not draws_anew(cv):
+    if not adaptive and not plans.draws_anew(cv):
         raise ValueError(
             "n_repeats must be 'auto' if the folds of cv are used as they are; a splitter with "
             f"shuffle=True draws new folds. Got n_repeats={n_repeats!r}, cv={cv!r}."
         )
     folds = draw_given_folds(inputs, cv, root, count)
-    return folds._replace(adaptive=adaptive and draws_anew(cv))
+    return folds._replace(adaptive=adaptive and plans.draws_anew(cv))
 
 
 def fit_repeats(
@@ -438,7 +657,7 @@ def needs_more(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> boo
     """
     if len(outputs) >= folds.plan.n_fits or not folds.adaptive:
         return len(outputs) < folds.plan.n_fits
-    predictions = collect_predictions(folds.inputs, outputs, folds.plan, 1.0)
+    predictions = collect_predictions(folds.inputs, outputs, folds.plan)
     return errors.needs_repeat(split_share(predictions), len(outputs) // folds.plan.n_folds)
 
 
@@ -453,21 +672,21 @@ def draw_given_folds(inputs: Inputs, cv: Any, root: SeedSequence, n_draws: int) 
     """Return the folds of a splitter, or of an iterable of (train, test)."""
     n, groups = len(inputs.target), inputs.groups
     # different draws of a splitter that shuffles, else its own folds
-    splitter = resolve_splitter(cv, inputs.target, groups, root)
+    splitter = plans.resolve_splitter(cv, inputs.target, groups, root)
     draws: dict[frozenset[bytes], KeptFolds] = {}
-    for draw in range(n_draws if draws_anew(splitter) else 1):
-        seeded = seed_splitter(splitter, root, draw)
-        drawn = KeptFolds(n, split_samples(seeded, inputs.X, inputs.target, groups))
+    for draw in range(n_draws if plans.draws_anew(splitter) else 1):
+        seeded = plans.seed_splitter(splitter, root, draw)
+        drawn = KeptFolds(n, plans.split_samples(seeded, inputs.X, inputs.target, groups))
         # folds of one group each are always the same; repeats would count as new evidence
         draws.setdefault(frozenset(np.sort(test).tobytes() for test in drawn.tests), drawn)
     splits, first = KeptFolds.join(draws.values()), next(iter(draws.values()))
     # the units that these folds separate
-    repeats = part_repeats(splits.tests, n)
-    plan = fold_plan(n, splits, 1 if repeats is None else len(repeats))
-    ordered = not inputs.units.clustered and keeps_order(splitter, first)
-    at_random = ordered or deals_at_random(splitter)
+    repeats = plans.part_repeats(splits.tests, n)
+    plan = plans.fold_plan(n, splits, 1 if repeats is None else len(repeats))
+    ordered = not inputs.units.clustered and plans.keeps_order(splitter, first)
+    at_random = ordered or plans.deals_at_random(splitter)
     inputs = inputs.with_options(
-        method=inputs.method if draws_anew(splitter) else GIVEN_FOLDS,
+        method=inputs.method if plans.draws_anew(splitter) else GIVEN_FOLDS,
         counted=find_loss_units(inputs, splits.tests, repeats, at_random),
     )
     return RepeatedFolds(inputs, plan, first, ordered)
@@ -490,7 +709,9 @@ def find_loss_units(
     tested = np.unique(np.concatenate(tests))
     unit = alone
     if not at_random:
-        unit = number_kept_together([[test] for test in tests] if repeats is None else repeats, n)
+        unit = plans.number_kept_together(
+            [[test] for test in tests] if repeats is None else repeats, n
+        )
     n_units = len(np.unique(unit[tested]))
     if n_units in (1, len(tested)):  # a single test set does not reveal groups
         unit, n_units = alone, n
@@ -512,7 +733,7 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
             f"sample_weight must be None for method={inputs.method!r}, which draws samples in "
             f"proportion to their number; methods that support weights are {able}."
         )
-    refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
+    _checks.refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
     weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))
     if weights.min() == 0:
         raise ValueError("sample_weight must be > 0, got 0; leave out samples with zero weight.")
@@ -575,7 +796,7 @@ def predict_repeats(
     In time order the error refers to the fitted models themselves, each trained on earlier samples.
     """
     # a single test set, or blocks of time: no inflation
-    predictions = collect_predictions(inputs, outputs, plan, 1.0)
+    predictions = collect_predictions(inputs, outputs, plan)
     if plan.n_fits == 1 or inputs.units.kind is UnitKind.TIME_BLOCK:
         return predictions
     share = split_share(predictions)

@@ -27,7 +27,6 @@ from skeval._inference.intervals import Limits, normal_quantile
 from skeval._resampling.inputs import Inputs, LossLike, Params, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, draws_anew
 from skeval._resampling.sampling_units import units_of
-from skeval.model_selection._error_interval import average_scores, warn_left_out
 from skeval.model_selection._estimates import name_scores
 from skeval.model_selection._interval_methods import (
     RepeatedFolds,
@@ -36,6 +35,7 @@ from skeval.model_selection._interval_methods import (
     plan_repeats,
     read_positive_weight,
 )
+from skeval.model_selection._score_interval import average_scores, warn_left_out
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike
 from skeval.utils._text import write_ends, write_number

@@ -17,7 +17,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from scipy import stats
 
-from skeval._inference import intervals, paired, ranks
+from skeval._inference import intervals, paired
 from skeval._inference.estimate import Test
 from skeval._inference.intervals import Codes, Limits, Spread, spread_between
 from skeval._inference.paired import EQUAL, tail_probability
@@ -540,8 +540,8 @@ def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
     tested = _test_signed_ranks(differences, level)
     omnibus = None
     if scores.shape[1] > 2:
-        test = ranks.skillings_mack if np.isnan(scores).any() else ranks.friedman
-        omnibus = test(ranks.rank_rows(scores))
+        test = paired.skillings_mack if np.isnan(scores).any() else paired.friedman
+        omnibus = test(paired.rank_rows(scores))
     return PairTests(
         tested.estimate,
         np.full(len(differences), np.nan),
@@ -555,13 +555,13 @@ def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
     )
 
 
-def _test_signed_ranks(differences: Floats, confidence_level: float) -> ranks.SignedRankTests:
+def _test_signed_ranks(differences: Floats, confidence_level: float) -> paired.SignedRankTests:
     """Return the tests of rows of differences, each without its missing ones."""
     if not np.isnan(differences).any():
-        return ranks.signed_rank_tests(differences, confidence_level)
+        return paired.signed_rank_tests(differences, confidence_level)
     rows = [row[np.isfinite(row)][None] for row in differences]
-    tests = [ranks.signed_rank_tests(row, confidence_level) for row in rows]
-    return ranks.SignedRankTests(*map(np.concatenate, zip(*tests, strict=True)))
+    tests = [paired.signed_rank_tests(row, confidence_level) for row in rows]
+    return paired.SignedRankTests(*map(np.concatenate, zip(*tests, strict=True)))
 
 
 def _signed_rank_limits(
@@ -575,10 +575,10 @@ def _signed_rank_limits(
 
 def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
     """Apply Nemenyi's test to distances of mean ranks, with the intervals of Wilcoxon's test."""
-    tests, means = wilcoxon(scores, confidence_level), ranks.rank_rows(scores).mean(axis=0)
+    tests, means = wilcoxon(scores, confidence_level), paired.rank_rows(scores).mean(axis=0)
     first, second = list_pairs(scores.shape[1]).T
     # distances of mean ranks; a lower rank is better
-    pvalue = ranks.nemenyi_pvalues(np.abs(means[first] - means[second]), *scores.shape)
+    pvalue = paired.nemenyi_pvalues(np.abs(means[first] - means[second]), *scores.shape)
     fields = {"effect_size": tests.fields["effect_size"]}
     return replace(tests, statistic=means[second] - means[first], pvalue=pvalue, fields=fields)
 

@@ -14,21 +14,15 @@ from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._adapters.runner import Runner, Scores, score_plan
+from skeval._inference import paired
 from skeval._inference.estimate import Results, Test
 from skeval._inference.intervals import Limits, exact_interval
-from skeval._inference.paired import (
-    StoppingRule,
-    autocorrelation,
-    divide_time,
-    exceedances,
-    stop_after,
-    stop_when_decided,
-)
+from skeval._inference.paired import StoppingRule
 from skeval._resampling.inputs import FitOptions, Params, validate_inputs
 from skeval._resampling.plans import make_permutation_plan
+from skeval.metrics._scorers import name_scoring
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, ExchangeName, RandomStateLike
-from skeval.utils._text import name_scoring
 
 Orders = Callable[[int], np.ndarray]
 """The order of the labels in each repetition."""
@@ -298,16 +292,16 @@ def compare_with_permutations(
     )
     rule = None
     if max_exceedances is not None:
-        rule = stop_after(n_permutations, max_exceedances)
+        rule = paired.stop_after(n_permutations, max_exceedances)
     elif alpha is not None:
-        rule = stop_when_decided(n_permutations, alpha)
+        rule = paired.stop_when_decided(n_permutations, alpha)
     # scores of the observed labels, then of the permutations
     first_block = None if rule is None else 1 + rule.earliest
     scores: list[Scores] = []
     for part in score_plan(runner, plan, scoring, first_block=first_block, several=True, pool=True):
         scores += part
         if rule is not None and all(
-            rule.stop(exceedances(values[0], values[1:]))
+            rule.stop(paired.exceedances(values[0], values[1:]))
             for values in split_by_metric(scores).values()
         ):
             break
@@ -373,9 +367,8 @@ def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = 
             exchange = "whole_groups" if pure else "within_groups"
     # the order of the labels in each permutation
     if exchange == "samples":
-        shuffle: Orders = partial(_shuffle, len(y), root)
-        return Exchange(shuffle, exchange, NULLS[exchange])
-    if exchange in ("within_groups", "whole_groups"):
+        draw: Orders = lambda r: _checks.repetition_rng(root, r).permutation(len(y))  # noqa: E731
+    elif exchange in ("within_groups", "whole_groups"):
         if unit is None:
             raise ValueError(f"groups must be given for exchange={exchange!r}, got None.")
         members = [np.flatnonzero(unit == group) for group in range(int(unit.max()) + 1)]
@@ -385,10 +378,6 @@ def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = 
     else:
         draw = _exchange_in_time(y, exchange, root)
     return Exchange(draw, exchange, NULLS[exchange])
-
-
-def _shuffle(n: int, root: SeedSequence, r: int) -> np.ndarray:
-    return _checks.repetition_rng(root, r).permutation(n)
 
 
 def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequence) -> Orders:
@@ -407,10 +396,8 @@ def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequ
         )
 
     def draw(r: int) -> np.ndarray:
-        rng, order = (
-            _checks.repetition_rng(root, r),
-            np.empty(sum(map(len, members)), dtype=np.intp),
-        )
+        rng, n = _checks.repetition_rng(root, r), sum(map(len, members))
+        order = np.empty(n, dtype=np.intp)
         for rows in members:
             order[rows] = rng.permutation(rows)
         return order
@@ -456,8 +443,8 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Order
         own = [(column == kind).astype(np.float64) for kind in kinds]
         series += own or [np.asarray(column, dtype=float)]
     # the series with the longest memory sets the length of the blocks
-    longest = max(series, key=autocorrelation)
-    blocks = divide_time(longest)
+    longest = max(series, key=paired.autocorrelation)
+    blocks = paired.divide_time(longest)
     if blocks is None:
         raise ValueError(
             f"exchange={exchange!r} needs more samples: {n} samples whose neighbors are as similar "
@@ -532,7 +519,7 @@ def permutation_result(
 ) -> Test:
     """Return the P-value of Phipson and Smyth (2010), or of a sequential test."""
     # permutations up to the stop of a sequential test
-    exceeding = exceedances(statistic, null)
+    exceeding = paired.exceedances(statistic, null)
     stop = None if rule is None else rule.stop(exceeding)
     null, exceeding = null[:stop], exceeding[:stop]
     count, pvalue = int(exceeding.sum()), float((1 + exceeding.sum()) / (1 + len(null)))

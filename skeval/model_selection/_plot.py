@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skeval._inference.errors import mean_loss_name
 from skeval._inference.estimate import Estimate, PerturbationExtra
 from skeval.model_selection._comparison import Comparison
 from skeval.utils._plotting import (
@@ -19,7 +20,7 @@ from skeval.utils._plotting import (
     mark_integers,
     shorten_name,
 )
-from skeval.utils._text import mean_loss_name, write_range
+from skeval.utils._text import write_range
 
 BAR, ROW = 0.35, 0.6
 """Distances of two bars and of two names, in units of the vertical axis."""

@@ -27,6 +27,7 @@ from skeval._inference.intervals import corrected_error, normal_interval
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
     Params,
+    check_params,
     fit_arguments,
     last_step,
     list_receivers,
@@ -41,7 +42,7 @@ from skeval._resampling.plans import (
 from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics._scorers import range_of, read_scoring
 from skeval.model_selection._bootstrap import bootstrap_error
-from skeval.model_selection._error_interval import error_interval
+from skeval.model_selection._interval_methods import error_interval
 from skeval.model_selection._permutation import permutation_test
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorBootstrap, ErrorScore, Quantity, RandomStateLike
@@ -231,8 +232,7 @@ def score_632(
         raise TypeError(
             f"results must be the dict that cross_validate returns, got {type(results).__name__}."
         )
-    if not isinstance(params, Mapping | None):
-        raise TypeError(f"params must be a dict of arguments of `fit`, got {params!r}.")
+    check_params(params, num_samples(X))
     # out-of-bag scores
     name = f"test_{metric}"
     for part, remedy in {name: "metric= names another", "estimator": RETURNED}.items():

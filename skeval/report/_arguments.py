@@ -20,7 +20,7 @@ from skeval.metrics import get_scorer
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
 from skeval.model_selection import metric_interval
-from skeval.model_selection._metrics_of_predictions import measure_loss, measure_metrics, settle
+from skeval.model_selection._score_interval import measure_loss, measure_metrics, settle
 from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._threshold import read_rule
 from skeval.report._sentences import name_metric
@@ -685,7 +685,7 @@ class ParsedLabels(NamedTuple):
     def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
         """Return the share of wrong labels, or the Brier score."""
         name = "Brier score" if self.kind == "probabilities" else "share of wrong labels"
-        one = measure_loss(predictions, name, predictions.loss, bounded=True)
+        one = measure_loss(predictions, name, predictions.loss)
         return settle(one, 2, predictions.cases.n_units, confidence_level)
 
     def measure_labels(

@@ -28,7 +28,7 @@ from skeval.metrics._scorers import read_scoring
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._importance import list_drops
 from skeval.model_selection._interval_methods import AUTO, average_repeats, read_positive_weight
-from skeval.model_selection._metrics_of_predictions import measure_metrics
+from skeval.model_selection._score_interval import measure_metrics
 from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.report import _arguments, _findings, _report, _sections, _sentences, _warnings
 from skeval.report._comparison import compare_reports, join_reports

@@ -16,7 +16,7 @@ from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 from skeval._inference.estimate import Results
 from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
-from skeval.model_selection._metrics_of_predictions import measure_metrics
+from skeval.model_selection._score_interval import measure_metrics
 from skeval.model_selection._threshold import measure_at, read_rule
 from skeval.report import _arguments, _findings, _sections
 from skeval.report._comparison import join_reports
@@ -24,8 +24,7 @@ from skeval.report._page import Section
 from skeval.report._report import Report, recorded
 from skeval.report._warnings import warn_of_outputs, warn_of_predictions
 from skeval.utils import _checks
-from skeval.utils._arrays import read_arrays
-from skeval.utils._checks import PredictionKind, RandomStateLike
+from skeval.utils._checks import PredictionKind, RandomStateLike, read_arrays
 from skeval.utils._text import name_label, write_ends, write_number
 
 

@@ -29,7 +29,7 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
-from skeval.model_selection._metrics_of_predictions import summarize_losses
+from skeval.model_selection._score_interval import summarize_losses
 from skeval.report._report import Report
 from skeval.utils._text import DataFrame, ShownAsText, make_frame, name_label, write_figures
 

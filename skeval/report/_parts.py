@@ -26,6 +26,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from skeval._adapters.runner import NoFitLeftError, Runner
+from skeval._inference.errors import mean_loss_name
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.paired import find_season
 from skeval._resampling import plans
@@ -38,15 +39,15 @@ from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection import _estimates, _interval_methods
 from skeval.model_selection._bootstrap import estimate_bootstraps
-from skeval.model_selection._metrics_of_predictions import measure_scorers, settle
 from skeval.model_selection._permutation import compare_with_permutations, draw_orders
+from skeval.model_selection._score_interval import measure_scorers, settle
 from skeval.model_selection._subgroups import compare_subgroups
 from skeval.report._arguments import measure_named
 from skeval.report._findings import ALPHA
 from skeval.report._page import Caution
 from skeval.report._sentences import PERTURBED, write_few_folds, write_single_group
 from skeval.utils._checks import ignored_warnings, root_seed
-from skeval.utils._text import count, mean_loss_name, name_label, write_ends, write_number
+from skeval.utils._text import count, name_label, write_ends, write_number
 
 INTERRUPTED = "interrupted"
 """Reason for parts that were not run because of Ctrl-C."""

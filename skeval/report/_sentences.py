@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from skeval._inference.errors import mean_loss_name
 from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.plans import DEFAULT_FOLDS
 from skeval._resampling.predictions import Predictions
@@ -30,7 +31,7 @@ from skeval.report._findings import (
     judge,
 )
 from skeval.report._page import list_few, list_grave
-from skeval.utils._text import count, mean_loss_name, say_pvalue, write_estimate, write_figures
+from skeval.utils._text import count, say_pvalue, write_estimate, write_figures
 
 MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
 """Maximum number of classes, and of samples, in a sentence."""

@@ -12,15 +12,12 @@ from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
-from functools import partial
 from html import escape
 from pathlib import Path
 from textwrap import fill, shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from skeval.utils._compat import score_function
 
 if TYPE_CHECKING:
     from pandas import DataFrame as DataFrame  # for the other modules
@@ -58,14 +55,6 @@ def write_latex(frame: DataFrame, **options: Any) -> str:
 MAX_VALUE_LENGTH, MAX_REPR_LENGTH = 60, 400
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, which a terminal obeys, and undecodable bytes of names of files."""
-MEAN_LOSSES = {
-    "zero_one": "error rate",
-    "squared": "mean squared error",
-    "absolute": "mean absolute error",
-    "log_loss": "log loss",
-    "brier": "Brier score",
-    "hamming": "share of wrong labels",
-}
 
 
 class ShownAsText:
@@ -234,18 +223,6 @@ def write_with_spread(value: float, standard_error: float) -> str:
     if standard_error >= 0.0005:
         spread = f"{standard_error:.3f}"
     return f"{value:.3f} +/- {spread}"
-
-
-def name_scoring(scoring: Any) -> str:
-    """Return the name of a score, or of its function, without options."""
-    scoring = score_function(scoring)
-    scoring = scoring.func if isinstance(scoring, partial) else scoring
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring))
-
-
-def mean_loss_name(loss: str) -> str:
-    """Return the name of the mean of a loss."""
-    return MEAN_LOSSES.get(loss, f"mean {loss.replace('_', ' ')}")
 
 
 def name_estimators(*estimators: Any) -> list[str]:

@@ -12,8 +12,6 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
-from skeval._inference import designs
-from skeval._inference.designs import PooledRate, SiteCounts
 from skeval._inference.intervals import (
     PROPORTION_INTERVALS,
     Design,
@@ -21,6 +19,8 @@ from skeval._inference.intervals import (
     stratified_wilson_interval,
     wilson_interval,
 )
+from skeval.model_selection import _pooling
+from skeval.model_selection._pooling import PooledRate, SiteCounts
 
 counts = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 levels = st.floats(0.5, 0.999)
@@ -102,7 +102,7 @@ def test_likelihood_equals_its_integral(spread):
 
 @pytest.mark.parametrize("errors", [[0, 0, 0, 0], [0, 1, 0, 2], [3, 8, 5, 7], [10, 30, 20, 40]])
 def test_equal_sites_have_the_limits_of_clopper_and_pearson(errors, monkeypatch):
-    monkeypatch.setattr(designs, "PRIOR_SCALE", 1e-4)
+    monkeypatch.setattr(_pooling, "PRIOR_SCALE", 1e-4)
     sizes = [10, 30, 20, 40]
     pooled = PooledRate(SiteCounts(np.array(errors, float), np.array(sizes, float)))
     expected = stats.binomtest(sum(errors), sum(sizes)).proportion_ci(method="exact")
@@ -117,7 +117,7 @@ def test_the_estimate_has_the_largest_likelihood():
     def value(rate, spread):
         return (
             sites.log_likelihood(errors, sizes, logit(rate), spread)
-            - spread**2 / 2 / designs.PRIOR_SCALE**2
+            - spread**2 / 2 / _pooling.PRIOR_SCALE**2
         )
 
     best = value(pooled.mean, np.sqrt(pooled.between))

@@ -13,20 +13,18 @@ from statsmodels.stats.multitest import multipletests
 
 from skeval._inference.paired import (
     at_least,
-    exceedances,
-    grouped_cochran,
-    holm,
-    significance_level,
-    simultaneous_level,
-    tail_probability,
-)
-from skeval._inference.ranks import (
     critical_difference,
+    exceedances,
     find_groups,
     friedman,
+    grouped_cochran,
+    holm,
     nemenyi_pvalues,
     rank_rows,
     signed_rank_tests,
+    significance_level,
+    simultaneous_level,
+    tail_probability,
 )
 
 SOME = settings(max_examples=30, deadline=None, derandomize=True, database=None)

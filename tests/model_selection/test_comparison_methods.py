@@ -10,7 +10,7 @@ from reference import over_datasets as reference
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from skeval._inference.ranks import rank_rows, signed_rank_pvalues, skillings_mack
+from skeval._inference.paired import rank_rows, signed_rank_pvalues, skillings_mack
 from skeval.model_selection import compare_predictions, compare_scores
 
 FRAME = demsar_areas()

@@ -9,9 +9,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
-from skeval._inference.designs import PooledRate, SiteCounts
 from skeval.model_selection import EstimatesDisplay, cross_val_error, new_site_error
 from skeval.model_selection._pooling import (
+    PooledRate,
+    SiteCounts,
     count_errors,
     describe_site,
     find_between,

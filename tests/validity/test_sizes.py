@@ -23,8 +23,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import skeval
-from skeval._inference.paired import holm
-from skeval._inference.ranks import critical_difference, friedman, rank_rows, signed_rank_pvalues
+from skeval._inference.paired import (
+    critical_difference,
+    friedman,
+    holm,
+    rank_rows,
+    signed_rank_pvalues,
+)
 from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import permutation_test
 from skeval.report._data_checks.duplicates import check_identifiers

@@ -1,26 +1,28 @@
-"""One interval for the error, or for any score, of any procedure.
+"""One interval for any score of any procedure.
 
-`error_interval` validates its arguments and calls a method of `ERROR_METHODS`. `score_interval`
-computes all scores from one set of fits: mean losses as errors with the sign changed, metrics that
-need all tested samples by `measure_metrics`, and any other score as the mean over the test sets.
+A score that is a mean of losses has the interval of this loss, and a metric of all tested samples
+the interval of its row in `METRICS`. Any other score is averaged over test sets. Intervals of
+out-of-fold predictions are for the model trained on all samples, and wider than for a test set,
+because the model varies with its training samples: see `Sample.inflate`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from copy import deepcopy
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from inspect import signature
-from typing import Any, Literal, Unpack, get_args, overload
+from typing import Any, NamedTuple, Unpack, get_args, overload
 
 import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import is_classifier
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._adapters.runner import Runner, score_each
-from skeval._inference.estimate import ErrorExtra, Estimate, Results
-from skeval._inference.intervals import give_no_limits, mirrored
+from skeval._inference import intervals
+from skeval._inference.estimate import ErrorExtra, Estimate, MetricExtra, Results
+from skeval._inference.intervals import Limits, corrected_error, give_no_limits, mirrored
+from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.fit_request import (
     FitRequest,
     check_one_number,
@@ -32,18 +34,17 @@ from skeval._resampling.inputs import (
     FitOptions,
     Inputs,
     Loss,
-    LossLike,
     Params,
-    losses_by_output,
     resolve_loss,
     validate_inputs,
 )
-from skeval.metrics._scorers import read_scoring, row_of_scorer
-from skeval.metrics._table import BINARY, REPORTED
+from skeval._resampling.predictions import Predictions
+from skeval.metrics import _table
+from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
+from skeval.metrics._table import Arguments, Folds, Forms, Metric, Sample
 from skeval.model_selection._estimates import NamedScore, losses_of, name_scores, to_score
 from skeval.model_selection._interval_methods import (
     AUTO,
-    ERROR_METHODS,
     average_repeats,
     average_subsamples,
     fit_repeats,
@@ -51,240 +52,10 @@ from skeval.model_selection._interval_methods import (
     plan_subsamples,
     predict_repeats,
     read_positive_weight,
+    take_parameters,
 )
-from skeval.model_selection._metrics_of_predictions import MEAN_AREA, measure_metrics
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    ErrorMethodName,
-    ErrorScore,
-    FoldVariance,
-    RandomStateLike,
-    ScoreMethod,
-)
-
-
-def error_interval(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    method: ErrorMethodName = "auto",
-    cv: Any = None,
-    confidence_level: float = 0.95,
-    loss: LossLike = None,
-    groups: Any = None,
-    params: Params = None,
-    sample_weight: Any = None,
-    n_folds: int | None = None,
-    n_repeats: int | Literal["auto"] | None = None,
-    test_size: float | None = None,
-    n_resamples: int | None = None,
-    variance: FoldVariance | None = None,
-    random_state: RandomStateLike = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    memory: Any = None,
-    error_score: ErrorScore = "raise",
-) -> Estimate:
-    r"""Estimate the error of a procedure on new samples, with a confidence interval.
-
-    The default repeats 10-fold cross-validation, more often if the error depends on the random
-    splits. Its interval accounts for losses that share a model.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
-    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
-    method : str, default="auto"
-        "auto" is "repeated_cv"; the other methods are listed in the Notes.
-    cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. They are the folds of "cross_validation" or "repeated_cv", instead of
-        `n_folds`. A number of folds, or a splitter with ``shuffle=True``, draws new folds for each
-        repeat. All other folds are used as they are, and the method of the result is "given_folds":
-        the error is then the error of `cross_val_error` on these folds. Samples that no test set
-        separates count as one unit, unless the splitter assigns samples to folds at random or the
-        folds consist of `groups`.
-    confidence_level : float, default=0.95
-        Nominal coverage, between 0 and 1.
-    loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
-        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
-        for classifiers and squared error for regressors. With several columns of `y`: "hamming",
-        the share of wrong labels of a sample (the default), "zero_one", whether any is wrong, or
-        the mean over columns of "squared" or "absolute".
-    groups : array-like of shape (n_samples,), default=None
-        Group of each sample, such as the patient. Groups are never split. Intervals count groups
-        instead of samples, with Student's t quantile.
-    params : dict, default=None
-        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
-        with one value per sample are split with the samples.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They must be positive and are used in every fit and in the means of the
-        losses. The bootstrap methods do not support them.
-    n_folds : int, default=None
-        Number `K` of folds; None is 5 for "nested_cv" and for "repeated_cv" of more than 5,000
-        samples, and otherwise 10 for "repeated_cv", "cv_wald" and "perturbation", or fewer if the
-        most frequent class has fewer members, or is in fewer groups.
-    n_repeats : int or "auto", default=None
-        Number of repeats; None is "auto" for "repeated_cv", 10 for "nested_cv" and 50 subsamplings
-        for "corrected_t". "auto" repeats the folds twice, and then until
-        random splits add at most 5 % to the standard error, at most ten times. It depends on the
-        data and `random_state` only. More than 5,000 samples have two repeats of five folds.
-    test_size : float or int, default=None
-        Share or number of samples (or groups) that a subsampling tests on; None is a third for
-        "holdout", a tenth for "corrected_t".
-    n_resamples : int, default=None
-        Number of resamples or perturbations; None is 200.
-    variance : {"all_pairs", "within_folds"}, default=None
-        The variance of "cv_wald"; None is "all_pairs".
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
-    n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
-    verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
-    memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
-    error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise an error that describes its training set, or leave it out,
-        count it and warn.
-
-    Returns
-    -------
-    Estimate
-        `replicates` has the errors of the folds, subsamples, repeats or resamples; for "holdout",
-        the losses. `interval` has the form that suits the loss and the method.
-        ``confidence_interval(method=)`` accepts all `interval_methods`: the forms of
-        `cross_val_error`, and "t" instead of "normal" for Student's quantile. In `extra`, `n_fits`
-        and `n_failed` count the fits, `parameters` has the parameters of the method, and
-        `no_interval` the reason if there is no interval. With several columns of `y`, `by_output`
-        has the error of each, on the same folds.
-
-    Raises
-    ------
-    TypeError
-        If weights are passed, or the method is "perturbation", and the estimator does not accept
-        weights.
-    ValueError
-        If the method does not take a parameter that is passed; if there are too few samples, groups
-        or members of a class; or if a fit fails. The error then names the method, the fold and the
-        rarest class of its training set.
-
-    Notes
-    -----
-    ======================  ======================================================================
-    "repeated_cv"           repeated cross-validation and Jeffreys' interval, with the variance
-                            multiplied by an inflation estimated from the repeats
-    "cross_validation"      the interval of `cross_val_error`
-    "leave_one_out"         the same with a fold for each sample or group
-    "resubstitution"        the training error, not the error on new samples
-    "holdout"               one split
-    "cv_wald"               one cross-validation, as if losses were independent [1]_
-    "corrected_t"           random subsamplings [2]_
-    "nested_cv"             nested folds [3]_
-    "oob", ".632", ".632+"  `bootstrap_error` [4]_
-    "perturbation"          `perturbation_interval` [5]_
-    ======================  ======================================================================
-
-    :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage.
-    Coverage is too low for log loss if a probability may be 0, and for least squares with as many
-    features as samples.
-
-    The draws do not depend on the names of the classes, but on the order of the samples.
-
-    References
-    ----------
-    .. [1] Bayle, P., Bayle, A., Janson, L. and Mackey, L. (2020). Cross-validation confidence
-       intervals for test error. Advances in Neural Information Processing Systems 33.
-       :doi:`10.48550/arXiv.2007.12671`
-    .. [2] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
-       Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
-    .. [3] Bates, S., Hastie, T. and Tibshirani, R. (2024). Cross-validation: what does it estimate
-       and how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
-       :doi:`10.1080/01621459.2023.2197686`
-    .. [4] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+
-       bootstrap method. Journal of the American Statistical Association 92, 548-560.
-       :doi:`10.1080/01621459.1997.10474007`
-    .. [5] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
-       prediction errors of support vector machine classifiers. Journal of Machine Learning
-       Research 9, 521-540.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.linear_model import RidgeClassifier
-    >>> from skeval.model_selection import error_interval
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> result = error_interval(RidgeClassifier(), X, y, random_state=0)
-    >>> print(result)
-    error rate (repeated_cv)
-      value              0.0422
-      standard error     0.0092
-      95 % interval      [0.0269, 0.0630] (jeffreys)
-      samples            569
-      loss               zero_one
-      effective samples  479.8
-      fits               20
-    >>> print(result.confidence_interval(0.9))
-    [0.0291, 0.0594] (90 %, jeffreys)
-    """
-    _checks.check_option("method", method, ("auto", *ERROR_METHODS))
-    method = AUTO if method == "auto" else method
-    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    run |= {"confidence_level": confidence_level}
-    inputs = validate_inputs(
-        estimator, X, y, groups, loss=loss, params=params, method=method, several=True, **run
-    )
-    inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
-    parameters = take_parameters(
-        method,
-        cv=cv,
-        n_folds=n_folds,
-        n_repeats=n_repeats,
-        test_size=test_size,
-        n_resamples=n_resamples,
-        variance=variance,
-    )
-    root, row = _checks.root_seed(random_state), ERROR_METHODS[method]
-    if not inputs.target.outputs:
-        return row.estimate(Runner(inputs), root, **parameters)
-    # the error over all outputs, and of each output on the same folds or resamples
-    own_losses = losses_by_output(inputs.loss, inputs.target)
-    each_loss = [(inputs.loss,), *((own,) for own in own_losses.values())]
-    runner = Runner(inputs, finished=[] if row.shares_fits and method != AUTO else None)
-    if method == AUTO:
-        # the error over all outputs determines the number of repeats
-        folds = plan_repeats(inputs, root, **parameters)
-        folds, outputs = fit_repeats(runner.with_options(method=folds.inputs.method), folds)
-        of_losses = (folds.inputs.with_options(losses=losses) for losses in each_loss)
-        estimates = [average_repeats(folds._replace(inputs=one), outputs) for one in of_losses]
-    else:
-        runners = (runner.with_options(losses=losses) for losses in each_loss)
-        estimates = [row.estimate(one, deepcopy(root), **parameters) for one in runners]
-    by_output = Results(zip(own_losses, estimates[1:], strict=True))
-    return replace(estimates[0], extra=replace(estimates[0].extra, by_output=by_output))
-
-
-def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
-    """Return the parameters that are not None; raise if the method does not take one of them."""
-    # the signature of a method lists its parameters
-    takes = signature(ERROR_METHODS[method].estimate).parameters
-    parameters = {name: value for name, value in parameters.items() if value is not None}
-    for name, value in parameters.items():
-        if name not in takes:
-            accepted = list(takes)[2:]
-            raise ValueError(
-                f"{name} is not a parameter of method={method!r}, which accepts "
-                f"{' and '.join(accepted) or 'no parameters'}; got {value!r}."
-            )
-    return parameters
-
+from skeval.utils._checks import ErrorScore, RandomStateLike, ScoreMethod, ignored_warnings
 
 Score = Callable[..., float]
 Several = list[str] | tuple[str, ...] | Mapping[str, Any]
@@ -555,7 +326,9 @@ def score_repeats(
     # metrics of all tested samples of a repeat together
     if len(results) < len(scores):
         predictions = predict_repeats(inputs, plan, outputs)
-        also = {s.label for n, s in scores.items() if reported[n] == s.label} - REPORTED.keys()
+        also = {
+            s.label for n, s in scores.items() if reported[n] == s.label
+        } - _table.REPORTED.keys()
         metrics = measure_metrics(predictions, inputs.confidence_level, also=also)
         for name in scores.keys() - results.keys():
             warn_left_out(scores[name].label, outputs.count(None), len(outputs))
@@ -570,7 +343,7 @@ def score_repeats(
 def find_reported(inputs: Inputs, label: str) -> str | None:
     """Return the name of a scorer's metric in `measure_metrics`, or None."""
     # the row of the metric, and the responses and classes it requires
-    row, each = row_of_scorer(label), REPORTED.get(label.removeprefix("neg_"))
+    row, each = row_of_scorer(label), _table.REPORTED.get(label.removeprefix("neg_"))
     if inputs.target.outputs or row is None:
         return None
     classes = None if inputs.target.classes is None else inputs.target.classes.tolist()
@@ -583,10 +356,10 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
         return each.name if classes is None and row.of_numbers else None
     if row.response != "predict" and find_response_method(inputs.estimator, inputs.target) is None:
         return None
-    if row.targets == BINARY and len(classes) != 2:
+    if row.targets == _table.BINARY and len(classes) != 2:
         return None
     # scikit-learn's metrics of a class are those of class 1
-    positive = each.of_class or (row.targets == BINARY and "pos_label" in row.keywords)
+    positive = each.of_class or (row.targets == _table.BINARY and "pos_label" in row.keywords)
     if positive and (len(classes) != 2 or classes[1] != 1):  # scikit-learn's positive class
         return None
     return f"{each.name}, {classes[1]}" if each.of_class else each.name
@@ -644,3 +417,258 @@ def score_of_error(inputs: Inputs, score: NamedScore, error: Estimate) -> Estima
         n_groups=inputs.units.n_groups,
         extra=replace(error.extra, n_undefined=n_undefined),
     )
+
+
+SHOWN = [(row, reported) for row in _table.METRICS for reported in row.reported]
+"""Metrics that are always computed."""
+
+MEAN_AREA = "roc_auc_ovr"
+
+
+def measure_metrics(
+    predictions: Predictions,
+    confidence_level: float,
+    only: str | None = None,
+    also: Iterable[str] = (),
+) -> Results:
+    """Return the metrics of predictions by name, for all samples and then for each class.
+
+    With `only` it is the metric of that name; `also` are scorers that reports do not show, as in
+    `measure_scorer`. `details` has the name of the metric in scikit-learn
+    (`metric`), the class that it belongs to (`label`, None for all samples), and
+    `greater_is_better`. A metric of a class counts the samples that are, or are predicted to be, of
+    this class.
+
+    ``benchmarks/results/coverage_out_of_fold.csv`` has the measured coverage.
+    """
+    measure = measure_numbers if predictions.target.classes is None else measure_classes
+    with ignored_warnings(UndefinedMetricWarning):  # nan suffices if nothing varies
+        metrics = [metric for metric in measure(predictions) if only in (None, metric.name)]
+        metrics += [measure_scorer(predictions, name) for name in also]
+        names = {metric.name for metric in metrics}
+        metrics += [score for score in measure_scorers(predictions) if score.name not in names]
+        n_classes = None if predictions.target.classes is None else len(predictions.target.classes)
+        n_units = predictions.cases.n_units
+        return Results(
+            {
+                metric.name: settle(metric, n_classes, n_units, confidence_level)
+                for metric in metrics
+            }
+        )
+
+
+def settle(
+    metric: Measured, n_classes: int | None, n_units: int, confidence_level: float
+) -> Estimate:
+    """Return the estimate of a measured metric, with its interval."""
+    method, limits, error = metric.form
+    if n_units == 1:  # a single unit has no variance
+        method, limits, error = NO_FORM
+    return Estimate(
+        name=metric.name,
+        value=metric.value,
+        standard_error=error,
+        method="out_of_fold",
+        limits={method: limits if np.isfinite(metric.value) else intervals.give_no_limits},
+        n_samples=metric.n_samples,
+        extra=MetricExtra(
+            metric=metric.metric, label=metric.label, greater_is_better=metric.greater_is_better
+        ),
+        confidence_level=confidence_level,
+        bounds=range_of(metric.metric, n_classes),
+    )
+
+
+Form = tuple[str, Callable[[float], Limits], float]
+"""Name of an interval, its limits by confidence level, and the standard error."""
+NO_FORM: Form = "none", intervals.give_no_limits, np.nan
+
+
+class Measured(NamedTuple):
+    """Value and interval of a metric, for all samples or for one class."""
+
+    metric: str
+    value: float
+    form: Form
+    n_samples: int
+    label: str | None = None
+    greater_is_better: bool = True
+
+    @property
+    def name(self) -> str:
+        """Name of the metric, with the class if there is one."""
+        return self.metric if self.label is None else f"{self.metric}, {self.label}"
+
+
+def read_sample(predictions: Predictions) -> Sample:
+    """Return the true values and predictions with the models that made them."""
+    target, weight = predictions.target, predictions.look_up(predictions.weight)
+    true = target.codes if target.classes is not None else target.y.astype(float)
+    folds = None
+    if predictions.n_fits:
+        _, first, row = np.unique(predictions.row, return_index=True, return_inverse=True)
+        repeats = predictions.repeats, predictions.inflation
+        folds = Folds(row, predictions.fit, first, *repeats)
+    return Sample(
+        predictions.look_up(true),
+        predictions.predicted,
+        weight=None if np.ptp(weight) == 0 else weight,
+        groups=predictions.group,
+        folds=folds,
+    )
+
+
+def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any) -> Measured:
+    """Return the metric of a row, with the first of its intervals.
+
+    The value of a fixed model is that of the function. Out-of-fold predictions of several models
+    have the value that belongs to the interval.
+    """
+    forms: Forms
+    if sample.folds is None:
+        weight = {} if sample.weight is None else {"sample_weight": sample.weight}
+        try:
+            if (
+                row.per_sample and row.response == "predict_proba"
+            ):  # the oldest scikit-learn has no labels for Brier
+                losses = _table.find_sample_losses(row, arguments, *sample[:2])
+                value = float(np.average(losses, weights=sample.weight))
+            else:
+                value = float(row.function(*sample[:2], **arguments, **weight))
+        except ValueError:  # a class is missing
+            value = np.nan
+        metric = partial(row.function, **arguments)
+        forms = _table.make_closed_forms(metric, sample._replace(value=value))
+    else:
+        value, forms = row.interval[0].make(row, arguments, sample)
+    form = next(((name, *form) for name, form in forms.items()), NO_FORM)
+    return Measured(value=value, form=form, greater_is_better=row.greater_is_better, **fields)
+
+
+def measure_classes(predictions: Predictions) -> Iterator[Measured]:
+    """Yield the metrics of a classifier."""
+    # metrics of labels, from the counts of cells
+    sample, n, classes = read_sample(predictions), predictions.n_tested, predictions.target.classes
+    if classes is None:
+        return
+    codes, counted = sample.y_true, None
+    if predictions.has_values:
+        predicted = predictions.predicted.astype(np.intp, copy=False)
+        counted = count_cells(
+            codes, predicted, predictions.look_up(predictions.weight), predictions.repeat
+        )
+        yield from measure_tables(predictions, sample, counted)
+    # losses of probabilities
+    known = {"labels": np.arange(len(classes))}
+    if predictions.probabilities is not None:
+        shares = predictions.probabilities
+        shares = shares[:, 1] if len(classes) == 2 and sample.folds is None else shares
+        for row, reported in SHOWN:
+            if row.per_sample is not None and row.response == "predict_proba":
+                of_shares = sample._replace(y_pred=shares)
+                yield measure_row(row, of_shares, known, metric=reported.name, n_samples=n)
+    # ranking of the positive class, or of each class against the rest
+    scores, positive_only = predictions.class_scores, len(classes) == 2
+    if scores is not None:
+        for code in [predictions.target.positive_code] if positive_only else range(len(classes)):
+            label = None if positive_only else str(classes[code])
+            own = codes == code
+            of_class = sample._replace(y_true=own, y_pred=scores[:, code])
+            n_positive = len(np.unique(predictions.cases.unit[predictions.row[own]]))
+            for row, reported in SHOWN:
+                if row.response != _table.SCORES:
+                    continue
+                size = n_positive if row.counted == "y_true" else n
+                one = measure_row(row, of_class, {}, metric=reported.name, n_samples=size)
+                # all samples are tied, so the metric is a constant
+                tied = predictions.ranks_nothing.all()
+                yield one._replace(label=label, form=NO_FORM if tied else one.form)
+    # metrics of each class
+    for code, label in enumerate(classes if counted is not None else ()):
+        assert counted is not None
+        # four cells, whatever the number of classes
+        cell = 2 * (codes == code) + (predictions.predicted == code)
+        cells = replace(counted.cells, cell=cell, n_cells=4)
+        table = CountedClasses(np.array([False, True]), cells)
+        yield from measure_tables(predictions, sample, table, code, str(label))
+
+
+def measure_tables(
+    predictions: Predictions,
+    sample: Sample,
+    counted: CountedClasses,
+    code: int | None = None,
+    label: str | None = None,
+) -> Iterator[Measured]:
+    """Yield the metrics of a confusion table, for all samples or for one class."""
+    called = code is None or bool(np.any(predictions.predicted == code))
+    for row, reported in SHOWN:
+        if not row.from_table or reported.of_class == (code is None):
+            continue
+        options = reported.arguments if code is None else {"pos_label": True, "average": "binary"}
+        # value, and the interval from its derivatives in the cells
+        table = _table.arrange(row, options, counted)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            estimate = float(table.metric(table.share)[0])
+            if row.counted == "y_pred" and not called:
+                estimate = np.nan
+            values: list[float] = []
+            if row.loss is None:  # the metric is not a mean of losses
+                values = [table.metric(share)[0] for share in table.shares()]
+            widen = partial(sample.inflate, values=values)
+            form = score_form(table, estimate, predictions.group, widen=widen)
+        yield Measured(reported.name, estimate, ("score", *form), predictions.n_tested, label=label)
+
+
+def measure_loss(predictions: Predictions, name: str, losses: np.ndarray) -> Measured:
+    """Return the mean of losses of several outputs."""
+    value, forms = _table.close_mean(losses, read_sample(predictions), bounded=True)
+    return Measured(
+        name, value, ("log", *forms["log"]), predictions.n_tested, greater_is_better=False
+    )
+
+
+def summarize_losses(predictions: Predictions, losses: np.ndarray) -> tuple[float, float, float]:
+    """Return the mean loss, its standard error for the trained model, and degrees of freedom."""
+    return read_sample(predictions).average(losses, ())
+
+
+def measure_scorer(predictions: Predictions, name: str) -> Measured:
+    """Return the metric of a scorer: a mean loss, or the mean area of several classes."""
+    sample, row, n = read_sample(predictions), row_of_scorer(name), predictions.n_tested
+    if name == MEAN_AREA:
+        codes, shares = sample.y_true, predictions.probabilities
+        assert shares is not None
+        result, values = _table.rank_out_of_fold(sample._replace(y_pred=shares), codes)
+        form: Form = "score", *_table.close_area(result, sample, values)["score"]
+        if predictions.ranks_nothing.all():
+            form = NO_FORM
+        return Measured(name, result.value, form, n)
+    assert row is not None
+    return measure_row(row, sample, {}, metric=name, n_samples=n)
+
+
+def measure_numbers(predictions: Predictions) -> Iterator[Measured]:
+    """Yield the metrics of a regressor."""
+    sample = read_sample(predictions)
+    for row, reported in SHOWN:
+        if row.of_numbers:
+            name, n = reported.name, predictions.n_tested
+            yield measure_row(row, sample, {}, metric=name, n_samples=n)
+
+
+def measure_scorers(predictions: Predictions) -> Iterator[Measured]:
+    """Yield the requested scores as means over the test sets.
+
+    The variance is corrected for the overlap of training sets (Nadeau and Bengio 2003).
+    """
+    for name, scores in predictions.scores.items():
+        # as in scikit-learn, the mean is nan if the score of a test set is
+        mean, error = float(np.mean(scores)), np.nan
+        limits: Callable[[float], Limits] = intervals.give_no_limits
+        if len(scores) > 1:
+            error = corrected_error(scores, predictions.test_train_ratio)
+            args = mean, error
+            degrees = len(scores) - 1
+            limits = partial(intervals.normal_interval, *args, degrees_of_freedom=degrees)
+        yield Measured(name, mean, ("corrected_t", limits, error), predictions.n_tested)
