@@ -14,6 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import Result
 from skeval.metrics.cluster._internal import BY_NAME, internal_indices
 from skeval.utils import _checks
+from skeval.utils._arrays import validate_params
 from skeval.utils._checks import Noise
 from skeval.utils._text import DataFrame, align_rows, make_frame
 
@@ -145,7 +146,7 @@ def pareto_dominance(
 
 
 @_checks.in_order(X=_checks.is_table, partitions=None)
-@_checks.validate_params(
+@validate_params(
     {"partitions": [Mapping], "indices": ["array-like", Mapping], "n_jobs": [Integral, None]},
     prefer_skip_nested_validation=False,  # internal_indices checks the options passed on to it
 )

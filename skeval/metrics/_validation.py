@@ -28,13 +28,12 @@ from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.intervals import Codes, Limits, Spread, size_from_weights
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
+from skeval.utils._arrays import CONSTRAINTS, validate_params
 from skeval.utils._checks import (
-    CONSTRAINTS,
     RandomStateLike,
     check_probabilities,
     repetition_rng,
     root_seed,
-    validate_params,
     warn_undefined,
     warn_user,
 )

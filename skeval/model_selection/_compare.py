@@ -43,13 +43,8 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._estimates import find_mean_loss
 from skeval.model_selection._pair_tests import TESTS, correct, list_tests
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    Alternative,
-    ComparisonTest,
-    ErrorScore,
-    RandomStateLike,
-    validate_params,
-)
+from skeval.utils._arrays import validate_params
+from skeval.utils._checks import Alternative, ComparisonTest, ErrorScore, RandomStateLike
 from skeval.utils._compat import Interval
 
 Named = Mapping[str, Any] | Sequence[Any]

@@ -57,7 +57,8 @@ from skeval.model_selection._pair_tests import (
 )
 from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
-from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike, validate_params
+from skeval.utils._arrays import validate_params
+from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike
 from skeval.utils._compat import Interval
 
 

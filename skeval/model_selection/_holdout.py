@@ -15,7 +15,8 @@ from skeval._inference import intervals
 from skeval._inference.errors import error_estimate
 from skeval._inference.estimate import Estimate, HoldoutExtra, Result
 from skeval.utils import _checks
-from skeval.utils._checks import Allocation, read_arrays
+from skeval.utils._arrays import read_arrays
+from skeval.utils._checks import Allocation
 from skeval.utils._text import align_text, write_number
 
 STRATIFIED = "stratified_wilson"

@@ -34,7 +34,8 @@ from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_
 from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample, warn_of_other_class
 from skeval.metrics._table import close_side
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike, validate_params
+from skeval.utils._arrays import validate_params
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval
 
 Floats = NDArray[np.float64]
