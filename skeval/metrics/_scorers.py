@@ -73,6 +73,18 @@ def row_of_scorer(name: str) -> Metric | None:
     return find_row(function) or OF_INDICES.get(function.__name__)
 
 
+def name_of_scorer(scoring: Any) -> Any:
+    """Return the name of a scorer that is one of scikit-learn's; any other scoring is unchanged."""
+    if is_plain_scorer(scoring):
+        for name in sklearn.metrics.get_scorer_names():
+            known = sklearn.metrics.get_scorer(name)
+            if all(
+                read(known) == read(scoring) for read in (metric_of_scorer, responses_of_scorer)
+            ):
+                return name
+    return scoring
+
+
 def range_of(name: Any, n_classes: int | None = None) -> tuple[float, float]:
     """Return the range of a scorer, by name or made by `make_scorer`, or of a reported metric.
 
