@@ -45,6 +45,7 @@ from skeval.utils._checks import (
     ignored_warnings,
     repetition_rng,
     root_seed,
+    suggest,
     warn_user,
 )
 
@@ -854,13 +855,20 @@ def limit_folds(cv: Any, codes: np.ndarray) -> Any:
     return smallest
 
 
+SPLITTERS = (
+    *("KFold()", "StratifiedKFold()", "GroupKFold()", "LeaveOneOut()", "LeaveOneGroupOut()"),
+    *("TimeSeriesSplit()", "ShuffleSplit()"),
+)
+"""Splitters of scikit-learn that a name may mean."""
+
+
 def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the splits of an iterable of (train, test), at least one."""
     wanted = "cv must be a number of folds, a splitter, or an iterable of (train, test) indices"
     try:
         splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{wanted}, got {cv!r}.") from error
+        raise ValueError(f"{wanted}, got {cv!r}{suggest(cv, SPLITTERS)}.") from error
     if not splits:
         raise ValueError("cv must yield at least one pair (train, test), got none.")
     return splits

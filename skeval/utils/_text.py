@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skeval.utils._compat import score_function
+from skeval.utils._compat import metric_of_scorer
 
 if TYPE_CHECKING:
     from pandas import DataFrame as DataFrame  # for the other modules
@@ -107,6 +107,8 @@ def write_file(path: str | os.PathLike[str], text: str) -> None:
     Pipes and terminals are written directly.
     """
     path = Path(path).resolve()
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"path must lie in an existing folder, {path.parent} is none.")
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
         return
@@ -237,10 +239,11 @@ def write_with_spread(value: float, standard_error: float) -> str:
 
 
 def name_scoring(scoring: Any) -> str:
-    """Return the name of a score, or of its function, without options."""
-    scoring = score_function(scoring)
-    scoring = scoring.func if isinstance(scoring, partial) else scoring
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring))
+    """Return the name of a score, or of its function, without options; "neg_" of a loss."""
+    function, _, greater_is_better = metric_of_scorer(scoring)
+    function = function.func if isinstance(function, partial) else function
+    name = function if isinstance(function, str) else getattr(function, "__name__", str(function))
+    return name if greater_is_better else f"neg_{name}"
 
 
 def mean_loss_name(loss: str) -> str:

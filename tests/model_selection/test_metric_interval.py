@@ -397,7 +397,7 @@ def test_several_metrics_give_one_estimate_for_each():
     [
         (error_rate, {"method": "delong"}, "does not fit error_rate"),
         (r2_score, {}, r"integers that are all in y_true, as classes are; accuracy_score compares"),
-        (error_rate, {"method": "wilson", "stratify": True}, "'score' and 'log' support groups or"),
+        (error_rate, {"method": "wilson", "stratify": True}, "no closed form with stratify"),
         (error_rate, {"groups": [0, 1]}, "groups must have a group for each of"),
         (error_rate, {"groups": np.zeros(80)}, "at least two groups"),
         (error_rate, {"groups": np.arange(80), "stratify": True}, "cannot be combined"),

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
@@ -22,6 +24,7 @@ from skeval.model_selection import (
     permutation_test,
     resubstitution_error,
     score_interval,
+    tuning_optimism,
 )
 from skeval.svm import PerturbationResamplingSVC
 
@@ -153,3 +156,64 @@ def test_probabilities_of_16_bits_are_probabilities():
     p = RNG.random(60).astype(np.float16)
     columns = np.column_stack([1 - p, p]).astype(np.float16)
     assert "Brier score" in str(evaluate_predictions(Y, columns))
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("loo", "LeaveOneOut"), ("LOOCV", "LeaveOneOut"), ("kfold", "KFold"), ("logo", "LeaveOneGro")],
+)
+@pytest.mark.parametrize("function", [cross_val_error, permutation_test, evaluate])
+def test_splitters_are_suggested(function, given, meant):
+    with pytest.raises(ValueError, match=f"cv must be .* did you mean '{meant}"):
+        function(GaussianNB(), X, Y, cv=given)
+
+
+@pytest.mark.parametrize("function", FITTING)
+def test_a_formula_is_no_estimator(function):
+    with pytest.raises(TypeError, match=r"estimator must have the methods .* formula"):
+        function("y ~ a + b", X, Y)
+    with pytest.raises(TypeError, match=r"estimator must have the methods .* formula"):
+        evaluate("y ~ a + b", X, None)
+
+
+@pytest.mark.parametrize("wrong", ["SVC", 5, KMeans(2)])
+def test_a_model_is_called_by_the_name_of_its_argument(wrong):
+    with pytest.raises(TypeError, match=r"^classifier must"):
+        selection_bias(SelectKBest(k=1), wrong, X, Y)
+    with pytest.raises(TypeError, match=r"^search must"):
+        tuning_optimism(wrong, X, Y)
+
+
+class Untagged(BaseEstimator):
+    """An estimator that says neither that it is a classifier nor that it is a regressor."""
+
+    def fit(self, X, y):
+        self.model_ = GaussianNB().fit(X, np.asarray(y) > np.median(y))
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+@pytest.mark.parametrize("function", [cross_val_error, evaluate, error_interval, bootstrap_error])
+def test_labels_need_a_classifier_by_its_tags(function):
+    for y in (Y, Y == 1, Y.astype(str)):
+        with pytest.raises(TypeError, match="estimator must be a classifier or regressor by its"):
+            function(Untagged(), X, y)
+    assert cross_val_error(Untagged(), X, X[:, 0]).value > 0
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-170, 1e160, 1e308])
+def test_numbers_whose_squares_are_none_need_another_unit(unit):
+    y = X[:, 0] / 4 * unit
+    for function in (cross_val_error, evaluate):
+        with pytest.raises(ValueError, match=r"y must have a range between .* another unit"):
+            function(Ridge(), X, y)
+    with pytest.raises(ValueError, match="y_true must have a range between"):
+        evaluate_predictions(y, y[::-1].copy())
+
+
+def test_the_name_of_a_metric_is_suggested():
+    for name, meant in (("rmse", "root_mean_squared_error"), ("brier", "brier_score")):
+        with pytest.raises(ValueError, match=f"got '{name}'; did you mean .*'{meant}'"):
+            metric_interval(name, X[:, 0], X[:, 1])
