@@ -847,9 +847,12 @@ def default_folds(target: Target, groups: Any) -> int:
 
 
 def limit_folds(cv: Any, codes: np.ndarray) -> Any:
-    """Return `cv`; warn and return fewer folds if the smallest class has too few members."""
+    """Return valid folds; warn and return fewer if the smallest class has too few members."""
+    if not isinstance(cv, Integral):
+        return cv if cv is None or hasattr(cv, "get_n_splits") else read_splits(cv)
+    check_count("cv", cv, 2)
     smallest = int(np.bincount(codes).min())
-    if not isinstance(cv, Integral) or cv <= smallest or smallest < 2:
+    if cv <= smallest or smallest < 2:
         return cv
     warn_user(f"cv={cv} exceeds the {smallest} members of a class: {smallest} folds are made.")
     return smallest

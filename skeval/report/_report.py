@@ -353,7 +353,10 @@ class Report(Mapping[str, Any]):
         TypeError
             If no predictions were scored, as in reports of clusterings.
         """
-        raise TypeError("a clustering report has no predictions that were scored.")
+        raise TypeError(
+            "to_methods() describes predictions that were scored, a clustering has none; its report "
+            "has the options in `settings` and the program in `call`."
+        )
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return `to_dict` as JSON, and write it to a file if a path is passed.

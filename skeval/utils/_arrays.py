@@ -22,6 +22,7 @@ from skeval.utils._checks import (
     is_foreign_array,
     refuse_big_integers,
     refuse_mask,
+    suggest,
 )
 from skeval.utils._compat import (
     Interval,
@@ -78,11 +79,22 @@ def read_arrays(function: Function) -> Function:
     Functions of true values refuse arguments with the same labels of an index in other places,
     since rows are paired by position.
     """
-    names = list(inspect.signature(function).parameters)
+    call = inspect.signature(function)
+    names = list(call.parameters)
+    needed = [each.name for each in call.parameters.values() if each.default is each.empty]
     checked = OF_SAMPLES if set(TRUTH) & set(names) else set()
 
     @wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
+        # the arguments
+        try:
+            call.bind(*args, **kwargs)
+        except TypeError as error:
+            hints = (suggest(name, names) for name in kwargs if name not in names)
+            raise TypeError(
+                f"the call is {function.__name__}({', '.join(needed)}), with the other arguments "
+                f"by name; {error}{next(hints, '')}."
+            ) from None
         # arrays of other libraries, and their rows
         arrays = [to_numpy(value) for value in args]
         kwargs = {name: to_numpy(value) for name, value in kwargs.items()}

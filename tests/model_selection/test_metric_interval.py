@@ -352,12 +352,12 @@ def test_undefined_and_degenerate_intervals_warn():
         result = metric_interval(roc_auc_score, [0, 0, 1], [0.1, 0.2, 0.3], method="delong")
     assert np.isnan(result.interval.low)
     for method in ("wald", "bca", "percentile"):
-        with pytest.warns(UndefinedMetricWarning, match="the values do not vary around 0"):
+        with pytest.warns(UndefinedMetricWarning, match="both of its limits are 0"):
             result = metric_interval(
                 error_rate, [0, 1, 0], [0, 1, 0], method=method, n_resamples=20
             )
         assert np.isnan([*result.interval]).all()
-    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around 0"):
+    with pytest.warns(UndefinedMetricWarning, match="both of its limits are 0"):
         result = metric_interval(mean_squared_error, [0.5, 1.5], [0.5, 1.5])
     assert np.isnan([*result.interval]).all()
     with pytest.warns(UndefinedMetricWarning, match="undefined on these data"):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from skeval import evaluate, evaluate_clusterer, evaluate_predictions
-from skeval.feature_selection import selection_bias
+from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import cost_sensitive_error, error_norm, macro_fbeta_score
 from skeval.model_selection import (
     bootstrap_error,
@@ -24,6 +24,7 @@ from skeval.model_selection import (
     permutation_test,
     resubstitution_error,
     score_interval,
+    threshold_measures,
     tuning_optimism,
 )
 from skeval.svm import PerturbationResamplingSVC
@@ -217,3 +218,32 @@ def test_the_name_of_a_metric_is_suggested():
     for name, meant in (("rmse", "root_mean_squared_error"), ("brier", "brier_score")):
         with pytest.raises(ValueError, match=f"got '{name}'; did you mean .*'{meant}'"):
             metric_interval(name, X[:, 0], X[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: threshold_measures(Y, X[:, 0], "youden"),
+            r"threshold_measures\(y_true, y_score\)",
+        ),
+        (
+            lambda: metric_interval("accuracy", Y),
+            r"metric_interval\(metric, y_true, y_pred\).*y_pred",
+        ),
+        (lambda: metric_interval("accuracy", Y, Y, groupz=Y), "metric_interval.* mean 'groups'"),
+        (lambda: error_norm(Y, Y, 2), r"error_norm\(y_true, y_pred\)"),
+    ],
+)
+def test_arguments_that_do_not_bind_are_answered_by_the_call(call, message):
+    with pytest.raises(TypeError, match=f"the call is {message}"):
+        call()
+
+
+@pytest.mark.parametrize("cv", ["x", 1, 0, True, 2.5, []])
+@pytest.mark.parametrize(
+    "model", [PerturbationResamplingSVC(n_resamples=3), CV2FeatureSelectionPipeline()]
+)
+def test_folds_of_an_estimator_are_checked_in_fit(model, cv):
+    with pytest.raises(ValueError, match=r"^cv must"):
+        clone(model).set_params(cv=cv).fit(X, Y)
