@@ -195,8 +195,9 @@ def validate_data(
     _checks.check_predicts_target(name, estimator)
     _checks.refuse_no_target(estimator, y)
     _checks.refuse_foreign_arrays(X=X, y=y)
-    with _checks.naming("X"):
-        num_samples(X)
+    for argument, data in (("X", X), ("y", y)):
+        with _checks.naming(argument):
+            num_samples(data)
     # samples, targets and groups belong together
     n_columns = getattr(X, "shape", ())[1:2]
     if n_columns == (num_samples(y),) != X.shape[:1]:

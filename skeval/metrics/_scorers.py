@@ -207,6 +207,8 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
     resample the procedure are refused: the samples that they score did not train the model here.
     """
     for part in scoring.values() if isinstance(scoring, Mapping) else [scoring]:
+        if isinstance(part, type):
+            raise TypeError(f"scoring must be a name or a scorer, got the class {part.__name__}.")
         if getattr(part, "resamples", False):
             raise ValueError(
                 f"scoring must not fit clones to the samples that it scores, as {part!r} does; "

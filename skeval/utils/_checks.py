@@ -354,12 +354,12 @@ def name_missing(name: object, entries: Iterable[object]) -> str:
 
 
 @contextmanager
-def naming(*arguments: str) -> Iterator[None]:
-    """Prefix third-party validation errors with the argument name."""
+def naming(*arguments: str, known: Iterable[str] = ()) -> Iterator[None]:
+    """Prefix third-party validation errors with the argument name, unless they have a known one."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        if set(arguments) & set(re.findall(r"\w+", str(error))):
+        if not arguments or {*arguments, *known} & set(re.findall(r"\w+", str(error))):
             raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{' and '.join(arguments)}: {error}") from error
@@ -368,6 +368,9 @@ def naming(*arguments: str) -> Iterator[None]:
 def check_data(name: str, data: Any, **options: Any) -> Any:
     """Return the result of `sklearn.utils.check_array`; every error names the argument."""
     refuse_mask(name, data)
+    dated = getattr(getattr(data, "dtype", None), "kind", "") in ("m", "M")
+    if dated and options.get("dtype") is np.float64:
+        raise TypeError(f"{name} must contain numbers, got {data.dtype}.")
     # scikit-learn sums the values to check that they are finite, and inf - inf warns
     with naming(name), np.errstate(invalid="ignore"):
         return check_array(plain_text(data), input_name=name, **options)

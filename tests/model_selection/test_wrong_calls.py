@@ -1,5 +1,7 @@
 """Wrong calls of functions that fit a model: each error names the argument, before any fit."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
@@ -11,7 +13,14 @@ from sklearn.pipeline import make_pipeline
 
 from skeval import evaluate, evaluate_clusterer, evaluate_predictions
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
-from skeval.metrics import cost_sensitive_error, error_norm, macro_fbeta_score
+from skeval.metrics import (
+    cost_sensitive_error,
+    error_norm,
+    macro_fbeta_score,
+    ranking_loss,
+    roc_curve_band,
+)
+from skeval.metrics.cluster import connectivity_score, minkowski_score
 from skeval.model_selection import (
     bootstrap_error,
     bootstrap_score,
@@ -247,3 +256,30 @@ def test_arguments_that_do_not_bind_are_answered_by_the_call(call, message):
 def test_folds_of_an_estimator_are_checked_in_fit(model, cv):
     with pytest.raises(ValueError, match=r"^cv must"):
         clone(model).set_params(cv=cv).fit(X, Y)
+
+
+@pytest.mark.parametrize("wrong", [[[1, 2], [3]], np.full(60, None), X[:, :, None], Y[:-1], {1, 2}])
+def test_errors_of_scikit_learn_get_the_name_of_the_argument(wrong):
+    for call, names in (
+        (lambda: minkowski_score(wrong, Y), {"labels_true"}),
+        (lambda: minkowski_score(Y, Y, sample_weight=wrong), {"sample_weight"}),
+        (lambda: connectivity_score(X, wrong), {"labels"}),
+        (lambda: connectivity_score(wrong, Y), {"X"}),
+        (lambda: roc_curve_band(Y, wrong), {"y_score"}),
+    ):
+        with pytest.raises((TypeError, ValueError)) as error:
+            call()
+        assert names & set(re.findall(r"\w+", str(error.value)))
+
+
+def test_dates_are_no_scores_but_may_be_groups():
+    days = np.datetime64("2024-01-01") + np.arange(60) // 3
+    with pytest.raises(TypeError, match="y_score must contain numbers, got datetime64"):
+        ranking_loss(Y, days)
+    assert cross_val_error(GaussianNB(), X, Y, groups=days).n_groups == 20
+
+
+def test_a_scorer_is_no_class():
+    for function in (score_interval, permutation_test, bootstrap_score):
+        with pytest.raises(TypeError, match="scoring must be a name or a scorer, got the class"):
+            function(GaussianNB(), X, Y, scoring=GaussianNB)
