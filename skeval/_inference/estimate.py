@@ -17,7 +17,13 @@ import numpy as np
 
 from skeval._inference.intervals import ROUNDING, Limits, LimitsByMethod, clip_limits
 from skeval.utils import _text
-from skeval.utils._checks import Alternative, check_confidence_level, check_option, warn_undefined
+from skeval.utils._checks import (
+    Alternative,
+    check_confidence_level,
+    check_option,
+    name_missing,
+    warn_undefined,
+)
 from skeval.utils._plotting import (
     EstimatesDisplay,
     NullDistributionDisplay,
@@ -584,6 +590,8 @@ class Test(ResultWithLimits):
 class Results(dict[Any, Any], Result):
     """Mapping from names to results or numbers, such as one result per metric.
 
+    Entries are attributes too: ``metrics.roc_auc`` is ``metrics["roc_auc"]``.
+
     Attributes
     ----------
     less_the_rest : dict of Estimate
@@ -596,7 +604,13 @@ class Results(dict[Any, Any], Result):
         return dict.__repr__(self)
 
     def __missing__(self, name: Any) -> Any:
-        raise KeyError(f"no {name!r}; there are {', '.join(map(repr, self))}")
+        raise KeyError(name_missing(name, self))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an entry by its name."""
+        if name in self:
+            return self[name]
+        raise AttributeError(name if name.startswith("_") else name_missing(name, self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results as dicts and the numbers unchanged, without arrays.
@@ -812,7 +826,7 @@ def require_width(limits: Limits) -> Limits:
     low, high = limits
     if low != high and not high - low <= ROUNDING * max(abs(low), abs(high)) < np.inf:
         return limits
-    warn_undefined(f"The interval is undefined (nan): the values do not vary around {low:.6g}.")
+    warn_undefined(f"The interval is undefined (nan): both of its limits are {low:.6g}.")
     return np.nan, np.nan
 
 

@@ -556,11 +556,12 @@ def validate_inputs(
     method: str = "",
     confidence_level: float = 0.95,
     several: bool = False,
+    name: str = "estimator",
 ) -> Inputs:
     """Return the validated inputs of a public function.
 
     Without a loss (`with_loss`), every target of the estimator is valid. It may have several
-    outputs if the function supports them (`several`).
+    outputs if the function supports them (`several`). `name` is the argument of the estimator.
     """
     # arguments in the wrong places, before the data are read
     _checks.check_confidence_level(confidence_level)
@@ -570,7 +571,7 @@ def validate_inputs(
         columns = {f"params[{name!r}]": array for name, array in params.items()} | columns
     _checks.refuse_shuffled_index(X, columns)
     # data
-    X, target, _ = validate_data(estimator, X, y, groups, several=several)
+    X, target, _ = validate_data(estimator, X, y, groups, several=several, name=name)
     for step, part in find_biased(estimator):
         _checks.warn_user(
             f"{part._own_error} of {type(part).__name__} ignores the step {step} before it, which "

@@ -45,6 +45,7 @@ from skeval.utils._checks import (
     ignored_warnings,
     repetition_rng,
     root_seed,
+    suggest,
     warn_user,
 )
 
@@ -834,12 +835,22 @@ def default_folds(target: Target, groups: Any) -> int:
 
 
 def limit_folds(cv: Any, codes: np.ndarray) -> Any:
-    """Return `cv`; warn and return fewer folds if the smallest class has too few members."""
+    """Return valid folds; warn and return fewer if the smallest class has too few members."""
+    if not isinstance(cv, Integral):
+        return cv if cv is None or hasattr(cv, "get_n_splits") else read_splits(cv)
+    check_count("cv", cv, 2)
     smallest = int(np.bincount(codes).min())
-    if not isinstance(cv, Integral) or cv <= smallest or smallest < 2:
+    if cv <= smallest or smallest < 2:
         return cv
     warn_user(f"cv={cv} exceeds the {smallest} members of a class: {smallest} folds are made.")
     return smallest
+
+
+SPLITTERS = (
+    *("KFold()", "StratifiedKFold()", "GroupKFold()", "LeaveOneOut()", "LeaveOneGroupOut()"),
+    *("TimeSeriesSplit()", "ShuffleSplit()"),
+)
+"""Splitters of scikit-learn that a name may mean."""
 
 
 def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -848,7 +859,7 @@ def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     try:
         splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{wanted}, got {cv!r}.") from error
+        raise ValueError(f"{wanted}, got {cv!r}{suggest(cv, SPLITTERS)}.") from error
     if not splits:
         raise ValueError("cv must yield at least one pair (train, test), got none.")
     return splits

@@ -177,19 +177,27 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
 
 
 def validate_data(
-    estimator: Any, X: Any, y: Any, groups: Any = None, *, several: bool = False
+    estimator: Any,
+    X: Any,
+    y: Any,
+    groups: Any = None,
+    *,
+    several: bool = False,
+    name: str = "estimator",
 ) -> tuple[Any, Target, Any]:
     """Check estimator, X, y and groups; return indexable X, the target and the groups.
 
-    A target with several outputs is accepted if `several` is true.
+    A target with several outputs is accepted if `several` is true. Errors call the estimator by the
+    `name` of its argument.
     """
     # refuse other kinds of models, and data in the place of another argument
-    _checks.check_methods("estimator", estimator, "fit", "predict", "get_params")
-    _checks.check_predicts_target(estimator)
+    _checks.check_methods(name, estimator, "fit", "predict", "get_params")
+    _checks.check_predicts_target(name, estimator)
     _checks.refuse_no_target(estimator, y)
     _checks.refuse_foreign_arrays(X=X, y=y)
-    with _checks.naming("X"):
-        num_samples(X)
+    for argument, data in (("X", X), ("y", y)):
+        with _checks.naming(argument):
+            num_samples(data)
     # samples, targets and groups belong together
     n_columns = getattr(X, "shape", ())[1:2]
     if n_columns == (num_samples(y),) != X.shape[:1]:
@@ -224,10 +232,24 @@ def validate_data(
     y, passed = _checks.check_y("y", y), y
     passed = read_series(passed, y)
     if not is_classifier(estimator):
+        refuse_classes(name, estimator, y)
+        _checks.check_scale("y", y)
         return X, Target(y, None, y, passed, groups), groups
     _checks.check_classes("y", y)
     classes, codes = np.unique(y, return_inverse=True)
     return X, Target(y, classes, codes, passed, groups), groups
+
+
+def refuse_classes(name: str, estimator: Any, y: np.ndarray) -> None:
+    """Raise if an estimator is neither a classifier nor a regressor, and `y` may be classes."""
+    few = y.dtype.kind in "iu" and len(np.unique(y)) <= _checks.MAX_SMALL_CLASSES
+    if _checks.type_of_estimator(estimator) is None and (few or y.dtype.kind in "bUO"):
+        kind = type(estimator).__name__
+        raise TypeError(
+            f"{name} must be a classifier or regressor by its tags for a y that may be classes, "
+            f"{kind} is neither; write class {kind}(ClassifierMixin, BaseEstimator), or with "
+            "RegressorMixin for numbers."
+        )
 
 
 class TooFewMembersError(ValueError):

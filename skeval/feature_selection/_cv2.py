@@ -275,7 +275,6 @@ class CV2FeatureSelectionPipeline(
             raise ValueError(
                 f"y must contain at least two classes, got one: {self.classes_.tolist()[0]!r}."
             )
-        check_selector(selector, X.shape[1])
         # rounds, then the final fit
         with fit_task(self, int(self.cv is not None), X, y):
             if self.cv is not None:
@@ -761,7 +760,8 @@ def selection_bias(
     _checks.check_confidence_level(confidence_level)
     repeats = check_repeats(cv, n_repeats)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    inputs = validate_inputs(classifier, X, y, groups, loss="zero_one", params=params, **run)
+    run |= {"params": params, "name": "classifier"}
+    inputs = validate_inputs(classifier, X, y, groups, loss="zero_one", **run)
     # selector and classifier for these data
     X, target = inputs.X if hasattr(inputs.X, "shape") else np.asarray(inputs.X), inputs.target
     if len(X.shape) != 2:

@@ -37,7 +37,6 @@ from skeval.utils._compat import (
     is_plain_scorer,
     metric_of_scorer,
     responses_of_scorer,
-    score_function,
 )
 
 Scorer = Callable[..., float]
@@ -72,6 +71,18 @@ def row_of_scorer(name: str) -> Metric | None:
         return SCORERS.get(name)
     function = metric_of_scorer(sklearn.metrics.get_scorer(name))[0]
     return find_row(function) or OF_INDICES.get(function.__name__)
+
+
+def name_of_scorer(scoring: Any) -> Any:
+    """Return the name of a scorer that is one of scikit-learn's; any other scoring is unchanged."""
+    if is_plain_scorer(scoring):
+        for name in sklearn.metrics.get_scorer_names():
+            known = sklearn.metrics.get_scorer(name)
+            if all(
+                read(known) == read(scoring) for read in (metric_of_scorer, responses_of_scorer)
+            ):
+                return name
+    return scoring
 
 
 def range_of(name: Any, n_classes: int | None = None) -> tuple[float, float]:
@@ -196,6 +207,8 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
     resample the procedure are refused: the samples that they score did not train the model here.
     """
     for part in scoring.values() if isinstance(scoring, Mapping) else [scoring]:
+        if isinstance(part, type):
+            raise TypeError(f"scoring must be a name or a scorer, got the class {part.__name__}.")
         if getattr(part, "resamples", False):
             raise ValueError(
                 f"scoring must not fit clones to the samples that it scores, as {part!r} does; "
@@ -220,10 +233,11 @@ ANY_CLASS = ("pos_label", None)
 
 
 def name_scoring(scoring: Any) -> str:
-    """Return the name of a score, or of its function, without options."""
-    scoring = score_function(scoring)
-    scoring = scoring.func if isinstance(scoring, partial) else scoring
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring))
+    """Return the name of a score, or of its function, without options; "neg_" of a loss."""
+    function, _, greater_is_better = metric_of_scorer(scoring)
+    function = function.func if isinstance(function, partial) else function
+    name = function if isinstance(function, str) else getattr(function, "__name__", str(function))
+    return name if greater_is_better else f"neg_{name}"
 
 
 def find_batch(scoring: Any, classes: np.ndarray | None) -> BatchScore | None:

@@ -381,6 +381,11 @@ def find_costs(y_true: Array, y_pred: Array, *, labels: Any = None, **costs: Any
     return _classification.costs_of_samples(y_true, y_pred, labels, table)
 
 
+def find_hits(y_true: Array, y_pred: Array, hit: float = 1.0) -> Floats:
+    """Return `hit` for each sample whose label is predicted, and ``1 - hit`` for the others."""
+    return np.where(y_true == y_pred, hit, 1 - hit)
+
+
 def find_errors(name: str, y_true: Array, y_pred: Array) -> Floats:
     """Return the loss of each sample, averaged over its outputs."""
     losses: Floats = LOSSES[name](y_true, y_pred)
@@ -1119,7 +1124,7 @@ METRICS: tuple[Metric, ...] = (
     # labels: functions of the confusion table
     Metric(
         sk.accuracy_score, interval=(PROPORTION, OF_TABLE), from_table=use_hits, loss="zero_one",
-        batch={"": accuracy}, reported=(Reported("accuracy", "accuracy"),),
+        per_sample=find_hits, batch={"": accuracy}, reported=(Reported("accuracy", "accuracy"),),
     ),
     Metric(
         sk.balanced_accuracy_score, interval=(OF_TABLE,), keywords=frozenset({"adjusted"}),
@@ -1164,8 +1169,8 @@ METRICS: tuple[Metric, ...] = (
     Metric(_classification.specificity_score, side=False, **OF_RECALL),
     Metric(_classification.ppv_score, side=True, **OF_PRECISION),
     Metric(_classification.npv_score, side=False, **OF_PRECISION),
-    Metric(_classification.error_rate, **ERRORS),
-    Metric(sk.zero_one_loss, **ERRORS),
+    Metric(_classification.error_rate, **ERRORS, per_sample=partial(find_hits, hit=0.0)),
+    Metric(sk.zero_one_loss, **ERRORS, per_sample=partial(find_hits, hit=0.0)),
     Metric(sk.hamming_loss, **ERRORS),
     Metric(
         _classification.macro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "macro")

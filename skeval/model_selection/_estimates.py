@@ -55,7 +55,7 @@ from skeval._resampling.plans import (
     whole_plan,
 )
 from skeval._resampling.sampling_units import SamplingUnits
-from skeval.metrics._scorers import name_scoring, range_of, row_of_scorer
+from skeval.metrics._scorers import name_of_scorer, name_scoring, range_of, row_of_scorer
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, Statistic
 from skeval.utils._text import write_number
@@ -170,6 +170,7 @@ def name_scores(scoring: Any) -> dict[str, NamedScore]:
         }
     else:
         parts = scoring if isinstance(scoring, list | tuple | set) else [scoring]
+        parts = [name_of_scorer(part) for part in parts]
         named = [
             NamedScore(part if isinstance(part, str) else f"{name_scoring(part)}()", part)
             for part in parts

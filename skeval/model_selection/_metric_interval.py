@@ -455,10 +455,14 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
         return forms
     if method in forms:
         return {method: forms[method]} | forms
+    own = (
+        f"its closed forms are {', '.join(map(repr, forms))}" if forms else "it has no closed form"
+    )
+    own += " with stratify" * settings.stratify
+    own += " with groups or sample_weight" * (not sample.independent)
     raise ValueError(
-        f"method={method!r} does not fit {repr_metric(metric)} on these data; its closed forms "
-        f"are {list(forms)}, of which only 'score' and 'log' support groups or sample_weight, and "
-        "none supports stratify; 'bca', 'percentile' and 'basic' fit any metric."
+        f"method={method!r} does not fit {repr_metric(metric)} on these data; {own}. 'bca', "
+        "'percentile' and 'basic' fit any metric."
     )
 
 
@@ -749,7 +753,8 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
     except ValueError as error:
         loss = f"neg_{metric}"
         if loss not in get_scorer_names():
-            raise ValueError(str(error).replace("scoring", "metric", 1)) from None
+            message = str(error).replace("scoring", "metric", 1).replace("'neg_", "'")
+            raise ValueError(message) from None
         scorer = get_scorer(loss)
     function, arguments, greater_is_better = metric_of_scorer(scorer)
     if not greater_is_better:
@@ -793,6 +798,8 @@ def read_probabilities(
     """Return predictions; rows of probabilities, if a metric takes them, add up to 1."""
     function = None if metric is None else _table.unwrap(metric)[0]
     row = None if function is None else _table.find_row(function)
+    if row is not None and row.response == _table.SCORES:
+        warn_of_labels(name, make_column(y_true), make_column(y_pred))
     if row is None or np.ndim(make_column(y_pred)) != 2 or np.ndim(make_column(y_true)) != 1:
         return y_pred
     columns = make_column(y_pred)
@@ -803,6 +810,17 @@ def read_probabilities(
         return y_pred
     columns = _checks.check_data(name, columns, dtype=np.float64)
     return _checks.check_rows(name, columns)
+
+
+def warn_of_labels(name: str, true: NDArray[Any], pred: NDArray[Any]) -> None:
+    """Warn if predictions are labels where a metric ranks scores."""
+    few = true.ndim == pred.ndim == 1 and len(np.unique(pred[:100])) <= 2
+    labels = np.unique(pred).tolist() if few else []
+    if len(labels) == 2 and np.isin(labels, true).all():
+        _checks.warn_user(
+            f"{name} has the labels {labels[0]!r} and {labels[1]!r}, which are one point of the "
+            "curve; pass the probabilities or scores instead."
+        )
 
 
 def make_column(entries: Any) -> NDArray[Any]:

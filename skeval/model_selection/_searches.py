@@ -801,7 +801,8 @@ def tuning_optimism(
         raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(search, X, y, with_loss=False, several=True, **options, **run)
+    options |= run | {"name": "search"}
+    inputs = validate_inputs(search, X, y, with_loss=False, several=True, **options)
     plan, _ = make_repeated_plan(cv, repeats, inputs.X, inputs.target, inputs.groups, random_state)
 
     # results of all searches, and the ratios of test to training

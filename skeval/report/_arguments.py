@@ -530,6 +530,7 @@ def _refuse_unused(
 
 def _read_numbers(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
     """Return true and predicted numbers."""
+    _checks.check_scale("y_true", y)
     y, predictions = (
         _checks.check_data(name, values, ensure_2d=False, dtype=np.float64)
         for name, values in (("y_true", y), ("predictions", predictions))

@@ -576,7 +576,10 @@ def check_include(include: Any) -> frozenset[str] | str:
     for name in names:
         if not (isinstance(name, str) and name in PARTS):
             options = ", ".join(map(repr, PARTS))
-            raise ValueError(f"include must be 'auto', 'all' or some of {options}, got {name!r}.")
+            raise ValueError(
+                f"include must be 'auto', 'all' or some of {options}, got "
+                f"{name!r}{_checks.suggest(name, PARTS)}."
+            )
     return frozenset(names)
 
 

@@ -39,7 +39,7 @@ from skeval.report._page import (
     render,
 )
 from skeval.utils import _text
-from skeval.utils._checks import FunctionT, check_option
+from skeval.utils._checks import FunctionT, check_option, name_missing
 from skeval.utils._text import DataFrame
 
 
@@ -173,10 +173,11 @@ class Report(Mapping[str, Any]):
         return self.estimates
 
     def __getitem__(self, name: str) -> Any:
-        """Return the estimate, or of several systems the report, with this name."""
-        entries = self._entries
+        """Return the estimate or metric, or of several systems the report, with this name."""
+        metrics = getattr(self, "metrics", None)
+        entries = {**(metrics if isinstance(metrics, Mapping) else {}), **self._entries}
         if name not in entries:
-            raise KeyError(f"no {name!r}; there are {', '.join(map(repr, entries))}")
+            raise KeyError(name_missing(name, entries))
         return entries[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -352,7 +353,10 @@ class Report(Mapping[str, Any]):
         TypeError
             If no predictions were scored, as in reports of clusterings.
         """
-        raise TypeError("a clustering report has no predictions that were scored.")
+        raise TypeError(
+            "to_methods() describes predictions that were scored, a clustering has none; `call` "
+            "and `settings` of its report say what was done."
+        )
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return `to_dict` as JSON, and write it to a file if a path is passed.

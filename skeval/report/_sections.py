@@ -351,10 +351,13 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "groups": group}
     banded["label"] = "scores" if fitted else "predictions"
     curves = (
-        (RocCurveDisplay, "ROC", "AUC"),
-        (PrecisionRecallDisplay, "Precision-recall", "average precision"),
+        ("roc_auc", RocCurveDisplay, "ROC", "AUC"),
+        ("average_precision", PrecisionRecallDisplay, "Precision-recall", "average precision"),
     )
-    for display, curve, area in curves:
+    for metric, display, curve, area in curves:
+        # scores of different models are not comparable if no test set has both classes
+        if fitted and not np.isfinite(report.metrics[metric].value):
+            continue
         caption = f"{curve} curve with pointwise intervals and a simultaneous band."
         if fitted:
             caption = (

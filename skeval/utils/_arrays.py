@@ -20,8 +20,10 @@ from skeval.utils._checks import (
     explain_other_index,
     index_of,
     is_foreign_array,
+    naming,
     refuse_big_integers,
     refuse_mask,
+    suggest,
 )
 from skeval.utils._compat import (
     Interval,
@@ -78,11 +80,23 @@ def read_arrays(function: Function) -> Function:
     Functions of true values refuse arguments with the same labels of an index in other places,
     since rows are paired by position.
     """
-    names = list(inspect.signature(function).parameters)
+    call = inspect.signature(function)
+    names = list(call.parameters)
+    needed = [each.name for each in call.parameters.values() if each.default is each.empty]
+    plain = not CALLED & set(names)
     checked = OF_SAMPLES if set(TRUTH) & set(names) else set()
 
     @wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
+        # the arguments
+        try:
+            call.bind(*args, **kwargs)
+        except TypeError as error:
+            hints = (suggest(name, names) for name in kwargs if name not in names)
+            raise TypeError(
+                f"the call is {function.__name__}({', '.join(needed)}), with the other arguments "
+                f"by name; {error}{next(hints, '')}."
+            ) from None
         # arrays of other libraries, and their rows
         arrays = [to_numpy(value) for value in args]
         kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
@@ -95,9 +109,22 @@ def read_arrays(function: Function) -> Function:
                 classes = {*np.asarray(named["y_true"]).tolist()}
                 order = sorted(classes, key=lambda one: (str(type(one)), one))
                 check_column_names(order, name, named[name])
-        return function(*arrays, **kwargs)
+        # errors of other packages name the arguments with data
+        mine = plain and not callable(named.get("metric"))
+        data = [name for name in names if is_data(named.get(name))] if mine else []
+        with naming(*data, known=names):
+            return function(*arrays, **kwargs)
 
     return cast(Function, converted)
+
+
+CALLED = {"estimator", "estimators", "clusterer", "metrics", "scoring"}
+"""Arguments that raise errors of their own, as a metric does that is no name."""
+
+
+def is_data(value: Any) -> bool:
+    """Return whether a value may be data of samples."""
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
 
 
 def to_numpy(value: Any) -> Any:

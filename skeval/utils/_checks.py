@@ -150,7 +150,9 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
         # suggest the function for such a value, or the order of the arguments
         needed = f"{', '.join(methods[:-1])} and {methods[-1]}"
         text = f"{name} must have the methods {needed}, got {type(value).__name__}."
-        if "fit" in methods and (hasattr(value, "predict") or callable(value)):
+        if isinstance(value, str):
+            text += " Of a formula give its columns: frame[['a', 'b']] as X and frame['y'] as y."
+        elif "fit" in methods and (hasattr(value, "predict") or callable(value)):
             text += " skeval.evaluate_predictions(y_true, predictions) needs no fit."
         elif name in ORDERS and not is_no_table(value):
             text += f" The order of arguments is {ORDERS[name]}."
@@ -192,17 +194,17 @@ def type_of_estimator(estimator: Any) -> str | None:
     return kind
 
 
-def check_predicts_target(estimator: Any) -> None:
+def check_predicts_target(argument: str, estimator: Any) -> None:
     """Raise if an estimator predicts no target: a clusterer or an outlier detector."""
     name = type(estimator).__name__
-    kind = get_tags(estimator).estimator_type
+    kind = type_of_estimator(estimator)
     remedies = {
         "clusterer": "skeval.evaluate_clusterer(clusterer, X) evaluates it",
         "outlier_detector": "give its scores to skeval.evaluate_predictions(y_true, scores)",
     }
     if kind in remedies:
         raise TypeError(
-            "estimator must be a classifier or regressor, got the "
+            f"{argument} must be a classifier or regressor, got the "
             f"{kind.replace('_', ' ')} {name}; {remedies[kind]}."
         )
 
@@ -211,7 +213,9 @@ def refuse_no_target(estimator: Any, y: Any) -> None:
     """Raise if there is no target; for a clusterer the error names `evaluate_clusterer`."""
     if y is None:
         for one in estimator.values() if isinstance(estimator, Mapping) else [estimator]:
-            check_predicts_target(one)
+            if not hasattr(one, "fit"):
+                check_methods("estimator", one, "fit", "predict", "get_params")
+            check_predicts_target("estimator", one)
         raise TypeError("y must contain the labels or numbers to predict, got None.")
 
 
@@ -328,20 +332,33 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
 
 def suggest(value: object, options: Iterable[str]) -> str:
     """Return ", did you mean ...?" without the mark, of the option that a value resembles."""
-    # options by their names, and by initials such as "loo"
-    known = {"".join(word[:1] for word in option.split("_")): option for option in options}
-    known |= {option: option for option in options}
+    # options by their names, and by initials: "loo" of leave_one_out and of LeaveOneOut()
+    options = tuple(options)
+    known = {re.sub(r"(?<=[A-Za-z])[a-z]+|[()_]", "", option).lower(): option for option in options}
+    known |= {option.lower(): option for option in options}
     near = get_close_matches(str(value).lower(), known, n=1, cutoff=0.7)
     return f", did you mean {known[near[0]]!r}" if near else ""
 
 
+MAX_NAMES = 20
+"""Number of names that an error lists."""
+
+
+def name_missing(name: object, entries: Iterable[object]) -> str:
+    """Return the message that a name is not among some, and which it may mean."""
+    names = list(map(str, entries))
+    listed = ", ".join(map(repr, names[:MAX_NAMES]))
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return f"no {name!r}; there are {listed}{more}{suggest(name, names)}"
+
+
 @contextmanager
-def naming(*arguments: str) -> Iterator[None]:
-    """Prefix third-party validation errors with the argument name."""
+def naming(*arguments: str, known: Iterable[str] = ()) -> Iterator[None]:
+    """Prefix third-party validation errors with the argument name, unless they have a known one."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        if set(arguments) & set(re.findall(r"\w+", str(error))):
+        if not arguments or {*arguments, *known} & set(re.findall(r"\w+", str(error))):
             raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{' and '.join(arguments)}: {error}") from error
@@ -350,6 +367,9 @@ def naming(*arguments: str) -> Iterator[None]:
 def check_data(name: str, data: Any, **options: Any) -> Any:
     """Return the result of `sklearn.utils.check_array`; every error names the argument."""
     refuse_mask(name, data)
+    dated = getattr(getattr(data, "dtype", None), "kind", "") in ("m", "M")
+    if dated and options.get("dtype") is np.float64:
+        raise TypeError(f"{name} must contain numbers, got {data.dtype}.")
     # scikit-learn sums the values to check that they are finite, and inf - inf warns
     with naming(name), np.errstate(invalid="ignore"):
         return check_array(plain_text(data), input_name=name, **options)
@@ -648,6 +668,21 @@ def refuse_other_names(
         f"{', '.join(map(repr, sorted(classes)[:5]))}, got {', '.join(map(repr, wrong[:5]))}{why}; "
         "give both the same class names."
     )
+
+
+RANGE_OF_NUMBERS = 1e-150, 1e150
+"""Ranges whose squares neither underflow nor overflow."""
+
+
+def check_scale(name: str, y: np.ndarray) -> None:
+    """Raise if the squares of differences between numbers underflow or overflow."""
+    spread = float(np.ptp(y / 2) * 2) if y.dtype.kind in "iuf" else 0.0
+    low, high = RANGE_OF_NUMBERS
+    if spread and not low < spread < high:
+        raise ValueError(
+            f"{name} must have a range between {low:g} and {high:g}, whose squares are numbers of "
+            f"double precision, got {spread:.3g}; choose another unit."
+        )
 
 
 def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:

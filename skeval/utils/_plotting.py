@@ -78,6 +78,11 @@ class Display:
             raise ValueError(
                 f"ax must have one axes for each of {', '.join(panels)}; got {len(axes)}."
             )
+        if not all(hasattr(panel, "figure") for panel in axes):
+            raise TypeError(
+                f"ax must be None or axes of matplotlib, got {ax!r}; other curves have displays of "
+                "their own, such as RocCurveDisplay.from_predictions(y_true, y_score)."
+            )
         self.axes_: Any = axes
         self.ax_: Any = axes[0]
         self.figure_: Any = axes[0].figure
@@ -273,7 +278,8 @@ class EstimatesDisplay(Display):
         if len(quantities) > 1 and not -1 <= min(low) <= max(high) <= 1:
             raise ValueError(
                 "estimates on one axis must be of one quantity, or of quantities that lie between "
-                f"-1 and 1 by definition; got {', '.join(quantities)}: draw them separately."
+                f"-1 and 1 by definition; got {', '.join(map(repr, quantities))}. Draw each by its "
+                "own plot(), such as metrics['log_loss'].plot()."
             )
         # rows and their labels
         level = listed[0].confidence_level if confidence_level is None else confidence_level

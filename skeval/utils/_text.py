@@ -96,6 +96,8 @@ def write_file(path: str | os.PathLike[str], text: str) -> None:
     Pipes and terminals are written directly.
     """
     path = Path(path).resolve()
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"path must lie in an existing folder, {path.parent} is none.")
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
         return

@@ -10,7 +10,14 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import BaggingClassifier
-from sklearn.feature_selection import RFECV, SelectFdr, SelectFromModel, SelectKBest, f_classif
+from sklearn.feature_selection import (
+    RFECV,
+    SelectFdr,
+    SelectFromModel,
+    SelectKBest,
+    SequentialFeatureSelector,
+    f_classif,
+)
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
@@ -26,7 +33,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_stability
+from skeval.feature_selection import (
+    CV2FeatureSelectionPipeline,
+    selection_bias,
+    selection_stability,
+)
 from skeval.model_selection import cross_val_error, perturbation_interval
 
 
@@ -301,3 +312,26 @@ def test_labels_are_read_as_everywhere():
     assert plain == column
     with pytest.raises(ValueError, match=r"must predict labels that are in y, got '[01]'"):
         CV2FeatureSelectionPipeline(selector, Texts(), cv=4).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:(.* times in fits. )?k=3 is greater:UserWarning")
+@pytest.mark.parametrize("make", [RFECV, SequentialFeatureSelector])
+def test_fewer_columns_than_k_are_all_taken_as_in_a_pipeline(make):
+    """So that a selector outside can offer one, two or three columns."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 4)), np.arange(40) % 2
+    X[:, 2] += 3 * y
+    ours = CV2FeatureSelectionPipeline(SelectKBest(k=3), GaussianNB(), cv=None)
+    theirs = make_pipeline(SelectKBest(k=3), GaussianNB())
+    options = {"cv": 3}
+    if make is RFECV:
+        # scikit-learn's selector reads the importances of the final classifier
+        options["importance_getter"] = lambda model: np.ones(model.n_features_in_)
+    else:
+        options["n_features_to_select"] = 2
+    one, other = (make(model, **options).fit(X, y) for model in (ours, theirs))
+    np.testing.assert_array_equal(one.support_, other.support_)
+    with pytest.warns(UserWarning, match="k=3 is greater than n_features=2"):
+        assert ours.fit(X[:, :2], y).selector_.get_support().all()
+    with pytest.raises(ValueError, match="selector must select at most the 2 features of X"):
+        selection_bias(SelectKBest(k=3), GaussianNB(), X[:, :2], y)

@@ -12,10 +12,18 @@ from joblib import parallel_config
 from reference.metric_intervals import clustered_variance
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import f1_score, mean_absolute_error, median_absolute_error, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    f1_score,
+    mean_absolute_error,
+    median_absolute_error,
+    roc_auc_score,
+    zero_one_loss,
+)
 
 from skeval._inference.paired import Contrasts, step_down
-from skeval.model_selection import compare_predictions
+from skeval.metrics import error_rate
+from skeval.model_selection import compare_predictions, metric_interval
 from skeval.report import evaluate_predictions
 
 N, K = 120, 4
@@ -336,3 +344,32 @@ def test_the_result_names_what_was_compared():
     # without a metric, it is the accuracy
     plain, named = compare(Y, two), compare(Y, two, metric="accuracy")
     assert plain.values.tolist() == named.values.tolist()
+
+
+@pytest.mark.parametrize("method", ["auto", "permutation", "bootstrap", "max_t"])
+def test_correctness_has_one_interval_whatever_its_name(method):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 90)
+    systems = {name: np.where(rng.random(90) < 0.6, y, (y + 1) % 3) for name in "ab"}
+    options = {"method": method, "random_state": 0}
+    default = compare_predictions(y, systems, **options)["a", "b"]
+    for metric in ("accuracy", accuracy_score):
+        found = compare_predictions(y, systems, metric=metric, **options)["a", "b"]
+        assert tuple(found.interval) == pytest.approx(tuple(default.interval))
+        assert found.pvalue == pytest.approx(default.pvalue)
+    for metric in (error_rate, zero_one_loss):
+        found = compare_predictions(y, systems, metric=metric, **options)["a", "b"]
+        assert sorted(-np.array([*found.interval])) == pytest.approx([*default.interval])
+        assert found.pvalue == pytest.approx(default.pvalue)
+
+
+def test_an_area_of_labels_is_told():
+    y = np.arange(60) % 2
+    p = np.random.default_rng(0).random(60)
+    labels = (p > 0.5).astype(int)
+    for metric in ("roc_auc", "average_precision"):
+        with pytest.warns(UserWarning, match="y_pred has the labels 0 and 1"):
+            metric_interval(metric, y, labels)
+        with pytest.warns(UserWarning, match=r"predictions\['b'\] has the labels 0 and 1"):
+            compare_predictions(y, {"a": p, "b": labels}, metric=metric, n_resamples=20)
+        metric_interval(metric, y, np.where(p > 0.5, 0.7, 0.2))  # two scores

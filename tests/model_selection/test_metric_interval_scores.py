@@ -349,6 +349,10 @@ CASES = [
     (metrics.mean_pinball_loss, *numbers()),
     (metrics.mean_absolute_error, *numbers()),
     (metrics.mean_squared_error, *numbers()),
+    *(
+        (metric, probabilities()[0], np.where(probabilities()[1][:, 0] > 0.5, "a", "b"))
+        for metric in (metrics.accuracy_score, metrics.zero_one_loss, error_rate)
+    ),
 ]
 
 

@@ -17,6 +17,7 @@ from sklearn.metrics import (
     accuracy_score,
     confusion_matrix,
     f1_score,
+    get_scorer,
     hamming_loss,
     make_scorer,
     r2_score,
@@ -35,6 +36,7 @@ from skeval.model_selection import (
     error_interval,
     feature_importance,
     learning_curve_band,
+    permutation_test,
     score_interval,
 )
 
@@ -283,7 +285,7 @@ def test_undefined_scores_are_told():
 
 def test_a_score_that_never_varies_has_no_interval():
     apart = X + 1e4 * Y[:, None]
-    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around 1"):
+    with pytest.warns(UndefinedMetricWarning, match="both of its limits are 1"):
         result = score_interval(
             LogisticRegression(),
             apart,
@@ -322,6 +324,23 @@ def test_scores_of_probabilities_are_their_losses():
         score_interval(SVC(), X, y, scoring="neg_log_loss", **options)
 
 
+@pytest.mark.parametrize("name", ["neg_log_loss", "roc_auc", "f1_macro", "accuracy"])
+@pytest.mark.parametrize("function", [score_interval, bootstrap_score, permutation_test])
+def test_a_scorer_is_what_its_name_is(function, name):
+    sizes = {"random_state": 0}
+    if function is not score_interval:
+        key = "n_resamples" if function is bootstrap_score else "n_permutations"
+        sizes[key] = 19
+    by_name, by_scorer = (
+        function(BAYES, X, Y, scoring=scoring, **sizes) for scoring in (name, get_scorer(name))
+    )
+    if function is permutation_test:
+        assert by_scorer.pvalue == by_name.pvalue
+        assert by_scorer.name.startswith("neg_") == name.startswith("neg_")
+        return
+    assert str(by_scorer) == str(by_name)
+
+
 @pytest.mark.parametrize("method", ["corrected_t", "repeated_cv", "bootstrap", "learning curve"])
 def test_a_scorer_has_the_range_of_its_metric(method):
     """Intervals of easy classes end at the best score, whatever way the scorer was made."""
@@ -338,7 +357,7 @@ def test_a_scorer_has_the_range_of_its_metric(method):
         run = partial(score_interval, method=method)
         run = partial(bootstrap_score, n_resamples=20) if method == "bootstrap" else run
         found = run(BAYES, X, y, **options)
-        assert found.name == f"{scoring._score_func.__name__}()"
+        assert found.name == f"{'neg_' * (scoring is wrong)}{scoring._score_func.__name__}()"
         assert found.bounds == bounds
         for level in (0.5, 0.999):
             low, high = found.confidence_interval(level)

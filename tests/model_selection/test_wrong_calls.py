@@ -1,15 +1,26 @@
 """Wrong calls of functions that fit a model: each error names the argument, before any fit."""
 
+import re
+
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from skeval import evaluate, evaluate_clusterer, evaluate_predictions
-from skeval.feature_selection import selection_bias
-from skeval.metrics import cost_sensitive_error, error_norm, macro_fbeta_score
+from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
+from skeval.metrics import (
+    cost_sensitive_error,
+    error_norm,
+    macro_fbeta_score,
+    ranking_loss,
+    roc_curve_band,
+)
+from skeval.metrics.cluster import connectivity_score, minkowski_score
 from skeval.model_selection import (
     bootstrap_error,
     bootstrap_score,
@@ -22,6 +33,8 @@ from skeval.model_selection import (
     permutation_test,
     resubstitution_error,
     score_interval,
+    threshold_measures,
+    tuning_optimism,
 )
 from skeval.svm import PerturbationResamplingSVC
 
@@ -153,3 +166,120 @@ def test_probabilities_of_16_bits_are_probabilities():
     p = RNG.random(60).astype(np.float16)
     columns = np.column_stack([1 - p, p]).astype(np.float16)
     assert "Brier score" in str(evaluate_predictions(Y, columns))
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("loo", "LeaveOneOut"), ("LOOCV", "LeaveOneOut"), ("kfold", "KFold"), ("logo", "LeaveOneGro")],
+)
+@pytest.mark.parametrize("function", [cross_val_error, permutation_test, evaluate])
+def test_splitters_are_suggested(function, given, meant):
+    with pytest.raises(ValueError, match=f"cv must be .* did you mean '{meant}"):
+        function(GaussianNB(), X, Y, cv=given)
+
+
+@pytest.mark.parametrize("function", FITTING)
+def test_a_formula_is_no_estimator(function):
+    with pytest.raises(TypeError, match=r"estimator must have the methods .* formula"):
+        function("y ~ a + b", X, Y)
+    with pytest.raises(TypeError, match=r"estimator must have the methods .* formula"):
+        evaluate("y ~ a + b", X, None)
+
+
+@pytest.mark.parametrize("wrong", ["SVC", 5, KMeans(2)])
+def test_a_model_is_called_by_the_name_of_its_argument(wrong):
+    with pytest.raises(TypeError, match=r"^classifier must"):
+        selection_bias(SelectKBest(k=1), wrong, X, Y)
+    with pytest.raises(TypeError, match=r"^search must"):
+        tuning_optimism(wrong, X, Y)
+
+
+class Untagged(BaseEstimator):
+    """An estimator that says neither that it is a classifier nor that it is a regressor."""
+
+    def fit(self, X, y):
+        self.model_ = GaussianNB().fit(X, np.asarray(y) > np.median(y))
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+@pytest.mark.parametrize("function", [cross_val_error, evaluate, error_interval, bootstrap_error])
+def test_labels_need_a_classifier_by_its_tags(function):
+    for y in (Y, Y == 1, Y.astype(str)):
+        with pytest.raises(TypeError, match="estimator must be a classifier or regressor by its"):
+            function(Untagged(), X, y)
+    assert cross_val_error(Untagged(), X, X[:, 0]).value > 0
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-170, 1e160, 1e308])
+def test_numbers_whose_squares_are_none_need_another_unit(unit):
+    y = X[:, 0] / 4 * unit
+    for function in (cross_val_error, evaluate):
+        with pytest.raises(ValueError, match=r"y must have a range between .* another unit"):
+            function(Ridge(), X, y)
+    with pytest.raises(ValueError, match="y_true must have a range between"):
+        evaluate_predictions(y, y[::-1].copy())
+
+
+def test_the_name_of_a_metric_is_suggested():
+    for name, meant in (("rmse", "root_mean_squared_error"), ("brier", "brier_score")):
+        with pytest.raises(ValueError, match=f"got '{name}'; did you mean .*'{meant}'"):
+            metric_interval(name, X[:, 0], X[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: threshold_measures(Y, X[:, 0], "youden"),
+            r"threshold_measures\(y_true, y_score\)",
+        ),
+        (
+            lambda: metric_interval("accuracy", Y),
+            r"metric_interval\(metric, y_true, y_pred\).*y_pred",
+        ),
+        (lambda: metric_interval("accuracy", Y, Y, groupz=Y), "metric_interval.* mean 'groups'"),
+        (lambda: error_norm(Y, Y, 2), r"error_norm\(y_true, y_pred\)"),
+    ],
+)
+def test_arguments_that_do_not_bind_are_answered_by_the_call(call, message):
+    with pytest.raises(TypeError, match=f"the call is {message}"):
+        call()
+
+
+@pytest.mark.parametrize("cv", ["x", 1, 0, True, 2.5, []])
+@pytest.mark.parametrize(
+    "model", [PerturbationResamplingSVC(n_resamples=3), CV2FeatureSelectionPipeline()]
+)
+def test_folds_of_an_estimator_are_checked_in_fit(model, cv):
+    with pytest.raises(ValueError, match=r"^cv must"):
+        clone(model).set_params(cv=cv).fit(X, Y)
+
+
+@pytest.mark.parametrize("wrong", [[[1, 2], [3]], np.full(60, None), X[:, :, None], Y[:-1], {1, 2}])
+def test_errors_of_scikit_learn_get_the_name_of_the_argument(wrong):
+    for call, names in (
+        (lambda: minkowski_score(wrong, Y), {"labels_true"}),
+        (lambda: minkowski_score(Y, Y, sample_weight=wrong), {"sample_weight"}),
+        (lambda: connectivity_score(X, wrong), {"labels"}),
+        (lambda: connectivity_score(wrong, Y), {"X"}),
+        (lambda: roc_curve_band(Y, wrong), {"y_score"}),
+    ):
+        with pytest.raises((TypeError, ValueError)) as error:
+            call()
+        assert names & set(re.findall(r"\w+", str(error.value)))
+
+
+def test_dates_are_no_scores_but_may_be_groups():
+    days = np.datetime64("2024-01-01") + np.arange(60) // 3
+    with pytest.raises(TypeError, match="y_score must contain numbers, got datetime64"):
+        ranking_loss(Y, days)
+    assert cross_val_error(GaussianNB(), X, Y, groups=days).n_groups == 20
+
+
+def test_a_scorer_is_no_class():
+    for function in (score_interval, permutation_test, bootstrap_score):
+        with pytest.raises(TypeError, match="scoring must be a name or a scorer, got the class"):
+            function(GaussianNB(), X, Y, scoring=GaussianNB)

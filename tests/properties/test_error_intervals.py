@@ -64,7 +64,7 @@ ESTIMATES = {
 @pytest.mark.parametrize("form", ["normal", "pivotal", "symmetric", "quantile"])
 def test_a_form_without_width_says_so(form):
     result = perturbation_interval(SVM, APART, CLASSES, n_resamples=40, random_state=0)
-    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around 0"):
+    with pytest.warns(UndefinedMetricWarning, match="both of its limits are 0"):
         found = result.confidence_interval(method=form)
     assert np.isnan([found.low, found.high]).all()
 
@@ -94,7 +94,7 @@ NOTHING_VARIES = {
 
 @pytest.mark.parametrize("name", NOTHING_VARIES)
 def test_where_nothing_varies_there_is_no_interval(name):
-    with pytest.warns(UndefinedMetricWarning, match=r"undefined \(nan\): the values .*do not vary"):
+    with pytest.warns(UndefinedMetricWarning, match=r"undefined \(nan\): "):
         result = NOTHING_VARIES[name]()
     assert np.isnan([*result.interval]).all()
     with warnings.catch_warnings():  # pairs of systems are named once in a comparison

@@ -124,6 +124,37 @@ def test_every_result_is_drawn_or_says_that_it_is_not(made):
     )
 
 
+@pytest.mark.parametrize("wrong", ["roc", 5, ["roc"]])
+def test_a_result_is_drawn_on_axes_alone(results, wrong):
+    pytest.importorskip("matplotlib.pyplot")
+    for result in results:
+        if hasattr(result, "plot") and type(result).__name__ in ("Estimate", "EvaluationReport"):
+            with pytest.raises(TypeError, match="ax must be None or axes of matplotlib"):
+                result.plot(wrong)
+
+
+def test_entries_are_found_by_name(made):
+    report = skeval.evaluate(TREE, X, Y, **FEW)
+    metrics = report.metrics
+    for name in ("accuracy", "roc_auc", "recall, 1"):
+        assert report[name] is metrics[name] is getattr(metrics, name)
+    assert report["resubstitution"] is report.estimates["resubstitution"]
+    for read, kind in ((metrics.__getitem__, KeyError), (report.__getitem__, KeyError)):
+        with pytest.raises(kind, match=r"no 'roc_aux'; there are 'accuracy'.* mean 'roc_auc'"):
+            read("roc_aux")
+    with pytest.raises(AttributeError, match=r"no 'roc_aux'; .* did you mean 'roc_auc'"):
+        _ = metrics.roc_aux
+    assert not hasattr(metrics, "__array__")
+
+
+def test_a_file_needs_a_folder(made, tmp_path):
+    report = skeval.evaluate(TREE, X, Y, **FEW)
+    for write in (report.to_json, report.to_markdown):
+        with pytest.raises(FileNotFoundError, match="path must lie in an existing folder"):
+            write(tmp_path / "none" / "report")
+    assert not list(tmp_path.iterdir())
+
+
 ESTIMATORS = [
     CV2FeatureSelectionPipeline(SelectKBest(k=2), cv=3, random_state=0),
     PerturbationResamplingSVC(n_resamples=3, cv=3, random_state=0),

@@ -330,3 +330,52 @@ def test_a_subgroup_without_errors_need_not_differ_from_the_rest():
     for one in less.values():
         assert one.details["pvalue"] > 0.05
         assert one.interval.low < 0 < one.interval.high
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_whole_numbers_of_a_class_that_the_truth_lacks_are_labels(kind):
+    """As the same labels are as text."""
+    rng = np.random.default_rng(0)
+    y, predicted = rng.integers(0, 2, N), rng.integers(0, 3, N)
+    found = evaluate(y.astype(kind), predicted.astype(kind))
+    text = evaluate(y.astype(str), predicted.astype(str))
+    assert found.kind == text.kind == "labels"
+    for name in ("accuracy", "f1_macro", "cohen_kappa"):
+        assert found.metrics[name].value == pytest.approx(text.metrics[name].value)
+        assert tuple(found.metrics[name].interval) == pytest.approx(
+            tuple(text.metrics[name].interval)
+        )
+
+
+@pytest.mark.parametrize("of_truth", [int, float, str, bool])
+@pytest.mark.parametrize(
+    "columns", [[0, 1], [0.0, 1.0], ["0", "1"], ["prediction_0", "prediction_1"]]
+)
+def test_columns_of_probabilities_are_matched_to_classes(data, of_truth, columns):
+    y, p = data["y"], data["p"]
+    if of_truth is bool and isinstance(columns[0], str):
+        columns = [each.replace("0", "False").replace("1", "True") for each in columns]
+    shares = np.column_stack([1 - p, p])
+    wanted = evaluate(y, shares, pos_label=1).metrics
+    for order in ([0, 1], [1, 0]):
+        frame = pd.DataFrame(shares[:, order], columns=[columns[k] for k in order])
+        found = evaluate(y.astype(of_truth), frame)
+        assert found.kind == "probabilities"
+        for name in ("roc_auc", "brier_score", "accuracy"):
+            assert found.metrics[name].value == pytest.approx(wanted[name].value)
+
+
+def test_two_columns_that_add_up_to_one_are_no_two_systems(data):
+    y, p = data["y"], data["p"]
+    frame = pd.DataFrame({"a": 1 - p, "b": p})
+    with pytest.raises(ValueError, match="labels must name the class of each of the 2 columns"):
+        evaluate(y, frame)
+    assert evaluate(y, frame, labels=[0, 1]).kind == "probabilities"
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_narrow_probabilities_are_probabilities(data, three, dtype):
+    for y, p in ((data["y"], data["p"]), three):
+        found, wide = evaluate(y, p.astype(dtype)), evaluate(y, p)
+        assert found.kind == "probabilities"
+        assert found.answer.value == pytest.approx(wide.answer.value, rel=2e-3)

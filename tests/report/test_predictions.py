@@ -11,6 +11,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
+    LeaveOneOut,
     StratifiedKFold,
     TimeSeriesSplit,
     cross_val_predict,
@@ -362,3 +363,16 @@ def test_rounding_of_a_constant_metric_does_not_widen_its_interval():
     recall = report.metrics["recall, alive"]
     assert recall.value == pytest.approx(1)
     assert recall.interval.low > 0.95
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_curves_of_ranks_need_a_test_set_with_both_classes(alone):
+    """Scores of different models are not comparable, so their ranks are not pooled."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    report = evaluate(GaussianNB(), X, y, cv=LeaveOneOut() if alone else 3)
+    labels = " ".join(each.label for part in report.sections for each in part.figures)
+    for name, curve in (("roc_auc", "ROC curve"), ("average_precision", "Precision-recall curve")):
+        assert np.isnan(report.metrics[name].value) == alone
+        assert (curve in labels) != alone
+    assert "Calibration" in labels

@@ -102,7 +102,7 @@ def test_the_order_of_arguments_is_named():
 )
 def test_estimators_without_a_target(estimator, message):
     with pytest.raises(TypeError, match=message):
-        _checks.check_predicts_target(estimator)
+        _checks.check_predicts_target("estimator", estimator)
 
 
 def test_groups_need_a_column():
