@@ -314,7 +314,7 @@ def evaluate(
             clock.stopped = own.stopped
     report: Report = reports[name]
     if several:
-        report = join_reports(reports, compare_reports(reports), seed)
+        report = join_reports(reports, *compare_reports(reports), seed=seed)
     if clock.stopped:
         stop = KeyboardInterrupt(f"interrupted {clock.stopped}")
         vars(stop)["report"] = report

@@ -129,6 +129,9 @@ class Report(Mapping[str, Any]):
     reports, comparison : dict of Report, Comparison or None
         Of several systems: a report for each, and all pairs on the same test sets or samples;
         `comparison` is None if fits failed or there is a single test set.
+    deciding : str
+        Of several systems: the metric that is compared, the first one in `scoring` or that of a
+        rare class; "" for the main estimate.
     measures : tuple of dict
         Of several systems with scores of two classes: the difference of each pair by each further
         measure, with its interval and P-value.

@@ -131,11 +131,11 @@ def plot_estimates(
     drawn = dict(list((estimates or report.estimates).items())[: MAX_DRAWN + 1])
     values, _, intervals = zip(*map(in_target_unit, drawn.values()), strict=True)
     # the baseline in the same unit
-    answer, guess = report.answer, None
+    answer, guess = next(iter(drawn.values())), None
     squared = answer.loss == "squared" and answer.value > 0
     if answer.name == _sentences.name_metric("roc_auc"):
         guess = 0.5
-    elif report.baseline is not None:
+    elif report.baseline is not None and answer.name == report.answer.name:
         root = np.sqrt if squared or answer.name in SQUARES else float
         guess = float(root(report.baseline.error))
     quantity = SQUARES[1] if squared else answer.name
