@@ -101,15 +101,17 @@ def _write_short(value: Any) -> str:
     return f"<{type(value).__name__}{f' of {size}' if size != '' else ''}>"
 
 
-def write_file(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text beside a file and rename it, so that no file is half written.
+def write_file(path: str | os.PathLike[str] | None, text: str) -> str:
+    """Write a text beside a file and rename it, so that no file is half written; return the text.
 
-    Pipes and terminals are written directly.
+    Pipes and terminals are written directly. Nothing is written if the path is None.
     """
+    if path is None:
+        return text
     path = Path(path).resolve()
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
-        return
+        return text
     handle, part = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -120,6 +122,7 @@ def write_file(path: str | os.PathLike[str], text: str) -> None:
         os.replace(part, path)
     finally:
         Path(part).unlink(missing_ok=True)
+    return text
 
 
 def align_text(title: str, rows: Iterable[tuple[str, str]]) -> str:
