@@ -611,7 +611,16 @@ def _name_estimates(report: EvaluationReport) -> dict[str, Estimate]:
     intervals = report.perturbation or ()
     perturbed = {_sentences.PERTURBED[one.extra.statistic]: one for one in intervals}
     main = {f"main estimate ({report.answer.method})": report.answer}
-    return main | dict(report.estimates) | perturbed
+    # the training error and a single repeat are numbers that explain the main estimate
+    others = {
+        name: replace(one, limits={}, standard_error=np.nan) if name in WITHOUT_INTERVAL else one
+        for name, one in report.estimates.items()
+    }
+    return main | others | perturbed
+
+
+WITHOUT_INTERVAL = ("resubstitution", "cross_validation")
+"""Estimates that a report shows without their intervals."""
 
 
 def show_estimates(report: EvaluationReport) -> Section:
@@ -627,7 +636,8 @@ def show_estimates(report: EvaluationReport) -> Section:
     rows = []
     for name, estimate in named.items():
         value, spread, interval = _sections.in_target_unit(estimate)
-        rows.append((name, value, write_spread(spread), interval, interval.method))
+        cells = (write_spread(spread), interval, interval.method) if estimate.limits else ("",) * 3
+        rows.append((name, value, *cells))
     error = "root mean squared error" if loss == "squared" else "error"
     table = Table(
         "The same as a table.",

@@ -422,3 +422,16 @@ def test_every_part_judges_probabilities(n_classes, loss):
 def test_arguments_in_another_order_or_missing_are_named(function, args, message):
     with pytest.raises(TypeError, match=message):
         function(*args)
+
+
+def test_the_report_has_one_interval_for_the_error_and_numbers_that_explain_it():
+    X, y = load_iris(return_X_y=True)
+    options = {"include": ["leave_one_out"], "n_permutations": 0, "cv": 3, "random_state": 0}
+    report = skeval.evaluate(GaussianNB(), X[:, :2], y, **options)
+    tables = (table for section in report.sections for table in section.tables)
+    rows = next(table.rows for table in tables if table.head[0] == "estimate")
+    by_name = {name: cells for name, *cells in rows}
+    for name in ("resubstitution", "cross_validation"):
+        assert by_name[name] == [report[name].value, "", "", ""]
+        assert np.isfinite(report[name].interval.low)  # also on request
+    assert by_name["leave_one_out"][2] == report["leave_one_out"].interval
