@@ -502,6 +502,16 @@ class ComparisonReport(Report):
         frames = {name: one.predictions for name, one in self.reports.items()}
         return pd.concat(frames, names=["name"]).reset_index("name").reset_index(drop=True)
 
+    @property
+    def splits(self) -> dict[str, np.ndarray]:
+        """Every metric of each test set, with a column of the names of the estimators."""
+        tables = {name: one.splits for name, one in self.reports.items()}
+        first, *others = tables.values()
+        shared = [key for key in first if all(key in table for table in others)]
+        names = np.repeat([*tables], [len(table["fold"]) for table in tables.values()])
+        columns = {key: np.concatenate([t[key] for t in tables.values()]) for key in shared}
+        return {"name": names, **columns}
+
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw the error of each system with its interval; requires matplotlib."""
         return plot_estimates(self.first, ax, self.estimates, quoted=None)

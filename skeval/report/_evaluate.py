@@ -881,6 +881,15 @@ class EvaluationReport(_sections.PredictionsPage):
         """The target of the main interval, and where it may fail."""
         return _sentences.describe_interval(self)
 
+    @property
+    def splits(self) -> dict[str, np.ndarray]:
+        """Every metric of each test set, by repeat and fold, and the times of its fit in seconds.
+
+        Requested scores are included; ``to_frame("splits")`` is the same as a data frame.
+        """
+        with ignored_warnings(UndefinedMetricWarning):
+            return _sections.measure_splits(self)
+
     def _list_rows(self) -> list[Estimate]:
         return [self.answer, *self.estimates.values()]
 

@@ -95,6 +95,9 @@ class Report(Mapping[str, Any]):
         Classes or labels that are never predicted.
     out_of_fold : Predictions
         The evaluated predictions; see `predictions`.
+    splits : dict of str to ndarray of shape (n_fits,)
+        Of an estimator: every metric of each test set, by repeat and fold, and the times of its
+        fit and of its scores in seconds.
     confidence_level : float
         Nominal coverage of the intervals.
     n_samples, n_groups, n_features : int or None
@@ -301,10 +304,10 @@ class Report(Mapping[str, Any]):
         Parameters
         ----------
         part : str, default=None
-            "predictions", or a name in `to_dict` of rows or a result, such as "metrics",
-            "confusion", "hard_samples" or "subgroups". None selects the main table: the estimates
-            of an estimator, the metrics of predictions, the outputs, the systems, or the numbers
-            of clusters.
+            "predictions", "splits" of an estimator, or a name in `to_dict` of rows or a result,
+            such as "metrics", "confusion", "hard_samples" or "subgroups". None selects the main
+            table: the estimates of an estimator, the metrics of predictions, the outputs, the
+            systems, or the numbers of clusters.
 
         Returns
         -------
@@ -313,6 +316,8 @@ class Report(Mapping[str, Any]):
         """
         if part == "predictions":
             return self.predictions
+        if part == "splits":
+            return _text.make_frame(self.splits)
         # results have a frame of their own, or rows
         tables = {}
         for name, result in self._list_results().items():

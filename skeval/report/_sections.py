@@ -17,6 +17,7 @@ from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate
 from skeval._resampling.predictions import Predictions
+from skeval._resampling.sampling_units import Target
 from skeval.metrics import (
     NetBenefitDisplay,
     PrecisionRecallDisplay,
@@ -25,7 +26,13 @@ from skeval.metrics import (
     calibration_measures,
 )
 from skeval.model_selection import EstimatesDisplay
+from skeval.model_selection._metrics_of_predictions import (
+    Measured,
+    measure_classes,
+    measure_numbers,
+)
 from skeval.report import _sentences
+from skeval.report._arguments import join_predictions
 from skeval.report._findings import HardSamples, ScoredReport, find_positive_class
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._checks import ignored_warnings
@@ -100,6 +107,43 @@ def frame_predictions(report: ScoredReport) -> DataFrame:
         shown = [target.positive_code] if len(target.classes) == 2 else range(len(target.classes))
         columns |= {f"score_{target.classes.tolist()[k]}": scores[:, k] for k in shown}
     return make_frame(columns)
+
+
+def measure_splits(report: ScoredReport) -> dict[str, np.ndarray]:
+    """Return every metric of the test set of each fit that did not fail, and the times of the fit.
+
+    Metrics that a test set does not define are nan.
+    """
+    predictions, target, rows = report.out_of_fold, report.out_of_fold.target, []
+    positive = target.positive_code if target.n_classes == 2 else None
+    for place, fit in enumerate(np.unique(predictions.fit).tolist()):
+        # the test set as that of a fixed model
+        part = predictions.fit == fit
+        tested, response = predictions.row[part], predictions.response
+        own = Target(target.y[tested], target.classes, target.codes[tested], positive=positive)
+        fixed = join_predictions(
+            own,
+            None,
+            predictions.weight[tested],
+            predictions.predicted[part],
+            predictions.loss[part],
+            None if response is None else response[part],
+        )
+        if predictions.decision is not None:
+            fixed = replace(fixed, decision=predictions.decision[part])
+        measured = list[Measured]()
+        if not target.outputs:
+            measured = [*(measure_numbers if target.classes is None else measure_classes)(fixed)]
+        repeat, fold = divmod(fit, predictions.n_folds)
+        times = [np.nan] * 2 if predictions.seconds is None else predictions.seconds[place]
+        rows.append(
+            {"repeat": repeat, "fold": fold, "n_test": len(tested)}
+            | {report.answer.name: np.average(fixed.loss, weights=fixed.weight)}
+            | {one.name: one.value for one in measured if one.label is None}
+            | {name: values[place] for name, values in predictions.scores.items()}
+            | dict(zip(("fit_time", "score_time"), times, strict=True))
+        )
+    return {name: np.array([row.get(name, np.nan) for row in rows]) for name in rows[0]}
 
 
 def tabulate(

@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import LeaveOneOut, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import LeaveOneOut, StratifiedKFold, TimeSeriesSplit, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -435,3 +435,27 @@ def test_the_report_has_one_interval_for_the_error_and_numbers_that_explain_it()
         assert by_name[name] == [report[name].value, "", "", ""]
         assert np.isfinite(report[name].interval.low)  # also on request
     assert by_name["leave_one_out"][2] == report["leave_one_out"].interval
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_splits_are_those_of_scikit_learn(n_classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50 * (3 - n_classes) :, :2], y[50 * (3 - n_classes) :]
+    folds = list(StratifiedKFold(5).split(X, y))
+    options = {"cv": folds, "include": [], "n_permutations": 0, "random_state": 0}
+    names = ["accuracy", "balanced_accuracy", "f1_macro", "neg_log_loss"]
+    names += ["roc_auc"] * (n_classes == 2)
+    models = {"bayes": GaussianNB(), "constant": DummyClassifier()}
+    report = skeval.evaluate(models, X, y, scoring="f1_macro", **options)
+    for name, model in models.items():
+        splits, other = report[name].splits, cross_validate(model, X, y, cv=folds, scoring=names)
+        for metric in names:
+            own, sign = metric.removeprefix("neg_"), -1 if metric[:4] == "neg_" else 1
+            expected = sign * other[f"test_{metric}"]
+            np.testing.assert_allclose(splits[own], expected, atol=1e-12)
+        np.testing.assert_array_equal(splits["fold"], np.arange(5))
+        assert np.all(splits["fit_time"] > 0)
+        assert np.all(splits["score_time"] > 0)
+    frame = report.to_frame("splits")
+    assert frame["name"].tolist() == ["bayes"] * 5 + ["constant"] * 5
+    assert "splits" not in report.to_dict()
