@@ -37,6 +37,7 @@ from skeval.metrics._table import (
     rank_out_of_fold,
 )
 from skeval.utils._checks import ignored_warnings
+from skeval.utils._text import name_of
 
 SHOWN = [(row, reported) for row in METRICS for reported in row.reported]
 """Metrics that are always computed."""
@@ -68,12 +69,13 @@ def measure_metrics(
         metrics += [score for score in measure_scorers(predictions) if score.name not in names]
         n_classes = None if predictions.target.classes is None else len(predictions.target.classes)
         n_units = predictions.cases.n_units
-        return Results(
-            {
-                metric.name: settle(metric, n_classes, n_units, confidence_level)
-                for metric in metrics
-            }
-        )
+        results: dict[str, Estimate] = {}
+        for metric in metrics:
+            # labels that differ in signs only may have the same name
+            name = metric.name if metric.name not in results else f"{metric.name}_"
+            one = settle(metric, n_classes, n_units, confidence_level)
+            results[name] = replace(one, name=name)
+        return Results(results)
 
 
 def settle(
@@ -116,7 +118,7 @@ class Measured(NamedTuple):
     @property
     def name(self) -> str:
         """Name of the metric, with the class if there is one."""
-        return self.metric if self.label is None else f"{self.metric}, {self.label}"
+        return self.metric if self.label is None else name_of(self.metric, self.label)
 
 
 def read_sample(predictions: Predictions) -> Sample:

@@ -27,6 +27,7 @@ from skeval.report._sentences import name_metric
 from skeval.utils import _checks
 from skeval.utils._checks import naming, refuse_shuffled_index
 from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
+from skeval.utils._text import name_of
 
 
 def name_scorers(scoring: Any) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def name_scorers(scoring: Any) -> dict[str, Any]:
         # functions are named after themselves and their position
         functions = (getattr(score_function(part), "__name__", "scorer") for part in parts)
         names = [
-            part if isinstance(part, str) else f"{name} [{place}]"
+            part if isinstance(part, str) else f"{name} {place}"
             for place, (part, name) in enumerate(zip(parts, functions, strict=True))
         ]
         parts = dict(zip(names, parts, strict=True))
@@ -727,7 +728,8 @@ class ParsedLabels(NamedTuple):
                 measure(f"{name}_macro", metric, None, true[:, chosen], judged[:, chosen])
             for k in np.flatnonzero(varied):
                 label = self.target.outputs[k]
-                measure(f"{name}, {label}", name, label, true[:, k], judged[:, k])
+                key = name_of(name, label, metrics)
+                measure(key, name, label, true[:, k], judged[:, k])
         return Results(metrics)
 
 

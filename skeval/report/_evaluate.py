@@ -64,7 +64,7 @@ from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
 from skeval.utils._compat import is_search
-from skeval.utils._text import count, write_number, write_spread
+from skeval.utils._text import count, name_of, write_number, write_spread
 
 Parts = str | Iterable[str]
 """Estimates to run: "auto", "all" or names."""
@@ -511,7 +511,8 @@ def measure_outputs(evaluation: Evaluation) -> Results:
         design = evaluation.design._replace(inputs=inputs)
         one = average_repeats(design, evaluation.outputs)
         extra = MetricExtra(metric=one.name, label=output, greater_is_better=False)
-        metrics[f"{one.name}, {output}"] = replace(one, extra=extra)
+        name = name_of(one.name, output, metrics)
+        metrics[name] = replace(one, name=name, extra=extra)
     return Results(metrics | {one.name: one for one in measure_scores(evaluation)})
 
 

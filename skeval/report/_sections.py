@@ -231,10 +231,10 @@ def show_metrics(report: ScoredReport) -> Section:
     labels = {name: _sentences.name_metric(name) for name in metrics}
     if report.out_of_fold.target.outputs:
         averaged = {name: name.removesuffix("_macro") for name in metrics if name[-6:] == "_macro"}
-        labels |= {name: f"{_sentences.name_metric(one)}, macro" for name, one in averaged.items()}
+        labels |= {name: f"{_sentences.name_metric(one)} (macro)" for name, one in averaged.items()}
     if not numbers and "average_precision" in labels:
         labels["average_precision"] += (
-            f", class {name_label(find_positive_class(report.out_of_fold.target))}"
+            f" (class {name_label(find_positive_class(report.out_of_fold.target))})"
         )
     rows = [(labels[name], one) for name, one in metrics.items()]
     explained = "Computed from the given predictions."

@@ -154,6 +154,21 @@ def name_label(label: Any) -> str:
     return text if text and text.isprintable() and text == text.strip() else repr(text)
 
 
+SIGNS = str.maketrans({"<": "lt ", ">": "gt ", "=": "eq ", "+": " plus", "%": " percent"})
+"""Words for signs of labels that differ in nothing else, such as <50 and >50."""
+
+
+def name_of(metric: str, label: Any, taken: Container[str] = ()) -> str:
+    """Return the name of the metric of a class, such as "recall of 1", unless it is taken.
+
+    It consists of letters, digits and ``_ - . /`` and spaces, as MLflow requires.
+    """
+    name = re.sub(r"[^\w./ -]", "_", f"{metric} of {str(label).translate(SIGNS)}")
+    while name in taken:
+        name += "_"
+    return name
+
+
 def write_number(value: float) -> str:
     """Return a number as text, with four decimals in mid range, else four significant figures."""
     if np.isnan(value):

@@ -362,7 +362,7 @@ def test_a_class_in_one_group_is_named():
     X, groups = rng.normal(size=(60, 2)), np.arange(60) // 6
     y = np.where(groups == 3, 2, np.arange(60) % 2)
     report = skeval.evaluate(GaussianNB(), X, y, groups=groups, include=[], random_state=0)
-    assert report.metrics["recall, 2"].value == 0
+    assert report.metrics["recall of 2"].value == 0
     assert any("class 2 occurs in one group" in text for text in report.warnings)
 
 
