@@ -33,6 +33,7 @@ from skeval.report._parts import IMPORTANCE, SCORINGS
 from skeval.report._report import Report
 from skeval.report._sections import (
     MAX_DRAWN,
+    end_axes,
     find_main_metrics,
     in_target_unit,
     plot_estimates,
@@ -350,15 +351,21 @@ def show_measures(report: ComparisonReport) -> Section | None:
         (measure, pair, difference, replace(interval, low=low, high=high), write_pvalue(pvalue))
         for measure, pair, difference, low, high, pvalue in map(dict.values, report.measures)
     ]
+    about = "Each pair is compared by each measure alone."
+    head = ["measure", "pair", "difference", write_level(report.first), "P"]
+    if len(report) == 2:
+        about, rows = f"{' minus '.join(report)}.", [(row[0], *row[2:]) for row in rows]
+        head.remove("pair")
     table = Table(
-        "Each pair is compared by each measure alone. P-values are not corrected for their number.",
-        ["measure", "pair", "difference", write_level(report.first), "P"],
+        f"{about} P-values are not corrected for their number.",
+        head,
         rows,
-        left=(0, 1, 3),
+        left=(0, len(head) - 2, len(head) - 4),
     )
     # one axes for each curve
     figures, first = [], report.first.out_of_fold
-    curves: list[tuple[Any, str]] = [(RocCurveDisplay, "ROC curves of all systems.")]
+    bands = "with pointwise intervals and, lighter, simultaneous bands"
+    curves: list[tuple[Any, str]] = [(RocCurveDisplay, f"ROC curves of all systems, {bands}.")]
     if first.probabilities is not None and len(report) <= MAX_CURVES:
         curves += [
             (ReliabilityDisplay, "Calibration: observed frequency at each predicted probability."),
@@ -373,34 +380,25 @@ def show_measures(report: ComparisonReport) -> Section | None:
 
 def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
     """Draw a curve of each system on one axes, with one entry for each line of reference."""
-    is_calibration, largest = display is ReliabilityDisplay, 0.0
+    is_calibration, drawn = display is ReliabilityDisplay, []
     for position, (name, report) in enumerate(reports.items()):
         predictions, target = report.out_of_fold, report.out_of_fold.target
         one, positive = predictions.repeat == 0, target.positive_code
         rows, by_class = predictions.row[one], predictions.probabilities
         score = (predictions.class_scores if by_class is None else by_class)[one, positive]
-        largest = max(largest, float(score.max()))
         style: dict[str, Any] = {"color": f"C{position % 2}", "linestyle": LINES[position // 2]}
         if is_calibration:
             style |= {"band": False, "histogram": False, "fmt": f"o{style.pop('linestyle')}"}
         weight = predictions.weight[rows] if np.ptp(predictions.weight) else None
-        display.from_predictions(
-            target.y[rows],
-            score,
-            name=name_label(name),
-            ax=ax,
-            pos_label=target.classes[positive],
-            sample_weight=weight,
-            **style,
+        options = {"pos_label": target.classes[positive], "sample_weight": weight, **style}
+        one = display.from_predictions(
+            target.y[rows], score, name=name_label(name), ax=ax, **options
         )
-    # the axes of a rare event end where its probabilities, or sensible thresholds, do
-    prevalence = float(np.mean(target.codes == positive))
-    if is_calibration:
-        ax.set(xlim=(0, largest), ylim=(0, min(1.0, 1.5 * largest)))
-    elif display is NetBenefitDisplay:
-        ax.set_xlim(0, min(1.0, 4 * prevalence))
+        drawn.append(one)
+    end_axes(ax, drawn)
     entries = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    entries = {text: line for text, line in entries.items() if "interval at" not in text}
+    shades = ("interval at", "band of")
+    entries = {text: entries[text] for text in entries if not any(one in text for one in shades)}
     ax.legend(entries.values(), entries.keys(), fontsize="small")
 
 

@@ -6,7 +6,7 @@ predictions are out of fold (of an estimator), or existing ones (of a system).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
@@ -424,17 +424,32 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
                 ends = f"{write_level(report)} {low:.2f} to {high:.2f}"
                 caption += f" The {measure} is {measures[measure].value:.2f} ({ends}); "
                 caption += f"{best} is best."
-    draw = partial(ReliabilityDisplay.from_predictions, true, chance, **options)
+    draw = partial(draw_ended, ReliabilityDisplay, true, chance, **options)
     yield Figure(draw, f"{caption} {about}", label=calibrated)
     weight = predictions.weight[predictions.row[one]]
     options |= {"sample_weight": weight, "groups": group}
     yield Figure(
-        partial(NetBenefitDisplay.from_predictions, true, chance, **options),
+        partial(draw_ended, NetBenefitDisplay, true, chance, **options),
         f"Net benefit of treating everyone whose probability of {name} reaches the "
         "threshold, in true positives per sample; the odds of the threshold are the cost "
         "of a false positive. The model is useful where its curve is above both lines.",
         label="Net benefit by threshold, compared with treating all and none.",
     )
+
+
+def draw_ended(display: Any, true: Any, chance: Any, *, ax: Any, **options: Any) -> None:
+    """Draw a curve of probabilities on axes that end where a rare event does."""
+    end_axes(ax, [display.from_predictions(true, chance, ax=ax, **options)])
+
+
+def end_axes(ax: Any, drawn: Sequence[Any]) -> None:
+    """End the axes of a rare event at its largest probability, or at four times its prevalence."""
+    if isinstance(drawn[0], ReliabilityDisplay):
+        ends = [max(one.curve.extra.y_proba.max(), np.nanmax(one.curve.high)) for one in drawn]
+        limits = np.array([-0.02, 1.02]) * min(1.0, max(ends))
+        ax.set(xlim=limits, ylim=limits)
+    elif isinstance(drawn[0], NetBenefitDisplay):
+        ax.set_xlim(0, min(1.0, 4 * drawn[0].curve.extra.prevalence))
 
 
 def draw_residuals(predictions: Predictions, ax: Any) -> Any:
