@@ -15,7 +15,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, singledispatch
 from importlib import import_module
 from itertools import chain
+from math import nan
 from pkgutil import iter_modules
+from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -370,17 +372,22 @@ class FitWorker:
         test, test_labels = self.split(labels, tested, rows)
         # a trial fit is not repeated
         model = self.models.get(identify(fit)) if self.models else None
+        start, fitted = monotonic(), nan
         try:
             if model is None:
                 arguments = self.arguments(fit, rows)
                 model = clone(self.estimator).fit(train, train_labels, **arguments)
+                fitted = monotonic() - start
+            scored = monotonic()
             columns = self.request.read(model, test, test_labels, self.target)
         except Exception as error:
             if self.error_score == "raise":
                 # for `explain_error`
                 vars(error)["training_rows"] = rows
                 raise
-            return FitOutput(fit.test[None], np.ones(1, dtype=bool))
+            seconds = np.array([[monotonic() - start, nan]])
+            return FitOutput(fit.test[None], np.ones(1, dtype=bool), seconds=seconds)
+        columns["seconds"] = np.array([[fitted, monotonic() - scored]])
         if "predicted" in columns:
             columns["predicted"] = self.target.encode(columns["predicted"], len(tested))
         return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **columns)
@@ -594,7 +601,10 @@ class BlockSolver:
         return max(size, plan.fits_per_draw)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
-        return self.worker.complete(self.solve(block), block)
+        start = monotonic()
+        output = self.solve(block)
+        seconds = np.tile([(monotonic() - start) / len(block), nan], (len(block), 1))
+        return self.worker.complete(replace(output, seconds=seconds), block)
 
     # The many matrix products of a block are too small to gain from several threads.
     @limit_threads(limits=1, user_api="blas")

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -78,11 +78,33 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
     add("--jobs", type=_parse_workers, help="number of joblib workers")
     add("--memory", metavar="FOLDER", help="folder for finished fits, to resume an interrupted run")
     options.flag("--full", "print the whole report instead of a summary")
+    add_outputs(options)
+    options.flag("--debug", "print the traceback of an error")
+    return options
+
+
+def add_outputs(options: Options) -> None:
+    """Add the files to write."""
+    add = options.add
     add("--json", metavar="FILE", help="also write all numbers to this file")
     add("--html", metavar="FILE", help="also write a page with figures to this file")
     add("--markdown", metavar="FILE", help="also write the report as Markdown to this file")
-    options.flag("--debug", "print the traceback of an error")
-    return options
+
+
+def write_pages(
+    report: Any, options: argparse.Namespace, title: str, notes: Sequence[str]
+) -> Iterator[str]:
+    """Write the requested pages of a report, and yield their files."""
+    from skeval.utils._text import escape_controls
+
+    title, notes = escape_controls(title), [*map(escape_controls, notes)]
+    if options.markdown is not None:
+        report.to_markdown(options.markdown, title=title, notes=notes)
+        yield f"written to {options.markdown}"
+    if options.html is not None:
+        command = escape_controls(options.line)
+        report.to_html(options.html, title=title, command=command, notes=notes)
+        yield f"written to {options.html}"
 
 
 def add_reading(options: Options) -> None:
@@ -182,32 +204,23 @@ def deliver(
     options.progress.close()
     # the report as text: all of it, or a summary
     report, unnamed = _name_samples(report, table, options)
-    notes = [f"note: {note}" for note in (*table.notes, *table.hints, *notes, *unnamed)]
+    notes = [*table.notes, *table.hints, *notes, *unnamed]
+    noted = [f"note: {note}" for note in notes]
     headline = _write_headline(options.data, table, numbers, column)
     start = [headline, procedure, ""]
     if options.full or not summary:
-        lines = [*start, report.to_text(full=options.full), *notes]
+        lines = [*start, report.to_text(full=options.full), *noted]
     else:
         start = [*fill_lines(headline), *fill_lines(procedure), ""]
-        filled = [line for note in notes for line in fill_lines(note)]
+        filled = [line for note in noted for line in fill_lines(note)]
         summarized = summarize(report, scored=bool(options.scoring))
         lines = [*start, *summarized, *filled]
-    from skeval.utils._text import escape_controls
-
     # the requested files, then the text, which an error of a file does not prevent
     try:
         if options.json is not None:
             report.to_json(options.json)
             lines.append(f"written to {options.json}")
-        if options.markdown is not None:
-            report.to_markdown(options.markdown)
-            lines.append(f"written to {options.markdown}")
-        if options.html is not None:
-            title = f"{escape_controls(Path(options.data).name)}: {procedure}"
-            shown = [escape_controls(note.removeprefix("note: ")) for note in notes]
-            command = escape_controls(options.line)
-            report.to_html(options.html, title=title, command=command, notes=shown)
-            lines.append(f"written to {options.html}")
+        lines += write_pages(report, options, f"{Path(options.data).name}: {procedure}", notes)
     finally:
         if sys.stdout is not None:  # None if standard output is closed
             encoding = sys.stdout.encoding or "utf-8"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,9 @@ EXAMPLES = """\
 examples:
   two files with the columns target and prediction; rows are joined by a column id, if there is one:
     skeval compare old.csv new.csv
-  exit with status 0 only if new.csv is shown to be worse by less than one percentage point:
-    skeval compare old.csv new.csv --margin 1% --json result.json
+  exit with status 0 only if new.csv is shown to be worse by less than one percentage point, and
+  write a page of both:
+    skeval compare old.csv new.csv --margin 1% --json result.json --html page.html
 """
 
 
@@ -38,7 +40,7 @@ def add_compare(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     # options of tables that have no meaning here
-    parser.set_defaults(run=_run_compare, memory=None, drop=[], html=None, date_features=False)
+    parser.set_defaults(run=_run_compare, memory=None, drop=[], date_features=False)
     options, add = _shared.Options(parser), parser.add_argument
     add("first", metavar="A", help="file with the predictions in use")
     add("second", metavar="B", help="file with the new predictions")
@@ -53,7 +55,7 @@ def add_compare(commands: Any) -> None:
     add("--margin", type=_read_margin, help=margin)
     _shared.add_reading(options)
     options.number("--seed", 0, "random seed (default: 0)", default=0)
-    add("--json", metavar="FILE", help="also write all numbers to this file")
+    _shared.add_outputs(options)
     options.flag("--debug", "print the traceback of an error")
 
 
@@ -77,16 +79,16 @@ def _run_compare(options: argparse.Namespace) -> int:
 
     # the true values and predictions of both files, in the same rows
     old, new = _read_systems(options)
-    names = [Path(path).name for path in (options.first, options.second)]
-    names = names if names[0] != names[1] else ["A", "B"]
-    columns = np.column_stack([old.X[:, 0], new.X[:, 0]])
+    names = [Path(path).name for path in (options.second, options.first)]
+    names = names if names[0] != names[1] else ["B", "A"]
+    columns = np.column_stack([new.X[:, 0], old.X[:, 0]])
     predictions = dict(zip(names, columns.T, strict=True))
     metric = _choose_metric(old.y, columns, options)
     # the new predictions against the old ones
     comparison = compare_predictions(
         old.y, predictions, random_state=options.seed, metric=metric, margin=options.margin
     )
-    difference = comparison[names[1], names[0]]
+    difference = comparison.difference
     identical = old.X.tolist() == new.X.tolist()
     if options.margin is not None:
         alternative = "non-inferiority"
@@ -96,20 +98,46 @@ def _run_compare(options: argparse.Namespace) -> int:
         worse = difference.value < 0 if difference.greater_is_better else difference.value > 0
         passed = not (worse and difference.pvalue <= difference.level)
     # the output
+    print("Both files have the same predictions." if identical else difference)
+    notes = [*old.notes[1:], *new.notes[1:], *old.hints, *new.hints]
+    if options.metric is None and metric is not None and not identical:
+        area = compare_predictions(old.y, predictions, metric="roc_auc", random_state=options.seed)
+        print(area.difference)
+        notes.append("the Brier score of the probabilities decides; --metric chooses another.")
+    for note in dict.fromkeys(notes):
+        print(f"note: {note}")
+    # the requested files: the numbers of the gate, and the page of both systems
     if options.json is not None:
         gate = {"passed": bool(passed), "alternative": alternative, "margin": options.margin}
         text = json.dumps(gate | difference.to_dict())
         numbers = json.loads(text, parse_constant=lambda _: None)  # JSON has no nan
         write_file(options.json, json.dumps(numbers, indent=2) + "\n")
-    print("Both files have the same predictions." if identical else difference)
-    notes = [*old.notes[1:], *new.notes[1:], *old.hints, *new.hints]
-    if options.metric is None and metric is not None and not identical:
-        area = compare_predictions(old.y, predictions, metric="roc_auc", random_state=options.seed)
-        print(area[names[1], names[0]])
-        notes.append("the Brier score of the probabilities decides; --metric chooses another.")
-    for note in dict.fromkeys(notes):
-        print(f"note: {note}")
+    if options.html is not None or options.markdown is not None:
+        named = f"{names[0]} compared with {names[1]}"
+        result = f"The gate {'passed' if passed else 'failed'}"
+        gate = f"{result}: {'the same predictions.' if identical else difference.conclusion}"
+        report = _report_both(old.y, predictions, metric, comparison, options)
+        for line in _shared.write_pages(report, options, named, [gate, *dict.fromkeys(notes)]):
+            print(line)
     return int(not passed)
+
+
+def _report_both(
+    y: np.ndarray, predictions: Any, metric: Any, comparison: Any, options: argparse.Namespace
+) -> Any:
+    """Return the report of both systems, with the comparison of the gate as its own."""
+    from skeval.metrics import get_scorer_names
+    from skeval.report import evaluate_predictions
+
+    # the metric that decides, under the name of its scorer if it has one
+    scoring: Any = None if options.metric is None and metric is not None else ["accuracy"]
+    if options.metric is not None:
+        name, names = options.metric.removeprefix("neg_"), get_scorer_names()
+        known = [one for one in (name, f"neg_{name}") if one in names]
+        scoring = known[:1] or {name: metric}
+    report = evaluate_predictions(y, predictions, scoring=scoring, random_state=options.seed)
+    comparison = replace(comparison, scoring=report.comparison.scoring)
+    return replace(report, comparison=comparison, answer=comparison)
 
 
 def _read_systems(options: argparse.Namespace) -> tuple[Rows, Rows]:

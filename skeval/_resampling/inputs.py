@@ -89,6 +89,9 @@ class FitOutput:
         Further output of each model, as requested.
     noise : ndarray of shape (n_fits,) or None
         Size of the rounding errors of decision values; None if unknown.
+    seconds : ndarray of shape (n_fits, 2) or None
+        Time of each fit, and of its predictions and scores. A solver's fits have their share of the
+        time of a block; nan if unknown.
     n_solved : int
         Number of fits by a solver.
     """
@@ -101,6 +104,7 @@ class FitOutput:
     scores: list[Any] | None = None
     notes: list[Any] | None = None
     noise: Any = None
+    seconds: Any = None
     n_solved: int = 0
 
     @classmethod
@@ -164,7 +168,7 @@ class FitOutput:
 
     def _take(self, fits: slice, rows: slice) -> FitOutput:
         selections = dict.fromkeys(COLUMNS, rows) | dict.fromkeys(
-            ("scores", "notes", "noise"), fits
+            ("scores", "notes", "noise", "seconds"), fits
         )
         known = {name: at for name, at in selections.items() if getattr(self, name) is not None}
         parts = {name: getattr(self, name)[at] for name, at in known.items()}
@@ -195,6 +199,10 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
         sized = zip(parts, lists, strict=True)
         return [value for part, values in sized for value in values or [None] * len(part)]
 
+    def stack(name: str) -> Any:
+        columns = [getattr(part, name) for part in parts]
+        return None if any(one is None for one in columns) else np.concatenate(columns)
+
     return FitOutput(
         np.concatenate([part.test for part in parts]),
         np.concatenate([part.failed for part in parts]),
@@ -203,9 +211,8 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
         join("probability"),
         scores=chain("scores"),
         notes=chain("notes"),
-        noise=None
-        if any(part.noise is None for part in parts)
-        else np.concatenate([part.noise for part in parts]),
+        noise=stack("noise"),
+        seconds=stack("seconds"),
     )
 
 

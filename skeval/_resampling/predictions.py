@@ -52,6 +52,8 @@ class Predictions:
         Number of fits, including failed ones; 0 for predictions from the user.
     decision : ndarray of shape (n_predictions,), or None
         Decision values of two classes, which rank them, as in scikit-learn.
+    seconds : ndarray of shape (n_fits, 2), or None
+        Time of each fit that did not fail, and of its predictions and scores.
     """
 
     target: Target
@@ -70,6 +72,7 @@ class Predictions:
     inflation: float
     n_fits: int
     decision: np.ndarray | None = None
+    seconds: np.ndarray | None = None
 
     @property
     def fit(self) -> np.ndarray:
@@ -195,4 +198,5 @@ def collect_predictions(
         inflation=1.0,
         n_fits=len(outputs),
         decision=joined.decision if inputs.target.n_classes == 2 else None,
+        seconds=joined.seconds,
     )

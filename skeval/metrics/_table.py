@@ -1148,7 +1148,7 @@ METRICS: tuple[Metric, ...] = (
             "": f1, "binary": f1, "macro": f1_macro, "micro": accuracy
         },
         reported=(
-            Reported("f1_macro", "F1, mean of the classes", {"average": "macro"}),
+            Reported("f1_macro", "F1 (mean of the classes)", {"average": "macro"}),
             Reported("f1", "F1", of_class=True),
         ),
     ),
@@ -1238,7 +1238,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         sk.r2_score, **EXPLAINED, interval=(OF_EXPLAINED,), batch={"": r2},
         targets=CLASSES | {"continuous"},
-        reported=(Reported("r2", "R2, explained share of the variance"),),
+        reported=(Reported("r2", "R2 (explained variance)"),),
     ),
     Metric(
         sk.root_mean_squared_error, **SQUARED, root=True, batch={"": root_squared_error},

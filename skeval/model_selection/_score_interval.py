@@ -56,6 +56,7 @@ from skeval.model_selection._interval_methods import (
 )
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ScoreMethod, ignored_warnings
+from skeval.utils._text import name_of
 
 Score = Callable[..., float]
 Several = list[str] | tuple[str, ...] | Mapping[str, Any]
@@ -449,12 +450,15 @@ def measure_metrics(
         metrics += [score for score in measure_scorers(predictions) if score.name not in names]
         n_classes = None if predictions.target.classes is None else len(predictions.target.classes)
         n_units = predictions.cases.n_units
-        return Results(
-            {
-                metric.name: settle(metric, n_classes, n_units, confidence_level)
-                for metric in metrics
-            }
-        )
+        results: dict[str, Estimate] = {}
+        for metric in metrics:
+            # labels that differ in signs only may have the same name
+            name = metric.name
+            while name in results:
+                name += "_"
+            one = settle(metric, n_classes, n_units, confidence_level)
+            results[name] = replace(one, name=name)
+        return Results(results)
 
 
 def settle(
@@ -497,7 +501,7 @@ class Measured(NamedTuple):
     @property
     def name(self) -> str:
         """Name of the metric, with the class if there is one."""
-        return self.metric if self.label is None else f"{self.metric}, {self.label}"
+        return self.metric if self.label is None else name_of(self.metric, self.label)
 
 
 def read_sample(predictions: Predictions) -> Sample:

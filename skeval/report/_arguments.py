@@ -27,6 +27,7 @@ from skeval.report._sentences import name_metric
 from skeval.utils import _checks
 from skeval.utils._checks import naming, refuse_shuffled_index
 from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
+from skeval.utils._text import name_of
 
 
 def name_scorers(scoring: Any) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def name_scorers(scoring: Any) -> dict[str, Any]:
         # functions are named after themselves and their position
         functions = (getattr(score_function(part), "__name__", "scorer") for part in parts)
         names = [
-            part if isinstance(part, str) else f"{name} [{place}]"
+            part if isinstance(part, str) else f"{name} {place}"
             for place, (part, name) in enumerate(zip(parts, functions, strict=True))
         ]
         parts = dict(zip(names, parts, strict=True))
@@ -212,28 +213,41 @@ class ParsedPredictions(NamedTuple):
         """Return the requested metrics with their intervals, without those to skip."""
         estimates = {}
         for name, part in name_scorers(scoring).items():
-            with naming("scoring"):
-                scorer = get_scorer(part) if isinstance(part, str) else part
-            if name in skip or name.removeprefix("neg_") in skip:
+            called, function, better, arrays = self.read_metric(name, part)
+            if called in skip:
                 continue
-            # the metric of a scorer, with its fixed arguments
-            function, better, response = scorer, True, None
-            if score_function(scorer) is not scorer:
-                function, fixed, better = metric_of_scorer(scorer)
-                function = partial(function, **fixed) if fixed else function
-                response = responses_of_scorer(scorer)
-            # the response that the metric requires
-            row = find_row(unwrap(function)[0])
-            response = row.response if row is not None else response
-            y_pred = self.choose_response(name, response)
-            called = name if better else name.removeprefix("neg_")
-            one = metric_interval(
-                function, self.target.y, y_pred, confidence_level=confidence_level, **options
-            )
+            one = metric_interval(function, *arrays, confidence_level=confidence_level, **options)
             estimates[called] = replace(
                 one, name=called, extra=MetricExtra(metric=called, greater_is_better=better)
             )
         return estimates
+
+    def read_metric(
+        self, name: str, scorer: Any
+    ) -> tuple[str, Any, bool, tuple[np.ndarray, np.ndarray]]:
+        """Return the name, function and direction of the metric of a scorer, and its arguments."""
+        with naming("scoring"):
+            scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
+        # the metric of a scorer, with its fixed arguments
+        function, better, response, fixed = scorer, True, None, {}
+        if score_function(scorer) is not scorer:
+            function, fixed, better = metric_of_scorer(scorer)
+            function = partial(function, **fixed) if fixed else function
+            response = responses_of_scorer(scorer)
+        # the response that the metric requires
+        row = find_row(unwrap(function)[0])
+        if row is not None:
+            response, better = row.response, row.greater_is_better
+        arrays = self.target.y, self.choose_response(name, response)
+        # two classes are 0 and 1, so that the second one is positive whatever its name
+        if (
+            self.target.n_classes == 2
+            and response is not None
+            and not {"pos_label", "labels"} & {*fixed}
+        ):
+            y_pred = self.predicted if "predict" in (response, *response) else arrays[1]
+            arrays = self.target.codes, y_pred
+        return name if better else name.removeprefix("neg_"), function, better, arrays
 
     def choose_response(self, name: str, response: Any) -> np.ndarray:
         """Return the input of a metric: labels, numbers, probabilities, scores, or the original."""
@@ -261,14 +275,15 @@ class ParsedPredictions(NamedTuple):
         return join_predictions(target, groups, weight, self.predicted[rows], losses, response)
 
 
-def mirror(estimate: Estimate, answer: Estimate) -> Estimate:
-    """Return one minus an estimate with its interval, for example accuracy from the error."""
+def mirror(estimate: Estimate, answer: Estimate, best: float = 1.0) -> Estimate:
+    """Return `best` minus an answer with its interval, for example accuracy from the error."""
     of_answer = list(answer.limits.items())[:1]  # the default form
     return replace(
         estimate,
-        value=1 - answer.value,
+        value=best - answer.value,
         standard_error=answer.standard_error,
-        limits={name: partial(mirrored, 1.0, ends) for name, ends in of_answer},
+        limits={name: partial(mirrored, best, ends) for name, ends in of_answer},
+        bounds=(best - answer.bounds[1], best - answer.bounds[0]),
     )
 
 
@@ -714,7 +729,8 @@ class ParsedLabels(NamedTuple):
                 measure(f"{name}_macro", metric, None, true[:, chosen], judged[:, chosen])
             for k in np.flatnonzero(varied):
                 label = self.target.outputs[k]
-                measure(f"{name}, {label}", name, label, true[:, k], judged[:, k])
+                key = name_of(name, label, metrics)
+                measure(key, name, label, true[:, k], judged[:, k])
         return Results(metrics)
 
 

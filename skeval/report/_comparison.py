@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from skeval._inference.estimate import ConfidenceInterval, Results
+from skeval._inference.estimate import ConfidenceInterval, Estimate, Results
 from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics import NetBenefitDisplay, ReliabilityDisplay, RocCurveDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions, compare_scores
 from skeval.model_selection._pair_tests import correct, time_blocks
-from skeval.report._findings import ScoredReport, judge
+from skeval.report._arguments import mirror
+from skeval.report._findings import Judgment, ScoredReport, judge
 from skeval.report._page import (
     Caution,
     CheckResult,
@@ -32,6 +33,7 @@ from skeval.report._parts import IMPORTANCE, SCORINGS
 from skeval.report._report import Report
 from skeval.report._sections import (
     MAX_DRAWN,
+    end_axes,
     find_main_metrics,
     in_target_unit,
     plot_estimates,
@@ -79,25 +81,48 @@ ROOT = name_error("squared")
 
 
 def join_reports(
-    reports: Mapping[str, Any], comparison: Comparison | None, seed: int, **options: Any
+    reports: Mapping[str, Any],
+    comparison: Comparison | None,
+    deciding: str,
+    *,
+    seed: int,
+    **options: Any,
 ) -> ComparisonReport:
-    """Return a report with the reports of several systems and the comparison of all pairs."""
+    """Return a report with the reports of several systems and the comparison of all pairs.
+
+    `deciding` is the metric that is compared, "" for the main estimate.
+    """
     first = next(iter(reports.values()))
+    order = list(reports)
+    if comparison is not None:
+        order = [comparison.names[place] for place in comparison.order]
+    estimates = {name: _find_deciding(reports[name], deciding) for name in order}
     by_system = {name: one.subgroups for name, one in reports.items() if one.subgroups is not None}
     return ComparisonReport(
         answer=comparison,
-        estimates=Results({name: report.answer for name, report in reports.items()}),
+        estimates=Results(estimates),
+        deciding=deciding,
         metrics={name: report.metrics for name, report in reports.items()},
         subgroups=by_system or None,
         reports=dict(reports),
         comparison=comparison,
-        measures=tuple(compare_measures(reports, comparison, **options)) if comparison else (),
+        measures=tuple(compare_measures(reports, deciding, **options)) if comparison else (),
         confidence_level=first.confidence_level,
         n_samples=first.n_samples,
         warnings=tuple(collect_cautions(reports)),
         checks=join_checks(reports),
         seed=seed,
     )
+
+
+def _find_deciding(report: ScoredReport, deciding: str) -> Estimate:
+    """Return the metric that decides under its display name; for "" the main estimate."""
+    if not deciding:
+        return report.answer
+    metric = report.metrics[deciding]
+    if deciding.startswith("neg_"):
+        metric = mirror(metric, metric, 0.0)
+    return replace(metric, name=name_metric(deciding.removeprefix("neg_")))
 
 
 def join_checks(reports: Mapping[str, Any]) -> tuple[CheckResult, ...]:
@@ -132,42 +157,45 @@ def _write_verdict(report: ComparisonReport) -> list[str]:
     return [*filter(None, compared), *_judge_baselines(report)]
 
 
+def _judge_systems(report: ComparisonReport) -> dict[str, Judgment]:
+    """Return whether each system is better than the baseline by the metric that decides."""
+    return {name: judge(one, report.deciding) for name, one in report.reports.items()}
+
+
 def _judge_baselines(report: ComparisonReport) -> list[str]:
-    """Return which systems are better than the baseline, each by the metric that decides."""
-    # systems that beat the same reference by the same metric are named together
-    findings = {name: judge(one) for name, one in report.reports.items()}
-    known = [one for one in findings.values() if one.reference]
-    if not known:
-        return []
-    everyone = "Both" if len(findings) == 2 else f"All {len(findings)}"
-    better: dict[tuple[str, str], list[str]] = {}
-    for name, one in findings.items():
-        if one.better:
-            better.setdefault((one.metric, one.reference), []).append(name)
-    first, texts = report.first, []
-    for (metric, reference), names in better.items():
-        who = everyone if len(names) == len(findings) else join_words(names, "and")
-        beat = "beats" if len(names) == 1 else "beat"
-        if first.baseline is not None and reference == str(first.baseline):
-            reference += f" ({write_amount(first.baseline.error, first.loss)})"
+    """Return which systems are better or worse than the baseline."""
+    # systems with the same relation to the same reference are named together
+    order = {"better": 0, "worse": 1}
+    systems: dict[tuple[int, str, str], list[str]] = {}
+    for name, one in _judge_systems(report).items():
+        if one.reference:
+            key = order.get(one.relation, 2), one.reference, one.metric
+            systems.setdefault(key, []).append(_quote(name))
+    texts, baseline = [], report.first.baseline
+    for (place, reference, metric), names in sorted(systems.items()):
+        everyone = "Both" if len(report) == 2 else f"All {len(report)}"
+        who = everyone if len(names) == len(report) else join_words(names, "and")
+        if baseline is not None and reference == str(baseline):
+            reference += f" ({write_amount(baseline.error, report.first.loss)})"
         by = f" by the {name_metric(metric)}" if metric else ""
-        texts.append(f"{who} {beat} {reference}{by}")
-    # systems without evidence
-    poor = [name for name, one in findings.items() if not one.better]
-    if poor:
-        deciding = {findings[name].metric for name in poor} - {""}
-        by = f" by the {name_metric(deciding.pop())}" if len(deciding) == 1 else ""
-        no = "no" if texts else "No"
-        texts.append(f"{no} evidence that {join_words(poor, 'or')} beats chance{by}")
-    return [f"{'; '.join(texts)}."]
+        verb = (("beat", "are worse than"), ("beats", "is worse than"))[len(names) == 1]
+        claim = f"{who} {verb[place]}" if place < 2 else ""
+        claim = claim or f"{'n' if texts else 'N'}o evidence that {join_words(names, 'or')} beats"
+        texts.append(f"{claim} {reference}{by}")
+    return [f"{'; '.join(texts)}."] if texts else []
+
+
+def _quote(name: str) -> str:
+    """Return the name of a system in quotes, so that it is no word of a sentence."""
+    return f'"{name}"'
 
 
 def _find_compared_metric(report: ComparisonReport) -> tuple[str, float]:
     """Return the display name of the compared metric, and -1 if the scores are its negative."""
-    scoring, first = report.comparison.scoring, report.first
+    scoring, deciding, first = report.comparison.scoring, report.deciding, report.first
+    if deciding:
+        return name_metric(deciding.removeprefix("neg_")), -1.0 if deciding[:4] == "neg_" else 1.0
     name = ROOT if first.answer.loss == "squared" else first.answer.name
-    if scoring in first.out_of_fold.scores:  # requested
-        return name_metric(scoring.removeprefix("neg_")), -1.0 if scoring[:4] == "neg_" else 1.0
     return name, -1.0 if scoring.startswith(("accuracy", "minus", "neg_")) else 1.0
 
 
@@ -196,6 +224,7 @@ def _compare_two(report: ComparisonReport) -> list[str]:
     ((first, second), difference), *_ = report.comparison.differences.items()
     name, _ = _find_compared_metric(report)
     value, interval = _find_difference(report, (first, second))
+    first, second = _quote(first), _quote(second)
     shown = difference.pvalue <= difference.level
     is_finite = np.isfinite([interval.low, interval.high]).all()
     if not is_finite or (shown and interval.low <= 0 <= interval.high):
@@ -219,8 +248,8 @@ def _compare_many(report: ComparisonReport) -> list[str]:
     """Return the best of many systems, and how many pairs differ; empty if the tests disagree."""
     # the best by the main estimate, if the tests agree
     comparison, best = report.comparison, report.comparison.best
-    first, scoring = report.first, report.comparison.scoring
-    if scoring in first.out_of_fold.scores:  # requested
+    first = report.first
+    if report.deciding:
         quantity, sign = _find_compared_metric(report)
         amount = write_number(sign * comparison.values[comparison.names.index(best[0])])
     else:
@@ -236,7 +265,7 @@ def _compare_many(report: ComparisonReport) -> list[str]:
     n_found = sum(one.pvalue <= comparison.level for one in comparison.differences.values())
     verb = "has" if len(best) == 1 else "have"
     return [
-        f"{join_words(best, 'and')} {verb} the best {quantity}, {amount}; "
+        f"{join_words([*map(_quote, best)], 'and')} {verb} the best {quantity}, {amount}; "
         f"{n_found} of {len(comparison.differences)} pairs differ significantly "
         f"({comparison.title}, level {100 * comparison.level:.3g} % for all pairs)."
     ]
@@ -252,21 +281,28 @@ def show_side_by_side(report: ComparisonReport) -> Section:
     available = {name for one in report.reports.values() for name in find_main_metrics(one)}
     named = "error" if noun == "estimator" else first.answer.name
     named = ROOT if first.answer.loss == "squared" else named
-    metrics = [name for name in USUAL if name in available and name_metric(name) != named]
+    main = [named] if report.deciding else []
+    quantity = next(iter(report.estimates.values())).name if main else named
+    metrics = [name for name in USUAL if name in available]
+    metrics = [name for name in metrics if name_metric(name) not in (named, quantity)]
     rows = []
-    for name, one in report.reports.items():
+    for name, estimate in report.estimates.items():
+        one = report.reports[name]
         values = find_main_metrics(one)
-        cells = [values[metric].value if metric in values else "--" for metric in metrics]
-        value, _, interval = in_target_unit(one.answer)
+        cells = [in_target_unit(one.answer)[0] for _ in main]
+        cells += [values[metric].value if metric in values else "--" for metric in metrics]
+        value, _, interval = in_target_unit(estimate)
         rows.append((name, value, interval, *cells))
     # how many beat the baseline
-    findings = [judge(one) for one in report.reports.values()]
-    heading = "Side by side"
-    if any(one.reference for one in findings):
-        n_better = sum(one.better for one in findings)
-        heading = f"{n_better} of {len(findings)} are significantly better than chance"
-    head = [noun, named, level, *map(name_metric, metrics)]
-    table = Table("In numbers.", head, rows, left=(0, 2))
+    known = [one for one in _judge_systems(report).values() if one.reference]
+    heading = f"Side by side, by the {quantity}"
+    if known:
+        n_better, references = sum(one.better for one in known), {one.reference for one in known}
+        than = references.pop() if len(references) == 1 else "the baseline"
+        heading = f"{n_better} of {len(report)} {'is' if n_better == 1 else 'are'} significantly "
+        heading += f"better than {than} by the {quantity}"
+    head = [noun, quantity, level, *main, *map(name_metric, metrics)]
+    table = Table("In numbers, the best first.", head, rows, left=(0, 2))
     return Section(heading, tables=[table])
 
 
@@ -315,15 +351,21 @@ def show_measures(report: ComparisonReport) -> Section | None:
         (measure, pair, difference, replace(interval, low=low, high=high), write_pvalue(pvalue))
         for measure, pair, difference, low, high, pvalue in map(dict.values, report.measures)
     ]
+    about = "Each pair is compared by each measure alone."
+    head = ["measure", "pair", "difference", write_level(report.first), "P"]
+    if len(report) == 2:
+        about, rows = f"{' minus '.join(report)}.", [(row[0], *row[2:]) for row in rows]
+        head.remove("pair")
     table = Table(
-        "Each pair is compared by each measure alone. P-values are not corrected for their number.",
-        ["measure", "pair", "difference", write_level(report.first), "P"],
+        f"{about} P-values are not corrected for their number.",
+        head,
         rows,
-        left=(0, 1, 3),
+        left=(0, len(head) - 2, len(head) - 4),
     )
     # one axes for each curve
     figures, first = [], report.first.out_of_fold
-    curves: list[tuple[Any, str]] = [(RocCurveDisplay, "ROC curves of all systems.")]
+    bands = "with pointwise intervals and, lighter, simultaneous bands"
+    curves: list[tuple[Any, str]] = [(RocCurveDisplay, f"ROC curves of all systems, {bands}.")]
     if first.probabilities is not None and len(report) <= MAX_CURVES:
         curves += [
             (ReliabilityDisplay, "Calibration: observed frequency at each predicted probability."),
@@ -338,34 +380,25 @@ def show_measures(report: ComparisonReport) -> Section | None:
 
 def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
     """Draw a curve of each system on one axes, with one entry for each line of reference."""
-    is_calibration, largest = display is ReliabilityDisplay, 0.0
+    is_calibration, drawn = display is ReliabilityDisplay, []
     for position, (name, report) in enumerate(reports.items()):
         predictions, target = report.out_of_fold, report.out_of_fold.target
         one, positive = predictions.repeat == 0, target.positive_code
         rows, by_class = predictions.row[one], predictions.probabilities
         score = (predictions.class_scores if by_class is None else by_class)[one, positive]
-        largest = max(largest, float(score.max()))
         style: dict[str, Any] = {"color": f"C{position % 2}", "linestyle": LINES[position // 2]}
         if is_calibration:
             style |= {"band": False, "histogram": False, "fmt": f"o{style.pop('linestyle')}"}
         weight = predictions.weight[rows] if np.ptp(predictions.weight) else None
-        display.from_predictions(
-            target.y[rows],
-            score,
-            name=name_label(name),
-            ax=ax,
-            pos_label=target.classes[positive],
-            sample_weight=weight,
-            **style,
+        options = {"pos_label": target.classes[positive], "sample_weight": weight, **style}
+        one = display.from_predictions(
+            target.y[rows], score, name=name_label(name), ax=ax, **options
         )
-    # the axes of a rare event end where its probabilities, or sensible thresholds, do
-    prevalence = float(np.mean(target.codes == positive))
-    if is_calibration:
-        ax.set(xlim=(0, largest), ylim=(0, min(1.0, 1.5 * largest)))
-    elif display is NetBenefitDisplay:
-        ax.set_xlim(0, min(1.0, 4 * prevalence))
+        drawn.append(one)
+    end_axes(ax, drawn)
     entries = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    entries = {text: line for text, line in entries.items() if "interval at" not in text}
+    shades = ("interval at", "band of")
+    entries = {text: entries[text] for text in entries if not any(one in text for one in shades)}
     ax.legend(entries.values(), entries.keys(), fontsize="small")
 
 
@@ -409,6 +442,8 @@ class ComparisonReport(Report):
     reports: dict[str, Any]
     comparison: Any
     """`Comparison`, or None if fits failed or there is a single test set."""
+    deciding: str
+    """Name of the compared metric, "" for the main estimate."""
     metrics: dict[str, Any] = field(repr=False)
     measures: tuple[dict[str, Any], ...]
     subgroups: dict[str, Any] | None
@@ -465,6 +500,16 @@ class ComparisonReport(Report):
         frames = {name: one.predictions for name, one in self.reports.items()}
         return pd.concat(frames, names=["name"]).reset_index("name").reset_index(drop=True)
 
+    @property
+    def splits(self) -> dict[str, np.ndarray]:
+        """Every metric of each test set, with a column of the names of the estimators."""
+        tables = {name: one.splits for name, one in self.reports.items()}
+        first, *others = tables.values()
+        shared = [key for key in first if all(key in table for table in others)]
+        names = np.repeat([*tables], [len(table["fold"]) for table in tables.values()])
+        columns = {key: np.concatenate([t[key] for t in tables.values()]) for key in shared}
+        return {"name": names, **columns}
+
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw the error of each system with its interval; requires matplotlib."""
         return plot_estimates(self.first, ax, self.estimates, quoted=None)
@@ -489,26 +534,46 @@ def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
         yield Caution(code, text, headline)
 
 
-def compare_reports(reports: Mapping[str, ScoredReport]) -> Comparison | None:
-    """Compare all pairs by the mean losses of the test sets; None if not possible."""
+def find_rare_metric(reports: Mapping[str, ScoredReport]) -> str:
+    """Return the metric that replaces the error of a rare class in all systems, or ""."""
+    wanted = {"" if one.rare_class is None else one.rare_class.metric for one in reports.values()}
+    # constant scores have an area without an interval
+    areas = [one.metrics.get("roc_auc") for one in reports.values()]
+    if "roc_auc" in wanted and all(area and np.isfinite(area.value) for area in areas):
+        return "roc_auc"
+    return wanted.pop() if len(wanted) == 1 else ""
+
+
+def compare_reports(reports: Mapping[str, ScoredReport]) -> tuple[Comparison | None, str]:
+    """Compare all pairs by the scores of the test sets.
+
+    Returns the comparison, None if not possible, and the metric: the first requested score, or that
+    of a rare class, "" for the main estimate.
+    """
     first = next(iter(reports.values()))
     loss, level = first.answer.loss, first.confidence_level
     known = {} if first.out_of_fold.target.outputs else SCORINGS
     scoring = known.get(loss, f"minus the {first.answer.name}")
     if first.out_of_fold.cases.kind is UnitKind.TIME_BLOCK:
-        return _compare_in_time(reports, scoring)
-    # the first requested score, or the mean loss, of each test set for all systems
+        return _compare_in_time(reports, scoring), ""
+    # the requested score, that of a rare class, or the mean loss, of each test set
     columns = {name: _score_test_sets(report) for name, report in reports.items()}
     requested = [one for one in first.out_of_fold.scores if not one.startswith(IMPORTANCE)]
-    if requested and requested[0] not in ("accuracy", scoring):
-        scoring = requested[0]
-        columns = {name: report.out_of_fold.scores[scoring] for name, report in reports.items()}
+    deciding = requested[0] if requested else find_rare_metric(reports)
+    if deciding in ("accuracy", scoring):
+        deciding = ""
+    elif requested:
+        columns = {name: report.out_of_fold.scores[deciding] for name, report in reports.items()}
+    elif deciding:
+        by_rare = {name: _score_rare(one, deciding) for name, one in reports.items()}
+        is_defined = np.isfinite([*by_rare.values()]).all()
+        deciding, columns = (deciding, by_rare) if is_defined else ("", columns)
     if first.out_of_fold.n_fits < 2 or any(np.isnan(one).any() for one in columns.values()):
-        return None
+        return None, deciding
     ratio = first.out_of_fold.test_train_ratio
     with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         comparison = compare_scores(columns, test_train_ratio=ratio, confidence_level=level)
-    return replace(comparison, scoring=scoring, n_samples=first.n_samples)
+    return replace(comparison, scoring=deciding or scoring, n_samples=first.n_samples), deciding
 
 
 def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Comparison | None:
@@ -538,7 +603,7 @@ def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Compa
 
 
 def compare_measures(
-    reports: Mapping[str, Any], comparison: Comparison, **options: Any
+    reports: Mapping[str, Any], deciding: str, **options: Any
 ) -> Iterator[dict[str, Any]]:
     """Yield the difference of each pair by each measure of two classes but the compared one.
 
@@ -552,8 +617,8 @@ def compare_measures(
     if target.outputs or target.n_classes != 2 or not scored or in_time:
         return
     level, compared = first.confidence_level, first.answer.name
-    if comparison.scoring in predictions.scores:  # requested
-        compared = name_metric(comparison.scoring)
+    if deciding:
+        compared = name_metric(deciding.removeprefix("neg_"))
     if predictions.n_fits:
         ratio = predictions.test_train_ratio
     values = {name: dict(_measure_samples(one)) for name, one in reports.items()}
@@ -586,12 +651,14 @@ def compare_measures(
                 compare = partial(compare_scores, by_fit, test_train_ratio=ratio)
             with ignored_warnings(UserWarning):  # of undefined intervals, which the table shows
                 one = compare(confidence_level=level).difference
+            largest = np.inf if measure.startswith("net benefit") else 1.0
+            low, high = np.clip([*one.interval], -largest, largest).tolist()
             yield {
                 "measure": measure,
                 "pair": " - ".join(pair),
                 "difference": one.value,
-                "low": one.interval.low,
-                "high": one.interval.high,
+                "low": low,
+                "high": high,
                 "pvalue": one.pvalue,
             }
 
@@ -620,16 +687,31 @@ def _measure_samples(report: ScoredReport) -> Iterator[tuple[str, np.ndarray]]:
         yield f"net benefit at {cut:g}", called * np.where(true, 1.0, -cut / (1 - cut))
 
 
-def _by_fit(predictions: Any, values: np.ndarray, truth: np.ndarray | None) -> np.ndarray:
-    """Return the mean of the values in each test set, or the area under the ROC curve."""
+def _score_rare(report: ScoredReport, metric: str) -> np.ndarray:
+    """Return the metric that replaces the error of a rare class in each test set."""
+    predictions, target = report.out_of_fold, report.out_of_fold.target
+    codes = target.codes[predictions.row]
+    if metric == "roc_auc":
+        scores = np.asarray(predictions.class_scores)[:, target.positive_code]
+        return _by_fit(predictions, scores, codes == target.positive_code)
+    return _by_fit(predictions, predictions.predicted, codes, balanced_accuracy_score)
+
+
+def _by_fit(
+    predictions: Any,
+    values: np.ndarray,
+    truth: np.ndarray | None,
+    metric: Callable[..., float] = roc_auc_score,
+) -> np.ndarray:
+    """Return the mean of the values in each test set, or their metric if all classes occur."""
     fit, weight, n = predictions.fit, predictions.weight[predictions.row], predictions.n_fits
     result = np.full(n, np.nan)
     for test in range(n):
         rows = (fit == test) & ~np.isnan(values)
         if truth is None and rows.any():
             result[test] = np.average(values[rows], weights=weight[rows])
-        elif truth is not None and len(np.unique(truth[rows])) == 2:
-            result[test] = roc_auc_score(truth[rows], values[rows], sample_weight=weight[rows])
+        elif truth is not None and len(np.unique(truth[rows])) == len(np.unique(truth)):
+            result[test] = metric(truth[rows], values[rows], sample_weight=weight[rows])
     return result
 
 

@@ -64,7 +64,7 @@ from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
 from skeval.utils._compat import is_search
-from skeval.utils._text import count, write_number, write_spread
+from skeval.utils._text import count, name_of, write_number, write_spread
 
 Parts = str | Iterable[str]
 """Estimates to run: "auto", "all" or names."""
@@ -314,7 +314,7 @@ def evaluate(
             clock.stopped = own.stopped
     report: Report = reports[name]
     if several:
-        report = join_reports(reports, compare_reports(reports), seed)
+        report = join_reports(reports, *compare_reports(reports), seed=seed)
     if clock.stopped:
         stop = KeyboardInterrupt(f"interrupted {clock.stopped}")
         vars(stop)["report"] = report
@@ -511,7 +511,8 @@ def measure_outputs(evaluation: Evaluation) -> Results:
         design = evaluation.design._replace(inputs=inputs)
         one = average_repeats(design, evaluation.outputs)
         extra = MetricExtra(metric=one.name, label=output, greater_is_better=False)
-        metrics[f"{one.name}, {output}"] = replace(one, extra=extra)
+        name = name_of(one.name, output, metrics)
+        metrics[name] = replace(one, name=name, extra=extra)
     return Results(metrics | {one.name: one for one in measure_scores(evaluation)})
 
 
@@ -614,7 +615,16 @@ def _name_estimates(report: EvaluationReport) -> dict[str, Estimate]:
     intervals = report.perturbation or ()
     perturbed = {_sentences.PERTURBED[one.extra.statistic]: one for one in intervals}
     main = {f"main estimate ({report.answer.method})": report.answer}
-    return main | dict(report.estimates) | perturbed
+    # the training error and a single repeat are numbers that explain the main estimate
+    others = {
+        name: replace(one, limits={}, standard_error=np.nan) if name in WITHOUT_INTERVAL else one
+        for name, one in report.estimates.items()
+    }
+    return main | others | perturbed
+
+
+WITHOUT_INTERVAL = ("resubstitution", "cross_validation")
+"""Estimates that a report shows without their intervals."""
 
 
 def show_estimates(report: EvaluationReport) -> Section:
@@ -630,7 +640,8 @@ def show_estimates(report: EvaluationReport) -> Section:
     rows = []
     for name, estimate in named.items():
         value, spread, interval = _sections.in_target_unit(estimate)
-        rows.append((name, value, write_spread(spread), interval, interval.method))
+        cells = (write_spread(spread), interval, interval.method) if estimate.limits else ("",) * 3
+        rows.append((name, value, *cells))
     error = "root mean squared error" if loss == "squared" else "error"
     table = Table(
         "The same as a table.",
@@ -873,6 +884,15 @@ class EvaluationReport(_sections.PredictionsPage):
     def basis(self) -> list[str]:
         """The target of the main interval, and where it may fail."""
         return _sentences.describe_interval(self)
+
+    @property
+    def splits(self) -> dict[str, np.ndarray]:
+        """Every metric of each test set, by repeat and fold, and the times of its fit in seconds.
+
+        Requested scores are included; ``to_frame("splits")`` is the same as a data frame.
+        """
+        with ignored_warnings(UndefinedMetricWarning):
+            return _sections.measure_splits(self)
 
     def _list_rows(self) -> list[Estimate]:
         return [self.answer, *self.estimates.values()]

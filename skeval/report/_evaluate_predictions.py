@@ -19,7 +19,7 @@ from skeval.model_selection import Comparison, EstimatesDisplay, compare_predict
 from skeval.model_selection._score_interval import measure_metrics
 from skeval.model_selection._threshold import measure_at, read_rule
 from skeval.report import _arguments, _findings, _sections
-from skeval.report._comparison import join_reports
+from skeval.report._comparison import find_rare_metric, join_reports
 from skeval.report._page import Section
 from skeval.report._report import Report, recorded
 from skeval.report._warnings import warn_of_outputs, warn_of_predictions
@@ -154,8 +154,17 @@ def evaluate_predictions(
             )
             for name, system in systems.items()
         }
-        comparison = _compare_systems(reports, confidence_level=confidence_level, **sampling)
-        return join_reports(reports, comparison, seed, **sampling)
+        parsed = {
+            name: _arguments.read_predictions(
+                y_true, system, kind, labels, pos_label, reports[name].threshold
+            )
+            for name, system in systems.items()
+            if not _arguments.is_wide(y_true)
+        }
+        comparison, deciding = _compare_systems(
+            reports, parsed, scoring, confidence_level=confidence_level, **sampling
+        )
+        return join_reports(reports, comparison, deciding, seed=seed, **sampling)
     # one label, score or number of each sample, or several labels
     parsed: Any
     if several := _arguments.is_wide(y_true):
@@ -277,12 +286,29 @@ def _measure_labels(
 COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
 
 
-def _compare_systems(reports: Mapping[str, Any], **options: Any) -> Comparison:
-    """Return the comparison of all pairs by the main metric."""
+def _compare_systems(
+    reports: Mapping[str, Any], parsed: Mapping[str, Any], scoring: Any, **options: Any
+) -> tuple[Comparison, str]:
+    """Return the comparison of all pairs, and its metric, which is "" for the main metric.
+
+    The first requested metric decides, or that of a rare class.
+    """
     kinds = {report.kind for report in reports.values()}
     if len(kinds) > 1:
         raise ValueError(f"predictions must all be of one kind, got {sorted(kinds)}; see kind=.")
     (kind,), first = kinds, next(iter(reports.values()))
+    # the first requested metric, or that of a rare class
+    requested, rare = [*_arguments.name_scorers(scoring).items()], find_rare_metric(reports)
+    columns: dict[str, Any] = {}
+    for name, system in parsed.items() if requested or rare else ():
+        requested = requested or [(rare, rare)]
+        deciding, metric, better, (truth, columns[name]) = system.read_metric(*requested[0])
+    if columns and deciding != system.metric:
+        with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
+            comparison = compare_predictions(
+                truth, columns, metric=metric, method="max_t", **options
+            )
+        return replace(comparison, scoring=deciding, greater_is_better=better), deciding
     # scores of one kind: a metric of the predictions, or minus the losses
     by_name = {name: report.out_of_fold for name, report in reports.items()}
     many = first.class_sizes is not None and len(first.class_sizes) > 2
@@ -303,7 +329,7 @@ def _compare_systems(reports: Mapping[str, Any], **options: Any) -> Comparison:
     # the comparison
     with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         comparison = compare_predictions(truth, columns, metric=metric, method="max_t", **options)
-    return comparison if metric is not None else replace(comparison, scoring=scoring)
+    return comparison if metric is not None else replace(comparison, scoring=scoring), ""
 
 
 # --- the report

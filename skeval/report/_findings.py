@@ -662,12 +662,22 @@ class ScoredReport(Report):
     selection_bias: Estimate | None = field(default=None, repr=False)
 
 
-def judge(report: ScoredReport) -> Judgment:
-    """Return whether the predictions of a report are better than the baseline."""
+def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
+    """Return whether the predictions of a report are better than the baseline.
+
+    `deciding` is the metric that orders several systems, "" for the main estimate. No second metric
+    replaces it. Only areas under ROC curves and balanced accuracies have a value by chance.
+    """
     test = judge_permutation(report.permutation)
     rare, baseline, answer = report.rare_class, report.baseline, report.answer
-    # a rare class has a metric of its own, and scores are compared with an area of 1/2
-    if rare is not None:
+    # the metric that orders systems, or that of a rare class; scores have an area of 1/2 by chance
+    if deciding:
+        chance = {"roc_auc": 0.5, "balanced_accuracy": 1 / len(report.class_sizes or "?")}
+        if deciding not in chance:
+            return Judgment("untested", deciding, "", np.nan)
+        relation = _relate_metric(report, report.metrics[deciding], chance[deciding])
+        finding = Judgment(relation, deciding, "chance", chance[deciding], *test)
+    elif rare is not None:
         relation = _relate_metric(report, report.metrics[rare.metric], rare.chance)
         finding = Judgment(relation, rare.metric, "chance", rare.chance, *test)
     elif answer.name == REPORTED["roc_auc"].label:
@@ -680,7 +690,7 @@ def judge(report: ScoredReport) -> Judgment:
         relation = {"": "untested", "shown": "better"}.get(test[0], "open")
         return Judgment(relation, "", "shuffled labels" if test[0] else "", np.nan, *test)
     # another metric may show a relation that the loss, which the test is of, does not
-    if rare is None and finding.relation not in ("better", "untested"):
+    if deciding is None and rare is None and finding.relation not in ("better", "untested"):
         n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
         other, chance = find_better_metric(report.metrics, n_classes)
         if other:

@@ -95,6 +95,9 @@ class Report(Mapping[str, Any]):
         Classes or labels that are never predicted.
     out_of_fold : Predictions
         The evaluated predictions; see `predictions`.
+    splits : dict of str to ndarray of shape (n_fits,)
+        Of an estimator: every metric of each test set, by repeat and fold, and the times of its
+        fit and of its scores in seconds.
     confidence_level : float
         Nominal coverage of the intervals.
     n_samples, n_groups, n_features : int or None
@@ -129,6 +132,9 @@ class Report(Mapping[str, Any]):
     reports, comparison : dict of Report, Comparison or None
         Of several systems: a report for each, and all pairs on the same test sets or samples;
         `comparison` is None if fits failed or there is a single test set.
+    deciding : str
+        Of several systems: the metric that is compared, the first one in `scoring` or that of a
+        rare class; "" for the main estimate.
     measures : tuple of dict
         Of several systems with scores of two classes: the difference of each pair by each further
         measure, with its interval and P-value.
@@ -229,6 +235,12 @@ class Report(Mapping[str, Any]):
         made = (make(self) for make in self.SECTIONS)
         return [warned, *(section for section in made if section is not None)]
 
+    def _add_notes(self, notes: Sequence[str]) -> list[Section]:
+        """Return the sections with notes after the warnings."""
+        before, *sections = self.sections
+        noted = Section("Notes on the data and on the run", items=notes)
+        return [before, *([noted] if notes else []), *sections]
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the estimates with their intervals; requires matplotlib.
 
@@ -293,10 +305,10 @@ class Report(Mapping[str, Any]):
         Parameters
         ----------
         part : str, default=None
-            "predictions", or a name in `to_dict` of rows or a result, such as "metrics",
-            "confusion", "hard_samples" or "subgroups". None selects the main table: the estimates
-            of an estimator, the metrics of predictions, the outputs, the systems, or the numbers
-            of clusters.
+            "predictions", "splits" of an estimator, or a name in `to_dict` of rows or a result,
+            such as "metrics", "confusion", "hard_samples" or "subgroups". None selects the main
+            table: the estimates of an estimator, the metrics of predictions, the outputs, the
+            systems, or the numbers of clusters.
 
         Returns
         -------
@@ -305,6 +317,8 @@ class Report(Mapping[str, Any]):
         """
         if part == "predictions":
             return self.predictions
+        if part == "splits":
+            return _text.make_frame(self.splits)
         # results have a frame of their own, or rows
         tables = {}
         for name, result in self._list_results().items():
@@ -376,30 +390,35 @@ class Report(Mapping[str, Any]):
         """
         numbers = json.loads(json.dumps(self.to_dict()), parse_constant=NOT_IN_JSON.__getitem__)
         text = json.dumps(numbers, indent=2, allow_nan=False)
-        if path is not None:
-            _text.write_file(path, text + "\n")
-        return text
+        return _text.write_file(path, text + "\n").rstrip()
 
-    def to_markdown(self, path: str | PathLike[str] | None = None) -> str:
+    def to_markdown(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        notes: Sequence[str] = (),
+    ) -> str:
         """Return the sentences and tables as Markdown, for example for a pull request.
 
         Parameters
         ----------
         path : str or path-like, default=None
             File to write.
+        title : str, default=None
+            Heading, for example the name of the data.
+        notes : sequence of str, default=()
+            Further notes; shown after the warnings.
 
         Returns
         -------
         str
         """
-        lines = [f"# {escape_markdown(self.title)}"]
+        lines = [f"# {escape_markdown(title or self.title)}"]
         lines += (f"\n{escape_markdown(text)}" for text in (self.verdict, *self.basis))
-        for section in self.sections:
+        for section in self._add_notes(notes):
             lines += section.write_markdown()
-        text = "\n".join(lines).rstrip() + "\n"
-        if path is not None:
-            _text.write_file(path, text)
-        return text
+        return _text.write_file(path, "\n".join(lines).rstrip() + "\n")
 
     def to_html(
         self,
@@ -432,10 +451,7 @@ class Report(Mapping[str, Any]):
         str
             HTML.
         """
-        text = self._render("page.html", title, command, notes)
-        if path is not None:
-            _text.write_file(path, text)
-        return text
+        return _text.write_file(path, self._render("page.html", title, command, notes))
 
     def _repr_html_(self) -> str:
         """Return the page for a notebook, or the text if dependencies are missing."""
@@ -453,9 +469,7 @@ class Report(Mapping[str, Any]):
     ) -> str:
         """Return the page, with notes, and with the program or command line that repeats it."""
         # the warnings beside the verdict, notes below them, and the program at last
-        before, *sections = self.sections
-        if notes:
-            sections = [Section("Notes on the data and on the run", items=notes), *sections]
+        before, *sections = self._add_notes(notes)
         sentence = f"Created on {self.date}. The same data and versions give the same numbers"
         if self.settings.get("budget", "None") != "None":
             sentence += ", unless the time limit (--quick, --budget) skips other parts"

@@ -6,7 +6,7 @@ predictions are out of fold (of an estimator), or existing ones (of a system).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
@@ -17,6 +17,7 @@ from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate
 from skeval._resampling.predictions import Predictions
+from skeval._resampling.sampling_units import Target
 from skeval.metrics import (
     NetBenefitDisplay,
     PrecisionRecallDisplay,
@@ -25,7 +26,13 @@ from skeval.metrics import (
     calibration_measures,
 )
 from skeval.model_selection import EstimatesDisplay
+from skeval.model_selection._metrics_of_predictions import (
+    Measured,
+    measure_classes,
+    measure_numbers,
+)
 from skeval.report import _sentences
+from skeval.report._arguments import join_predictions
 from skeval.report._findings import HardSamples, ScoredReport, find_positive_class
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._checks import ignored_warnings
@@ -102,6 +109,43 @@ def frame_predictions(report: ScoredReport) -> DataFrame:
     return make_frame(columns)
 
 
+def measure_splits(report: ScoredReport) -> dict[str, np.ndarray]:
+    """Return every metric of the test set of each fit that did not fail, and the times of the fit.
+
+    Metrics that a test set does not define are nan.
+    """
+    predictions, target, rows = report.out_of_fold, report.out_of_fold.target, []
+    positive = target.positive_code if target.n_classes == 2 else None
+    for place, fit in enumerate(np.unique(predictions.fit).tolist()):
+        # the test set as that of a fixed model
+        part = predictions.fit == fit
+        tested, response = predictions.row[part], predictions.response
+        own = Target(target.y[tested], target.classes, target.codes[tested], positive=positive)
+        fixed = join_predictions(
+            own,
+            None,
+            predictions.weight[tested],
+            predictions.predicted[part],
+            predictions.loss[part],
+            None if response is None else response[part],
+        )
+        if predictions.decision is not None:
+            fixed = replace(fixed, decision=predictions.decision[part])
+        measured = list[Measured]()
+        if not target.outputs:
+            measured = [*(measure_numbers if target.classes is None else measure_classes)(fixed)]
+        repeat, fold = divmod(fit, predictions.n_folds)
+        times = [np.nan] * 2 if predictions.seconds is None else predictions.seconds[place]
+        rows.append(
+            {"repeat": repeat, "fold": fold, "n_test": len(tested)}
+            | {report.answer.name: np.average(fixed.loss, weights=fixed.weight)}
+            | {one.name: one.value for one in measured if one.label is None}
+            | {name: values[place] for name, values in predictions.scores.items()}
+            | dict(zip(("fit_time", "score_time"), times, strict=True))
+        )
+    return {name: np.array([row.get(name, np.nan) for row in rows]) for name in rows[0]}
+
+
 def tabulate(
     report: ScoredReport,
     caption: str,
@@ -131,11 +175,11 @@ def plot_estimates(
     drawn = dict(list((estimates or report.estimates).items())[: MAX_DRAWN + 1])
     values, _, intervals = zip(*map(in_target_unit, drawn.values()), strict=True)
     # the baseline in the same unit
-    answer, guess = report.answer, None
+    answer, guess = next(iter(drawn.values())), None
     squared = answer.loss == "squared" and answer.value > 0
     if answer.name == _sentences.name_metric("roc_auc"):
         guess = 0.5
-    elif report.baseline is not None:
+    elif report.baseline is not None and answer.name == report.answer.name:
         root = np.sqrt if squared or answer.name in SQUARES else float
         guess = float(root(report.baseline.error))
     quantity = SQUARES[1] if squared else answer.name
@@ -187,10 +231,10 @@ def show_metrics(report: ScoredReport) -> Section:
     labels = {name: _sentences.name_metric(name) for name in metrics}
     if report.out_of_fold.target.outputs:
         averaged = {name: name.removesuffix("_macro") for name in metrics if name[-6:] == "_macro"}
-        labels |= {name: f"{_sentences.name_metric(one)}, macro" for name, one in averaged.items()}
+        labels |= {name: f"{_sentences.name_metric(one)} (macro)" for name, one in averaged.items()}
     if not numbers and "average_precision" in labels:
         labels["average_precision"] += (
-            f", class {name_label(find_positive_class(report.out_of_fold.target))}"
+            f" (class {name_label(find_positive_class(report.out_of_fold.target))})"
         )
     rows = [(labels[name], one) for name, one in metrics.items()]
     explained = "Computed from the given predictions."
@@ -383,17 +427,32 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
                 ends = f"{write_level(report)} {low:.2f} to {high:.2f}"
                 caption += f" The {measure} is {measures[measure].value:.2f} ({ends}); "
                 caption += f"{best} is best."
-    draw = partial(ReliabilityDisplay.from_predictions, true, chance, **options)
+    draw = partial(draw_ended, ReliabilityDisplay, true, chance, **options)
     yield Figure(draw, f"{caption} {about}", label=calibrated)
     weight = predictions.weight[predictions.row[one]]
     options |= {"sample_weight": weight, "groups": group}
     yield Figure(
-        partial(NetBenefitDisplay.from_predictions, true, chance, **options),
+        partial(draw_ended, NetBenefitDisplay, true, chance, **options),
         f"Net benefit of treating everyone whose probability of {name} reaches the "
         "threshold, in true positives per sample; the odds of the threshold are the cost "
         "of a false positive. The model is useful where its curve is above both lines.",
         label="Net benefit by threshold, compared with treating all and none.",
     )
+
+
+def draw_ended(display: Any, true: Any, chance: Any, *, ax: Any, **options: Any) -> None:
+    """Draw a curve of probabilities on axes that end where a rare event does."""
+    end_axes(ax, [display.from_predictions(true, chance, ax=ax, **options)])
+
+
+def end_axes(ax: Any, drawn: Sequence[Any]) -> None:
+    """End the axes of a rare event at its largest probability, or at four times its prevalence."""
+    if isinstance(drawn[0], ReliabilityDisplay):
+        ends = [max(one.curve.extra.y_proba.max(), np.nanmax(one.curve.high)) for one in drawn]
+        limits = np.array([-0.02, 1.02]) * min(1.0, max(ends))
+        ax.set(xlim=limits, ylim=limits)
+    elif isinstance(drawn[0], NetBenefitDisplay):
+        ax.set_xlim(0, min(1.0, 4 * drawn[0].curve.extra.prevalence))
 
 
 def draw_residuals(predictions: Predictions, ax: Any) -> Any:

@@ -31,7 +31,7 @@ from skeval.report._findings import (
     judge,
 )
 from skeval.report._page import list_few, list_grave
-from skeval.utils._text import count, say_pvalue, write_estimate, write_figures
+from skeval.utils._text import count, name_of, say_pvalue, write_estimate, write_figures
 
 MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
 """Maximum number of classes, and of samples, in a sentence."""
@@ -53,7 +53,7 @@ def count_units(cases: SamplingUnits) -> str:
 def name_metric(metric: str, *, short: bool = False) -> str:
     """Return the display name of a metric; without its explanation if it is short."""
     name = REPORTED[metric].label if metric in REPORTED else metric
-    return name.split(",")[0] if short else name
+    return name.split(" (")[0] if short else name
 
 
 def write_metric(name: str, estimate: Estimate) -> str:
@@ -183,13 +183,10 @@ def _write_with_interval(report: ScoredReport, name: str) -> str:
 def _write_rare(report: ScoredReport, rare: RareClass) -> str:
     """Return the metric of a rare class with its interval, and recall and precision."""
     text = f"{_write_with_interval(report, rare.metric)} with the rare class {rare.label}"
-    names = (f"{name}, {rare.label}" for name in ("recall", "precision"))
-    rates = {name: report.metrics[name].value for name in names if name in report.metrics}
-    listed = [
-        f"{name.partition(',')[0]} {write_rate(rate)}"
-        for name, rate in rates.items()
-        if np.isfinite(rate)
-    ]
+    names = {name: name_of(name, rare.label) for name in ("recall", "precision")}
+    metrics = report.metrics
+    rates = {name: metrics[key].value for name, key in names.items() if key in metrics}
+    listed = [f"{name} {write_rate(rate)}" for name, rate in rates.items() if np.isfinite(rate)]
     text += f" ({', '.join(listed)})" * bool(listed)
     return f"{text[0].upper()}{text[1:]}"
 

@@ -90,17 +90,19 @@ def _write_short(value: Any) -> str:
     return f"<{type(value).__name__}{f' of {size}' if size != '' else ''}>"
 
 
-def write_file(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text beside a file and rename it, so that no file is half written.
+def write_file(path: str | os.PathLike[str] | None, text: str) -> str:
+    """Write a text beside a file and rename it, so that no file is half written; return the text.
 
-    Pipes and terminals are written directly.
+    Pipes and terminals are written directly. Nothing is written if the path is None.
     """
+    if path is None:
+        return text
     path = Path(path).resolve()
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path must lie in an existing folder, {path.parent} is none.")
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
-        return
+        return text
     handle, part = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -111,6 +113,7 @@ def write_file(path: str | os.PathLike[str], text: str) -> None:
         os.replace(part, path)
     finally:
         Path(part).unlink(missing_ok=True)
+    return text
 
 
 def align_text(title: str, rows: Iterable[tuple[str, str]]) -> str:
@@ -140,6 +143,21 @@ def name_label(label: Any) -> str:
     """Return a label for use in a sentence, in quotes if it has spaces at its ends."""
     text = str(label)
     return text if text and text.isprintable() and text == text.strip() else repr(text)
+
+
+SIGNS = str.maketrans({"<": "lt ", ">": "gt ", "=": "eq ", "+": " plus", "%": " percent"})
+"""Words for signs of labels that differ in nothing else, such as <50 and >50."""
+
+
+def name_of(metric: str, label: Any, taken: Container[str] = ()) -> str:
+    """Return the name of the metric of a class, such as "recall of 1", unless it is taken.
+
+    It consists of letters, digits and ``_ - . /`` and spaces, as MLflow requires.
+    """
+    name = re.sub(r"[^\w./ -]", "_", f"{metric} of {str(label).translate(SIGNS)}")
+    while name in taken:
+        name += "_"
+    return name
 
 
 def write_number(value: float) -> str:

@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.html import Document
 
 from skeval.__main__ import main
+from skeval.utils._text import say_pvalue
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +142,31 @@ def test_numbers_are_read_with_their_marks_and_compared_by_a_loss(tmp_path, caps
     for metric in ("mean_absolute_error", "neg_mean_absolute_error"):
         assert main([*words, "--metric", metric]) == 1
         assert "mean_absolute_error: new.csv - old.csv" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["labels", "rare labels", "probabilities", "numbers"])
+def test_the_page_has_the_comparison_of_the_gate(kind, tmp_path, capsys):
+    rng, paths = np.random.default_rng(0), []
+    truth = rng.random(400) < (0.1 if kind == "rare labels" else 0.4)
+    for name, noise in {"old": 0.2, "new": 0.8}.items():
+        score = 1 / (1 + np.exp(-3 * (truth - 0.5 + noise * rng.normal(size=400))))
+        score = score > 0.5 if "labels" in kind else score
+        target = truth + rng.normal(size=400) if kind == "numbers" else truth.astype(int)
+        paths.append(str(tmp_path / f"{name}.csv"))
+        frame = pd.DataFrame({"target": target, "prediction": score * 1})
+        frame = frame if kind != "numbers" else frame.assign(target=truth * 1.5)
+        frame.to_csv(paths[-1], index=False)
+    words = ["compare", *paths, "--margin", "5%", "--json", str(tmp_path / "a.json")]
+    words += ["--html", str(tmp_path / "a.html"), "--markdown", str(tmp_path / "a.md")]
+    assert main(words + ["--metric", "mean_absolute_error"] * (kind == "numbers")) == 1
+    gate, page = json.loads((tmp_path / "a.json").read_text()), (tmp_path / "a.html").read_text()
+    text, printed = (tmp_path / "a.md").read_text(), capsys.readouterr().out
+    for name in ("a.html", "a.md"):
+        assert f"written to {tmp_path / name}" in printed
+    for written in (Document(page).text, text.replace("\\", "")):
+        assert "new.csv compared with old.csv" in written
+        assert "The gate failed" in written
+    # the difference and its P-value are those that are printed and tested
+    assert f"{gate['value']:.4f}".lstrip("-") in text
+    assert say_pvalue(gate["pvalue"]).replace("<", r"\<") in text
+    assert "figure" in page

@@ -361,7 +361,7 @@ def test_the_positive_class_is_named(answers, capsys):
     assert "--pos-label must be one of the classes" in capsys.readouterr().err
     for label in ("ill", "well"):
         assert main(["evaluate", *words[1:4], *LEAST, "--pos-label", label]) == 0
-        assert f"average precision, class {label}" in capsys.readouterr().out
+        assert f"average precision (class {label})" in capsys.readouterr().out
 
 
 def test_subgroups_may_be_the_groups_or_a_dropped_column(answers, capsys):

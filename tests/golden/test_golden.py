@@ -75,8 +75,10 @@ def assert_consistent(report):
         assert len(set(names)) == len(names), table.head
     if len(reports) > 1 and not report.verdict.startswith("Do not report"):
         for name, one in reports.items():
-            poor = re.search(rf"o evidence that [^;.]*\b{name}\b", report.verdict)
-            assert bool(poor) != judge(one).better, report.verdict
+            clauses = re.findall(r"[^;.]*\bbeats? [^;]*", report.verdict)
+            praise = [part for part in clauses if "o evidence that" not in part]
+            praised = any(f'"{name}"' in part or re.search("Both|All", part) for part in praise)
+            assert praised == judge(one, report.deciding).better, report.verdict
 
 
 UNREADABLE = re.compile(

@@ -132,7 +132,7 @@ def test_a_report_shows_what_rows_report():
     of_numbers = skeval.evaluate(Ridge(), X, NUMBER, **few).metrics
     shown = [each.extra.metric for each in (*of_classes.values(), *of_numbers.values())]
     assert set(shown) == set(REPORTED)
-    assert of_classes["recall, 1"].extra.label == "1"
+    assert of_classes["recall of 1"].extra.label == "1"
 
 
 @each_value

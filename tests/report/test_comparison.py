@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from helpers.html import Document
 from sklearn.datasets import load_iris
-from sklearn.dummy import DummyRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -61,7 +62,7 @@ def test_pairs_are_compared_on_the_same_test_sets(found):
     assert pair.standard_error == pytest.approx(error, rel=1e-9)
     low, high = -100 * pair.interval.high, -100 * pair.interval.low  # of errors, not accuracies
     assert found.verdict == (
-        f"No significant difference in error rate (P = {pair.pvalue:.2g}): bayes minus one is "
+        f'No significant difference in error rate (P = {pair.pvalue:.2g}): "bayes" minus "one" is '
         f"{-100 * pair.value:.1f} percentage points (95 % CI {low:.1f} to {high:.1f}). This is not "
         "evidence that they are equal. Both beat always predicting a (66.7 %)."
     )
@@ -76,7 +77,8 @@ def test_it_is_written_in_every_form(found):
     assert frame.loc["one", "error"] == found["one"].answer.value
     page = found.to_html()
     assert found.headline in Document(page).text
-    assert "2 of 2 are significantly better than chance" in page
+    better = "2 of 2 are significantly better than always predicting a by the error"
+    assert better in Document(page).text
     assert "significantly" in page
     assert pickle.loads(pickle.dumps(found)).verdict == found.verdict
     with pytest.raises(KeyError, match="no 'x'; there are"):
@@ -133,7 +135,8 @@ def test_numbers_are_compared_in_the_unit_of_the_target(loss):
     folds = RepeatedKFold(n_splits=5, n_repeats=5, random_state=0)
     report = skeval.evaluate(systems, X, y, loss=loss, include=(), cv=folds, random_state=0)
     name = "root mean squared error" if loss == "squared" else "mean absolute error"
-    assert report.verdict.startswith(f"fit has a significantly lower {name} than mean (P < 0.0001")
+    start = f'"fit" has a significantly lower {name} than "mean" (P < 0.0001'
+    assert report.verdict.startswith(start)
     pairs = [table for section in report.sections for table in section.tables][1]
     value, interval = pairs.rows[0][1:3]
     errors = [one.answer.value for one in report.values()]
@@ -199,3 +202,48 @@ def test_estimators_are_compared_by_test_sets_and_by_the_requested_score():
     (error,) = [row for row in report.measures if row["measure"] == "error rate"]
     assert error["difference"] == pytest.approx((errors[0] - errors[1]).mean())
     assert report.to_dict()["measures"][0]["pair"] == "nb - lr"
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "f1"])
+@pytest.mark.parametrize("pos_label", [0, 1])
+def test_a_requested_metric_of_predictions_orders_and_compares_them(scoring, pos_label):
+    y, chances = draw_two_systems()
+    y = y if pos_label else 1 - y
+    words, metric = np.array(["no", "yes"])[y], get_scorer(scoring)._score_func
+    options = {"pos_label": "yes" if pos_label else "no", "scoring": scoring}
+    report = skeval.evaluate_predictions(words, chances, random_state=0, **options)
+    event = (y == pos_label).astype(int)
+    made = {name: chance >= 0.5 if scoring == "f1" else chance for name, chance in chances.items()}
+    values = {name: metric(event, one) for name, one in made.items()}
+    pair = report.comparison["old", "new"]
+    assert pair.value == pytest.approx(values["old"] - values["new"])
+    assert pair.greater_is_better == (scoring != "neg_log_loss")
+    assert [*report.estimates] == ["new", "old"]  # the better one first
+    for name, estimate in report.estimates.items():
+        assert estimate.value == pytest.approx(values[name])
+
+
+def test_one_metric_decides_whether_systems_beat_the_baseline():
+    """Areas above 1/2 do not make up for a Brier score that is worse than the prevalence's."""
+    y, chances = draw_two_systems()
+    chances = {name: chance**0.05 for name, chance in chances.items()}  # far too high
+    report = skeval.evaluate_predictions(y, chances, random_state=0)
+    assert min(one.metrics["roc_auc"].value for one in report.values()) > 0.7
+    assert "Both are worse than always predicting the class frequencies" in report.verdict
+    assert "0 of 2 are significantly better" in report.to_markdown()
+    by_area = skeval.evaluate_predictions(y, chances, scoring="roc_auc", random_state=0)
+    assert "Both beat chance by the area under the ROC curve" in by_area.verdict
+    assert "2 of 2 are significantly better than chance by the area" in by_area.to_markdown()
+
+
+def test_estimators_with_a_rare_class_are_compared_by_the_area_of_test_sets():
+    y, chances = draw_two_systems(400)
+    y[np.flatnonzero(y)[:70]] = 0
+    X = np.column_stack([*chances.values()])
+    models = {"nb": GaussianNB(), "constant": DummyClassifier()}
+    report = skeval.evaluate(models, X, y, cv=4, include=[], n_permutations=0, random_state=0)
+    assert report.deciding == "roc_auc"
+    frame = report["nb"].predictions.groupby(["repeat", "fold"])
+    areas = [roc_auc_score(one["truth"], one["score_1"]) for _, one in frame]
+    assert report.comparison["nb", "constant"].value == pytest.approx(np.mean(areas) - 0.5)
+    assert '"nb" beats chance' in report.verdict

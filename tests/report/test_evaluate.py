@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import LeaveOneOut, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import LeaveOneOut, StratifiedKFold, TimeSeriesSplit, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -362,7 +362,7 @@ def test_a_class_in_one_group_is_named():
     X, groups = rng.normal(size=(60, 2)), np.arange(60) // 6
     y = np.where(groups == 3, 2, np.arange(60) % 2)
     report = skeval.evaluate(GaussianNB(), X, y, groups=groups, include=[], random_state=0)
-    assert report.metrics["recall, 2"].value == 0
+    assert report.metrics["recall of 2"].value == 0
     assert any("class 2 occurs in one group" in text for text in report.warnings)
 
 
@@ -422,3 +422,40 @@ def test_every_part_judges_probabilities(n_classes, loss):
 def test_arguments_in_another_order_or_missing_are_named(function, args, message):
     with pytest.raises(TypeError, match=message):
         function(*args)
+
+
+def test_the_report_has_one_interval_for_the_error_and_numbers_that_explain_it():
+    X, y = load_iris(return_X_y=True)
+    options = {"include": ["leave_one_out"], "n_permutations": 0, "cv": 3, "random_state": 0}
+    report = skeval.evaluate(GaussianNB(), X[:, :2], y, **options)
+    tables = (table for section in report.sections for table in section.tables)
+    rows = next(table.rows for table in tables if table.head[0] == "estimate")
+    by_name = {name: cells for name, *cells in rows}
+    for name in ("resubstitution", "cross_validation"):
+        assert by_name[name] == [report[name].value, "", "", ""]
+        assert np.isfinite(report[name].interval.low)  # also on request
+    assert by_name["leave_one_out"][2] == report["leave_one_out"].interval
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_splits_are_those_of_scikit_learn(n_classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50 * (3 - n_classes) :, :2], y[50 * (3 - n_classes) :]
+    folds = list(StratifiedKFold(5).split(X, y))
+    options = {"cv": folds, "include": [], "n_permutations": 0, "random_state": 0}
+    names = ["accuracy", "balanced_accuracy", "f1_macro", "neg_log_loss"]
+    names += ["roc_auc"] * (n_classes == 2)
+    models = {"bayes": GaussianNB(), "constant": DummyClassifier()}
+    report = skeval.evaluate(models, X, y, scoring="f1_macro", **options)
+    for name, model in models.items():
+        splits, other = report[name].splits, cross_validate(model, X, y, cv=folds, scoring=names)
+        for metric in names:
+            own, sign = metric.removeprefix("neg_"), -1 if metric[:4] == "neg_" else 1
+            expected = sign * other[f"test_{metric}"]
+            np.testing.assert_allclose(splits[own], expected, atol=1e-12)
+        np.testing.assert_array_equal(splits["fold"], np.arange(5))
+        assert np.all(splits["fit_time"] > 0)
+        assert np.all(splits["score_time"] > 0)
+    frame = report.to_frame("splits")
+    assert frame["name"].tolist() == ["bayes"] * 5 + ["constant"] * 5
+    assert "splits" not in report.to_dict()

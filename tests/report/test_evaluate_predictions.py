@@ -83,8 +83,8 @@ def test_metrics_are_those_of_scikit_learn(data, three, weighted):
         "brier_score": sk.brier_score_loss(y, p, **own),
         "roc_auc": sk.roc_auc_score(y, p, **own),
         "average_precision": sk.average_precision_score(y, p, **own),
-        "recall, 0": sk.recall_score(y, label, pos_label=0, **own),
-        "precision, 1": sk.precision_score(y, label, **own),
+        "recall of 0": sk.recall_score(y, label, pos_label=0, **own),
+        "precision of 1": sk.precision_score(y, label, **own),
     }
     for name, value in expected.items():
         assert found[name].value == pytest.approx(value, rel=1e-12), name
@@ -93,7 +93,7 @@ def test_metrics_are_those_of_scikit_learn(data, three, weighted):
     many = evaluate(*three, **own).metrics
     assert many["log_loss"].value == pytest.approx(sk.log_loss(*three, **own))
     area = sk.roc_auc_score(three[0] == "b", three[1][:, 1], **own)
-    assert many["roc_auc, b"].value == pytest.approx(area)
+    assert many["roc_auc of b"].value == pytest.approx(area)
 
 
 @pytest.mark.parametrize(

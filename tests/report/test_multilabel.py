@@ -54,8 +54,8 @@ def test_metrics_are_those_of_scikit_learn_and_of_metric_interval(data, given):
         expected = metric(y, judged, average="macro", **weight)
         assert found[f"{name}_macro"].value == pytest.approx(expected)
         one = metric_interval(metric, y[:, 1], judged[:, 1], **options)
-        assert found[f"{name}, label 1"].value == one.value
-        assert found[f"{name}, label 1"].interval.low == one.interval.low
+        assert found[f"{name} of label 1"].value == one.value
+        assert found[f"{name} of label 1"].interval.low == one.interval.low
     assert found["exact match"].value == pytest.approx(sk.accuracy_score(y, called, **weight))
     wrong = skeval.evaluate_predictions(y, called, **options).answer
     assert wrong.value == pytest.approx(sk.hamming_loss(y, called, **weight))
@@ -105,7 +105,7 @@ def test_a_report_has_labels_subgroups_samples_and_a_page(data):
     assert report.baseline.better
     assert report.subgroups[0].value == pytest.approx(np.mean((y - p)[by == 0] ** 2))
     np.testing.assert_array_equal(report.predictions["truth_snow"], y[:, 3])
-    assert "F1, macro" in str(report)
+    assert "F1 (macro)" in str(report)
     assert "snow" in report.to_html()
     assert json.loads(report.to_json())["class_sizes"]["fog"] == y[:, 2].sum()
     assert len(report.to_frame("metrics")) == len(report.metrics)
@@ -167,8 +167,8 @@ def test_the_report_has_the_numbers_of_error_interval(labels):
     assert report.answer.value == expected.value
     assert report.answer.interval == expected.interval
     for name, one in expected.extra.by_output.items():
-        assert report.metrics[f"error rate, {name}"].value == one.value
-        assert report.metrics[f"error rate, {name}"].interval == one.interval
+        assert report.metrics[f"error rate of {name}"].value == one.value
+        assert report.metrics[f"error rate of {name}"].interval == one.interval
     shares = y.mean()
     assert report.baseline.error == pytest.approx(np.minimum(shares, 1 - shares).mean())
 
@@ -178,14 +178,14 @@ def test_numbers_are_compared_with_the_mean_of_each_output():
     weight = np.random.default_rng(0).uniform(0.5, 2, 60)
     report = skeval.evaluate(Ridge(), X, y, sample_weight=weight, random_state=0)
     names = ["output 0", "output 1", "output 2"]
-    assert list(report.metrics)[1:] == [f"mean squared error, {name}" for name in names]
+    assert list(report.metrics)[1:] == [f"mean squared error of {name}" for name in names]
     mean = np.average(y, axis=0, weights=weight)
     spread = np.average(((y - mean) ** 2).mean(axis=1), weights=weight)
     assert report.baseline.error == pytest.approx(spread)
     assert report.baseline.better
     models = {"ridge": Ridge(), "mean": DummyRegressor()}
     both = skeval.evaluate(models, X, y, cv=3, include=[], random_state=0)
-    assert "ridge has a significantly lower root mean squared error than mean" in str(both)
+    assert '"ridge" has a significantly lower root mean squared error than "mean"' in str(both)
     absolute = skeval.evaluate(Ridge(), X, y, loss="absolute", random_state=0)
     median = abs(y - np.median(y, axis=0)).mean()
     assert absolute.baseline.error == pytest.approx(median, rel=0.02)

@@ -416,7 +416,7 @@ def test_r2_without_signal_in_more_sets(estimator):
 @pytest.mark.slow
 def test_the_recall_of_a_rule_that_guesses_in_more_sets():
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    held, _ = count_covered_without_signal(tree, 150, ["recall, 0", "recall, 1"])
+    held, _ = count_covered_without_signal(tree, 150, ["recall of 0", "recall of 1"])
     assert min(binom.cdf(count, 150, 0.93) for count in held.values()) > 1e-3
 
 
