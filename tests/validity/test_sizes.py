@@ -23,10 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import skeval
-from skeval._inference.paired import holm
-from skeval._inference.ranks import critical_difference, friedman, rank_rows, signed_rank_pvalues
 from skeval._resampling.sampling_units import validate_data
-from skeval.model_selection import permutation_test
+from skeval.model_selection import compare_scores, permutation_test
 from skeval.report._data_checks.duplicates import check_identifiers
 from skeval.report._data_checks.table import describe_table
 
@@ -203,15 +201,13 @@ N, K = 15, 5
 def count_rejections(n_simulations, noise):
     """Return how many simulations call any pair different: Wilcoxon, Nemenyi, Iman-Davenport."""
     rng = np.random.default_rng(0)
-    rows, columns = np.triu_indices(K, 1)
     counts = np.zeros(3, dtype=int)
-    furthest = critical_difference(N, K, 0.95)
     for _ in range(n_simulations):
         scores = rng.normal(size=(N, K)) * noise
-        found = signed_rank_pvalues((scores[:, rows] - scores[:, columns]).T)[0]
-        ranks = rank_rows(scores)
-        wilcoxon = holm(found).min() <= 0.05
-        counts += [wilcoxon, np.ptp(ranks.mean(axis=0)) >= furthest, friedman(ranks).pvalue <= 0.05]
+        found = compare_scores(scores, over="datasets", method="wilcoxon")
+        furthest, further = found.extra.critical_difference, np.ptp(found.extra.mean_ranks)
+        wilcoxon = found.to_matrix("pvalue").min() <= 0.05
+        counts += [wilcoxon, further >= furthest, found.omnibus.pvalue <= 0.05]
     return counts
 
 
