@@ -351,6 +351,21 @@ def test_the_estimate_has_the_largest_likelihood():
         assert value(mean, factor * between) < best
 
 
+def test_another_site_has_the_average_of_the_mixed_model():
+    """Over the posterior of mean and spread, with the priors that the docstring names."""
+    errors, sizes = np.array([1, 9, 20, 4]), np.array([40, 50, 45, 200])
+    found = pool_rates(errors, sizes)
+    odds, spreads = np.linspace(-10, 4, 281), np.linspace(0.01, 6, 200)[:, None]
+    counts = SiteCounts(errors.astype(float), sizes.astype(float))
+    likelihood = np.array([counts.log_likelihood(odds, spread) for spread in spreads[:, 0]])
+    posterior = likelihood - spreads**2 / 2 / 1.5**2
+    low, high = found.confidence_interval(method="prediction")
+    for end, side in ((low, -1), (high, 1)):
+        weight = np.exp(posterior - posterior.max()) * expit(side * odds)
+        beyond = stats.norm.cdf(side * (odds - logit(end)) / spreads)
+        assert np.average(beyond, weights=weight) == pytest.approx(0.025, abs=1e-3)
+
+
 def test_correct_answers_mirror_errors():
     errors, sizes = np.array([1, 0, 5]), np.array([20, 30, 25])
     one, other = pool_rates(errors, sizes), pool_rates(sizes - errors, sizes)
