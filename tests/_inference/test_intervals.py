@@ -9,38 +9,39 @@ from scipy import stats
 from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
-from skeval._inference.intervals import (
-    PROPORTION_INTERVALS,
-    Design,
-    normal_interval,
-    stratified_wilson_interval,
-    wilson_interval,
-)
+from skeval._inference.intervals import Design, stratified_wilson_interval
+from skeval.model_selection import holdout_error
 
 counts = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 levels = st.floats(0.5, 0.999)
 
 
+@pytest.mark.filterwarnings("ignore:The interval is undefined")  # Wald's without errors
 @given(counts, levels)
 def test_all_are_statsmodels(count, level):
     k, n = count
+    result = holdout_error(np.zeros(n), np.arange(n) < k)
     names = {"wilson": "wilson", "exact": "beta", "wald": "normal"}
     names |= {"agresti_coull": "agresti_coull", "jeffreys": "jeffreys"}
-    assert set(names) == set(PROPORTION_INTERVALS)
+    assert {*names, "normal"} == set(result.interval_methods)
     for method, name in names.items():
         expected = np.array(proportion_confint(k, n, alpha=1 - level, method=name))
-        interval = PROPORTION_INTERVALS[method](k, n, level)
         if method == "jeffreys":  # nothing seen excludes 0, nor everything 1
             expected = np.where([k == 0, k == n], [0, 1], expected)
-        assert interval == pytest.approx(np.clip(expected, 0, 1), abs=1e-9)
+        if method == "wald" and k in (0, n):
+            expected = [np.nan, np.nan]
+        interval = tuple(result.confidence_interval(level, method))
+        assert interval == pytest.approx(np.clip(expected, 0, 1), abs=1e-9, nan_ok=True)
 
 
-@pytest.mark.parametrize(("k", "n"), [(0.5, 7.3), (3.25, 10), (0, 8.5), (8.5, 8.5)])
-def test_wilson_of_real_counts_solves_the_score_equation(k, n):
-    low, high = wilson_interval(k, n, 0.95)
-    expected = reference.wilson_by_roots(k, n, norm.ppf(0.975))
-    assert (low, high) == pytest.approx(expected, abs=1e-12)
-    assert low <= k / n <= high
+@pytest.mark.parametrize("n_wrong", [0, 1, 4, 9])
+def test_wilson_of_real_counts_solves_the_score_equation(n_wrong):
+    weight, wrong = np.random.default_rng(0).exponential(size=9), np.arange(9) < n_wrong
+    low, high = holdout_error(np.zeros(9), wrong, sample_weight=weight).interval
+    n, share = weight.sum() ** 2 / np.sum(weight**2), weight @ wrong / weight.sum()
+    expected = reference.wilson_by_roots(n * share, n, norm.ppf(0.975))
+    assert (low, high) == pytest.approx(expected, abs=1e-9)
+    assert low <= share <= high
 
 
 @given(st.lists(counts, min_size=1, max_size=4), levels)
@@ -64,11 +65,12 @@ def test_stratified_wilson_without_any_variance(wrong):
     assert mirrored == pytest.approx((1 - high, 1 - low))
 
 
-def test_normal_interval_is_clipped_to_the_range_of_the_quantity():
-    z = norm.ppf(0.975)
-    assert normal_interval(0.5, 0.1, 0.95) == pytest.approx((0.5 - z / 10, 0.5 + z / 10))
-    assert normal_interval(0.1, 0.1, 0.95, (0, 1)) == pytest.approx((0, 0.1 + z / 10))
-    assert normal_interval(0.9, 0.1, 0.95, (0, 1)) == pytest.approx((0.9 - z / 10, 1))
+@pytest.mark.parametrize("k", [1, 5, 9])
+def test_normal_interval_is_clipped_to_the_range_of_the_quantity(k):
+    found = holdout_error(np.zeros(10), np.arange(10) < k)
+    reach = norm.ppf(0.975) * found.standard_error
+    expected = np.clip([k / 10 - reach, k / 10 + reach], 0, 1)
+    assert tuple(found.confidence_interval(method="normal")) == pytest.approx(expected)
 
 
 @given(st.floats(1, 30), st.floats(0, 1), st.floats(2, 500), st.floats(0.5, 0.99))
