@@ -26,11 +26,7 @@ from skeval.metrics import (
     calibration_measures,
 )
 from skeval.model_selection import EstimatesDisplay
-from skeval.model_selection._metrics_of_predictions import (
-    Measured,
-    measure_classes,
-    measure_numbers,
-)
+from skeval.model_selection._score_interval import Measured, measure_classes, measure_numbers
 from skeval.report import _sentences
 from skeval.report._arguments import join_predictions
 from skeval.report._findings import HardSamples, ScoredReport, find_positive_class

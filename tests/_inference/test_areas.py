@@ -18,33 +18,11 @@ from skeval._inference.areas import (
     _smooth_curve,
     class_size,
     curve_distances,
-    curve_limits,
-    find_area,
     rank_terms,
-    spread_of_areas,
 )
-from skeval._inference.calibration import (
-    Bins,
-    corrected_gap,
-    count_probabilities,
-    gap_limits,
-    gap_moments,
-    share_limits,
-    shrink_distances,
-)
+from skeval._inference.calibration import count_probabilities
 from skeval._inference.intervals import binomial_limits
-
-
-def spread(positive, scores, weight, group=None):
-    areas = [find_area(positive, score, weight) for score in scores]
-    influence = np.column_stack([area.influence for area in areas])
-    return spread_of_areas(influence, positive, weight, group)
-
-
-RNG = np.random.default_rng(0)
-POSITIVE = np.arange(80) % 4 == 0
-SCORE = RNG.normal(size=80).round(1) + POSITIVE
-ONES = np.ones(80)
+from skeval.metrics import expected_calibration_error, reliability_curve, roc_curve_band
 
 
 def test_groups_that_hold_every_score_are_worth_their_samples():
@@ -63,21 +41,16 @@ def test_the_error_of_a_clustered_area_is_obuchowskis(seed):
     for group in (rng.integers(0, 7, 25), np.arange(25)):
         sample = positive.tolist(), score.tolist(), weight.tolist(), group.tolist()
         area, variance = metric_intervals.clustered_area_variance(*sample)
-        assert_allclose(spread(positive, score[None], weight, group).variance, variance, rtol=1e-10)
+        options = {"sample_weight": weight, "groups": group, "n_resamples": 2}
+        found = roc_curve_band(positive, score, **options).area
+        assert_allclose(found.standard_error**2, variance, rtol=1e-10)
         assert_allclose(area, roc_auc_score(positive, score, sample_weight=weight))
 
 
-def test_a_class_of_one_has_no_error():
-    assert np.isnan(spread(np.arange(80) == 3, SCORE[None], ONES, None).error)
-
-
-def random_steps(seed, n=(9, 6), ties=False):
-    rng = np.random.default_rng(seed)
-    scores = [rng.normal(size=n[0]), rng.normal(size=n[1]) + 1]
-    scores = [s.round(0) if ties else s for s in scores]
-    cuts = np.concatenate([[np.inf], np.unique(np.concatenate(scores))[::-1]])
-    x, y = (np.array([np.mean(s >= t) for t in cuts]) for s in scores)
-    return Steps(x, y, float(n[0]), float(n[1]))
+def draw_scores(seed, n=(9, 6), ties=False):
+    """Return classes and scores of n[0] negatives and n[1] positives."""
+    score = np.random.default_rng(seed).normal(size=sum(n)) + np.repeat([0, 1], n)
+    return np.repeat([0, 1], n), score.round(0) if ties else score
 
 
 @each_value
@@ -96,17 +69,19 @@ def test_limits_of_rates_are_quantiles_of_beta_laws(exact, size):
 
 
 @each_value
-@pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("ties", [False, True])
 @given(seed=st.integers(0, 10**6), z=st.floats(0.1, 4))
 @settings(max_examples=8)
-def test_limits_of_curves_are_those_of_their_definition(exact, ties, seed, z):
-    steps = random_steps(seed, ties=ties)
-    at = np.array([0.0, 0.03, 0.25, 1 / 3, 0.8, 1.0])
-    points = list(zip(steps.x, steps.y, strict=True))
-    sizes = steps.n_x, steps.n_y
-    expected = [curves.curve_limits(points, sizes, x, z, exact) for x in at]
-    assert_allclose(np.transpose(curve_limits(steps, at, z, exact)), expected, atol=1e-9)
+def test_limits_of_curves_are_those_of_their_definition(ties, seed, z):
+    y, score = draw_scores(seed, ties=ties)
+    options = {"confidence_level": 2 * norm.cdf(z) - 1, "n_points": 31, "n_resamples": 20}
+    found = roc_curve_band(y, score, random_state=0, **options)
+    points = curves.roc_points(y == 1, score, np.ones(15))
+    farthest = max(z, np.quantile(found.extra.distances, options["confidence_level"]))
+    pointwise, band = (found.low, found.high, z, False), (*found.band, farthest, True)
+    for low, high, away, exact in (pointwise, band):
+        expected = [curves.curve_limits(points, (9, 6), x, away, exact) for x in found.x]
+        assert_allclose(np.transpose([low, high]), expected, atol=1e-9)
 
 
 def test_the_distance_is_that_to_the_next_point():
@@ -117,7 +92,8 @@ def test_the_distance_is_that_to_the_next_point():
             counts = np.floor(size * np.cumsum(share)).astype(int)
             return np.diff(counts, prepend=0)
 
-    steps = random_steps(3)
+    curve = roc_curve_band(*draw_scores(3), n_resamples=2).extra.points
+    steps = Steps(*curve.T, 9.0, 6.0)
     true = _smooth_curve(steps)
     sizes = np.array([9, 6])
     drawn = _draw_curve(true, sizes, Drawn())
@@ -125,24 +101,20 @@ def test_the_distance_is_that_to_the_next_point():
     assert_allclose(curve_distances(steps, [Drawn()]), [expected], rtol=1e-3)
 
 
-def test_distances_do_not_depend_on_the_number_of_generators():
-    steps = random_steps(1)
-    rngs = [np.random.default_rng(i) for i in range(30)]
-    first = curve_distances(steps, rngs[:11])
-    again = curve_distances(steps, [np.random.default_rng(i) for i in range(30)])
+def distances(y, score, n_resamples):
+    return roc_curve_band(y, score, n_resamples=n_resamples, random_state=0).extra.distances
+
+
+def test_distances_do_not_depend_on_the_number_of_resamples():
+    first, again = (distances(*draw_scores(1), n_resamples) for n_resamples in (11, 30))
     assert_allclose(again[:11], first, rtol=0)
     assert np.ptp(again) > 0.5
 
 
 def test_curves_drawn_from_the_curve_lie_as_far_as_the_quantile_says():
     """The distances of one curve are those of curves drawn anew: they are a pivot."""
-    of_few = np.quantile(
-        curve_distances(random_steps(0), map(np.random.default_rng, range(300))), 0.95
-    )
-    of_many = np.quantile(
-        curve_distances(random_steps(0, (90, 60)), map(np.random.default_rng, range(300))), 0.95
-    )
-    assert 1.8 < of_few < of_many < 3.2
+    few, many = (distances(*draw_scores(0, n), 300) for n in ((9, 6), (90, 60)))
+    assert 1.8 < np.quantile(few, 0.95) < np.quantile(many, 0.95) < 3.2
 
 
 def test_a_column_of_one_class_has_no_area():
@@ -152,64 +124,75 @@ def test_a_column_of_one_class_has_no_area():
     assert np.isnan(ranking.value)
 
 
-def bins(observed, predicted, size=10.0):
-    shape = len(observed)
-    share = np.full(shape, 1 / shape)
-    return Bins(share, np.full(shape, size), np.array(predicted), np.array(observed))
+def gap(observed, predicted, size=10, confidence_level=0.95):
+    """Return the calibration error of one bin of samples for each predicted probability."""
+    rank = np.tile(np.arange(size), len(observed))
+    events = (rank < np.repeat(np.round(np.multiply(observed, size)), size)).astype(int)
+    options = {"n_bins": len(observed), "confidence_level": confidence_level, "pos_label": 1}
+    return expected_calibration_error(events, np.repeat(predicted, size), **options)
 
 
-def corrected(found):
-    return corrected_gap(found, shrink_distances(found))
-
-
-def limits(found, confidence_level=0.95):
-    return gap_limits(found, shrink_distances(found), confidence_level)
-
-
-@each_value
-@pytest.mark.parametrize("size", [1, 2, 7, 30])
-@pytest.mark.parametrize("truth", [0.0, 0.02, 0.4, 1.0])
-@pytest.mark.parametrize("predicted", [0.0, 0.15, 0.5, 1.0])
-def test_moments_against_the_sum_over_outcomes(size, truth, predicted):
+def moments(size, truth, predicted):
+    """Return mean and standard deviation of the distance of a bin, by the sum over outcomes."""
     events = np.arange(size + 1)
     mass, distance = binom.pmf(events, size, truth), np.abs(events / size - predicted)
-    found = gap_moments(bins([0.0], [predicted], float(size)), np.array([truth]))
     mean = mass @ distance
-    assert_allclose(found, [mean, np.sqrt(mass @ (distance - mean) ** 2)], atol=1e-7)
+    return mean, np.sqrt(mass @ (distance - mean) ** 2)
 
 
-def test_corrected_distance_has_the_observed_one_as_its_mean():
-    found = bins([0.9, 0.2, 0.6], [0.5, 0.4, 0.55])
-    truth = corrected(found)
-    observed = found.share @ np.abs(found.observed - found.predicted)
-    assert 0 < truth < observed
-    one = bins([0.9], [0.5])
-    assert_allclose(gap_moments(one, np.array([0.5 + corrected(one)]))[0], 0.4, atol=1e-9)
-    assert corrected(bins([0.5, 0.6], [0.5, 0.5])) == 0
+@pytest.mark.parametrize("size", [1, 2, 7, 30])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.4, 1.0])
+@pytest.mark.parametrize("predicted", [0.0, 0.15, 0.5, 1.0])
+def test_corrections_and_limits_of_a_bin_against_the_sum_over_outcomes(size, share, predicted):
+    """Each end is the distance whose mean lies z standard deviations from the observed one."""
+    found = gap([share], [predicted], size)
+    side = 1 if np.round(share * size) / size > predicted else -1
+    by_chance = moments(size, predicted, predicted)[0]
+    assert_allclose(found.details["by_chance"], by_chance, atol=1e-9)
+    toward, observed = 1 if predicted < 0.5 else -1, max(found.value, by_chance)
+    corrected, (low, high), z = found.details["corrected"], found.interval, norm.ppf(0.975)
+    ends = [(corrected, side, found.value, 0), (low, side, found.value, z)]
+    for distance, sign, wanted, away in [*ends, (high, toward, observed, -z)]:
+        mean, spread = moments(size, predicted + sign * distance, predicted)
+        reached = mean + away * spread - wanted
+        farthest = distance == pytest.approx(abs((sign > 0) - predicted), abs=1e-6)
+        if distance == 0:
+            assert reached >= -1e-7
+        elif farthest:
+            assert reached <= 1e-7
+        else:
+            assert reached == pytest.approx(0, abs=1e-6)
 
 
+def test_corrected_distance_is_smaller_than_the_observed_one():
+    found = gap([0.9, 0.2, 0.6], [0.5, 0.4, 0.55])
+    assert found.value == pytest.approx((0.4 + 0.2 + 0.05) / 3)
+    assert 0 < found.details["corrected"] < found.value
+    assert gap([0.5, 0.6], [0.49, 0.5]).details["corrected"] == 0
+
+
+@pytest.mark.filterwarnings("ignore:y_proba looks reversed")
 @pytest.mark.parametrize("observed", [[0.5] * 4, [0.9, 0.1, 0.6, 0.3], [1.0] * 4, [0.0, 1.0] * 2])
 def test_limits_hold_the_corrected_distance_and_widen_with_the_level(observed):
-    found = bins(observed, [0.5, 0.2, 0.6, 0.1])
-    inner, outer = limits(found, 0.5), limits(found, 0.99)
-    assert outer[0] <= inner[0] <= corrected(found) <= inner[1] + 1e-12
-    assert inner[1] <= outer[1]
-    farthest = np.maximum(found.predicted, 1 - found.predicted)
-    assert outer[0] >= 0
-    assert outer[1] <= found.share @ farthest + 1e-12
+    predicted = np.array([0.5, 0.2, 0.6, 0.1])
+    found = gap(observed, predicted)
+    inner, outer = (found.confidence_interval(level) for level in (0.5, 0.99))
+    assert outer.low <= inner.low <= found.details["corrected"] <= inner.high + 1e-12
+    assert inner.high <= outer.high
+    assert outer.low >= 0
+    assert outer.high <= np.maximum(predicted, 1 - predicted).mean() + 1e-12
 
 
 @pytest.mark.parametrize("n_bins", [1, 2, 10])
 def test_no_event_is_no_certainty(n_bins):
     """Nothing was predicted and nothing happened: 0, and not surely 0."""
-    low, high = limits(bins([0.0] * n_bins, [0.0] * n_bins, 10 / n_bins))
+    low, high = gap([0.0] * n_bins, 1e-9 * np.arange(n_bins), 10 // n_bins).interval
     assert low == 0
     assert high > 0.2
 
 
 def test_a_single_bin_has_about_the_interval_of_a_proportion():
-    low, high = limits(bins([0.7], [0.2], 100.0))
-    assert_allclose((low, high), (0.4, 0.58), atol=0.02)
+    assert_allclose([*gap([0.7], [0.2], 100).interval], (0.4, 0.58), atol=0.02)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 11])
@@ -224,12 +207,19 @@ def test_count_of_many_equal_events_is_binomial():
     assert_allclose(count_probabilities(np.array([0.0, 1.0, 1.0])), [0, 0, 1, 0], atol=1e-15)
 
 
+def calibrated_limits(p, weight=None, confidence_level=0.95):
+    """Return the limits of the fraction of events in one bin, of a calibrated model."""
+    options = {"sample_weight": weight, "confidence_level": confidence_level, "pos_label": 1}
+    bins = reliability_curve(np.zeros(len(p), dtype=int), p, n_bins=1, **options).columns
+    return bins["calibrated_low"][0], bins["calibrated_high"][0]
+
+
 @pytest.mark.parametrize("n", [4, 30])
 def test_limits_are_the_quantiles_of_a_simulation(n):
     rng = np.random.default_rng(n)
     p = rng.beta(1, 3, n)
     share = (rng.random((40_000, n)) < p).mean(axis=1)
-    low, high = share_limits(p, np.full(n, 0.7), 0.9)
+    low, high = calibrated_limits(p, np.full(n, 0.7), 0.9)
     assert np.mean((low <= share) & (share <= high)) > 0.9 - 0.005
     # the next share inside would leave too much out
     assert np.mean(share < low + 0.5 / n) > 0.05 - 0.005
@@ -240,9 +230,9 @@ def test_limits_of_weighted_events_are_near_those_of_a_simulation():
     rng = np.random.default_rng(0)
     p, weight = rng.beta(1, 4, 40), rng.random(40) + 0.2
     share = (rng.random((40_000, 40)) < p) @ weight / weight.sum()
-    assert_allclose(share_limits(p, weight, 0.95), np.quantile(share, [0.025, 0.975]), atol=0.01)
+    assert_allclose(calibrated_limits(p, weight), np.quantile(share, [0.025, 0.975]), atol=0.01)
     certain = np.array([0.0, 1.0])
-    assert share_limits(certain, np.array([1.0, 3.0]), 0.95) == (0.75, 0.75)
+    assert calibrated_limits(certain, np.array([1.0, 3.0])) == (0.75, 0.75)
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.1, 0.02])
@@ -252,8 +242,8 @@ def test_limits_of_weighted_events_hold_the_share_that_is_none_at_all(rate):
     for _ in range(20):
         p, weight = rng.beta(4 * rate, 4 - 4 * rate, 20), rng.exponential(size=20)
         share = (rng.random((500, 20)) < p) @ weight / weight.sum()
-        low, high = share_limits(p, weight, 0.95)
+        low, high = calibrated_limits(p, weight)
         held.append(np.mean((low <= share) & (share <= high)))
-        turned = share_limits(1 - p, weight, 0.95)
+        turned = calibrated_limits(1 - p, weight)
         assert_allclose(turned, (1 - high, 1 - low), atol=1e-9)
     assert np.mean(held) > 0.94

@@ -1,5 +1,7 @@
 """Tests over data sets, and of pairs, against definitions, published numbers and other packages."""
 
+import itertools
+
 import numpy as np
 import pytest
 from helpers.crossed import each_value
@@ -9,23 +11,17 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import over_datasets as reference
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from skeval._inference.paired import (
     at_least,
-    critical_difference,
     exceedances,
-    find_groups,
-    friedman,
     grouped_cochran,
     holm,
-    nemenyi_pvalues,
-    rank_rows,
-    signed_rank_tests,
     significance_level,
     simultaneous_level,
     tail_probability,
 )
+from skeval.model_selection import compare_scores
 
 SOME = settings(max_examples=30, deadline=None, derandomize=True, database=None)
 
@@ -36,26 +32,27 @@ def test_friedman_equals_demsar():
     Kendall's W and the statistic that is corrected for ties are not printed there; scipy 1.17 has
     ``friedmanchisquare(*frame.T.to_numpy())`` of 10.228346456692913.
     """
-    ranks = rank_rows(demsar_areas().to_numpy())
-    assert_allclose(ranks.mean(axis=0), [3.143, 2.000, 2.893, 1.964], atol=5e-4)
-    test = friedman(ranks)
+    compared = compare_scores(demsar_areas(), over="datasets")
+    assert_allclose(compared.extra.mean_ranks, [3.143, 2.000, 2.893, 1.964], atol=5e-4)
+    test = compared.omnibus
     found = test.details
     assert round(found["chi_squared_without_ties"], 2) == 9.28
     assert round(found["f_without_ties"], 2) == 3.69
-    assert round(critical_difference(14, 4, 0.95), 2) == 1.25
+    assert round(compared.extra.critical_difference, 2) == 1.25
     expected = stats.friedmanchisquare(*demsar_areas().T.to_numpy())
     assert_allclose([found["chi_squared"], found["chi_squared_pvalue"]], expected, rtol=1e-10)
     assert_allclose(found["kendall_w"], found["chi_squared"] / 42)
     # the F is that of a two-way analysis of variance of the ranks
-    rows, columns = ranks.mean(axis=1, keepdims=True), ranks.mean(axis=0)
-    rest = np.sum((ranks - rows - columns + 2.5) ** 2) / 39
+    ranks = stats.rankdata(-demsar_areas(), axis=1)
+    columns = ranks.mean(axis=0)
+    rest = np.sum((ranks - columns) ** 2) / 39
     assert_allclose(test.statistic, 14 * np.sum((columns - 2.5) ** 2) / 3 / rest)
 
 
 def test_no_ranks_differ_or_all_do():
-    equal = friedman(rank_rows(np.ones((5, 3))))
+    equal = compare_scores(np.ones((5, 3)), over="datasets").omnibus
     assert (equal.statistic, equal.pvalue) == (0.0, 1.0)
-    surely = friedman(rank_rows(np.tile([1.0, 2.0, 3.0], (5, 1))))
+    surely = compare_scores(np.tile([1.0, 2.0, 3.0], (5, 1)), over="datasets").omnibus
     assert surely.statistic == np.inf
     assert_allclose(surely.pvalue, 6.0**-4)
     assert_allclose(surely.details["kendall_w"], 1.0)
@@ -69,12 +66,13 @@ def test_nemenyi_equals_scikit_posthocs_and_autorank():
     """
     expected = [0.08867270928888271, 0.9561771752218107, 0.07418479506874454]
     expected += [0.2592280701547286, 0.999859449385133, 0.22669688602641525]
-    means = rank_rows(demsar_areas().to_numpy()).mean(axis=0)
-    rows, columns = np.triu_indices(4, 1)
-    found = nemenyi_pvalues(np.abs(means[rows] - means[columns]), 14, 4)
-    assert_allclose(found, expected, rtol=1e-6)
-    assert_allclose(critical_difference(14, 4, 0.95), 1.2535512603486423, rtol=1e-4)
-    assert_allclose(nemenyi_pvalues(np.array([critical_difference(14, 4, 0.9)]), 14, 4), 0.1)
+    found = compare_scores(demsar_areas(), method="nemenyi", over="datasets")
+    assert_allclose(found.to_matrix("pvalue")[np.triu_indices(4, 1)], expected, rtol=1e-6)
+    assert_allclose(found.extra.critical_difference, 1.2535512603486423, rtol=1e-4)
+    # at the level of a pair's own P-value its distance is the critical one
+    level = {"over": "datasets", "confidence_level": 1 - expected[0]}
+    means, limit = found.extra.mean_ranks, compare_scores(demsar_areas(), **level).extra
+    assert_allclose(limit.critical_difference, abs(means[0] - means[1]), rtol=1e-6)
 
 
 @SOME
@@ -83,23 +81,24 @@ def test_nemenyi_equals_scikit_posthocs_and_autorank():
     st.sampled_from([1e-9, 0.1, 1.0, 1e6]),
 )
 def test_ranks(scores, unit):
-    ranks = rank_rows(np.array(scores) * unit)
-    assert_allclose(ranks.mean(axis=0), reference.mean_ranks(scores))
+    found = compare_scores(np.array(scores) * unit, over="datasets")
+    assert_allclose(found.extra.mean_ranks, reference.mean_ranks(scores))
 
 
 def compare_one(differences, confidence_level=0.95):
-    """Return the numbers of a single row of differences."""
-    tests = signed_rank_tests(np.array([differences], dtype=float), confidence_level)
-    return tests._make(float(column[0]) for column in tests)
+    """Return the test of two systems with these differences."""
+    scores = np.column_stack([differences, np.zeros(len(differences))])
+    options = {"method": "wilcoxon", "confidence_level": confidence_level}
+    return compare_scores(scores, over="datasets", **options).difference
 
 
 @SOME
-@given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
+@given(st.lists(st.integers(-4, 4), min_size=2, max_size=9))
 def test_signed_rank_pvalue_is_that_of_all_signs(differences):
     found = compare_one(np.array(differences) / 10)
     assert_allclose(found.pvalue, reference.signed_rank_pvalue(differences))
     averages = [(a + b) / 20 for i, a in enumerate(differences) for b in differences[: i + 1]]
-    assert_allclose(found.estimate, np.median(averages), atol=1e-12)
+    assert_allclose(found.value, np.median(averages), atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [6, 20, 50, 70])
@@ -110,13 +109,13 @@ def test_signed_rank_equals_scipy(n):
     expected = stats.wilcoxon(d, correction=False, **options)
     assert_allclose(found.pvalue, expected.pvalue, rtol=1e-9)
     ranks = stats.rankdata(np.abs(d))
-    assert_allclose(found.effect_size, ranks @ np.sign(d) / ranks.sum())
+    assert_allclose(found.extra.effect_size, ranks @ np.sign(d) / ranks.sum())
 
 
 @pytest.mark.parametrize("n", [6, 11, 60])
 def test_interval_holds_what_the_test_does_not_reject(n):
     d = np.random.default_rng(n).normal(0.2, 1, n)
-    whole = compare_one(d, 0.9)
+    whole = compare_one(d, 0.9).interval
     for end, outwards in ((whole.low, -1), (whole.high, 1)):
         outside = compare_one(d - (end + 1e-6 * outwards)).pvalue
         inside = compare_one(d - (end - 1e-6 * outwards)).pvalue
@@ -124,24 +123,30 @@ def test_interval_holds_what_the_test_does_not_reject(n):
 
 
 def test_groups_are_runs_without_a_difference():
-    pvalues = np.ones((5, 5))
-    pvalues[0, 3] = pvalues[3, 0] = pvalues[0, 4] = pvalues[4, 0] = 0.01
-    pvalues[2, 4] = pvalues[4, 2] = 0.01
-    assert find_groups(np.arange(5), pvalues, 0.05) == [(0, 1, 2), (1, 2, 3), (3, 4)]
-    assert find_groups(np.arange(5), np.eye(5), 0.05) == []
-    assert find_groups(np.arange(5), np.ones((5, 5)), 0.05) == [(0, 1, 2, 3, 4)]
+    rng = np.random.default_rng(0)
+    for shift in (0.0, 0.5, 1.0, 3.0):
+        found = compare_scores(rng.normal(size=(20, 5)) + shift * np.arange(5), over="datasets")
+        names, pvalues = [found.names[place] for place in found.order], found.to_matrix("pvalue")
+        alike = pvalues[np.ix_(found.order, found.order)] > 0.05
+        runs = [
+            (start, end)
+            for start, end in itertools.combinations(range(6), 2)
+            if end - start > 1
+            and alike[start:end, start:end][~np.eye(end - start, dtype=bool)].all()
+        ]
+        longest = [
+            tuple(names[start:end])
+            for start, end in runs
+            if not any(a <= start and end <= b and (a, b) != (start, end) for a, b in runs)
+        ]
+        assert found.tied == longest
+        assert len(longest) == {0.0: 1, 0.5: 3, 1.0: 2, 3.0: 0}[shift]
 
 
 def test_ties_up_to_rounding_count():
     assert at_least(0.8 - 0.7, np.array([0.6 - 0.5, 0.1, 0.2])).all()
     assert not at_least(0.1, np.array([0.1 - 1e-9])).any()
     assert exceedances(0.5, np.array([np.nan, 0.4, 0.5])).tolist() == [True, False, True]
-
-
-def test_holms_correction_equals_statsmodels():
-    pvalues = np.random.default_rng(0).random(8) ** 3
-    expected = multipletests(pvalues, method="holm")[1]
-    assert_allclose(holm(pvalues), expected)
 
 
 def test_an_undefined_pvalue_counts_as_a_test():

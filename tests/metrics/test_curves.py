@@ -73,17 +73,6 @@ def test_curves_on_the_grid_are_those_of_the_cuts():
     assert_allclose(pr.y, expected, atol=1e-9)
 
 
-def test_limits_are_those_of_the_definition():
-    y, score = problem(2)
-    roc = roc_curve_band(y, score, n_points=11, n_resamples=50, random_state=0)
-    points, z = reference.roc_points(y == 1, score, np.ones(60)), norm.ppf(0.975)
-    for at, low, high in zip(roc.x, roc.low, roc.high, strict=True):
-        assert_allclose((low, high), reference.curve_limits(points, (40, 20), at, z, False))
-    z = np.quantile(roc.extra.distances, 0.95)
-    found = roc.band.low[3], roc.band.high[3]
-    assert_allclose(found, reference.curve_limits(points, (40, 20), 0.3, z, True))
-
-
 def test_the_interval_of_the_area_is_that_of_metric_interval():
     y, score = problem()
     found = roc_curve_band(y, score, n_resamples=2).area.interval

@@ -7,13 +7,12 @@ from helpers.crossed import each_value
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import holdout as reference
-from reference.holdout import smallest_size
+from reference.holdout import smallest_size, wilson_by_roots
 from scipy import stats
 from scipy.stats import norm, t
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import zero_one_loss
 
-from skeval._inference.intervals import wilson_interval
 from skeval.model_selection import holdout_error, holdout_size, metric_interval
 
 RATES = {"a": 0.1, "b": 0.3, "c": 0.05}
@@ -202,6 +201,10 @@ def test_coverage_in_groups_with_priors():
     assert stats.binomtest(held, 120, 0.95).pvalue > 1e-3
 
 
+def wilson(k, n, level):
+    return wilson_by_roots(k, n, norm.ppf((1 + level) / 2))
+
+
 @each_value
 @pytest.mark.parametrize(
     ("error", "half_width"), [(0.1, 0.05), (0.5, 0.1), (0.02, 0.04), (0.3, 0.4)]
@@ -209,7 +212,7 @@ def test_coverage_in_groups_with_priors():
 @pytest.mark.parametrize("level", [0.9, 0.95])
 def test_random_sampling_is_the_first_that_suffices(error, half_width, level):
     result = holdout_size(error, half_width, confidence_level=level)
-    expected = smallest_size(error, half_width, wilson_interval, level)
+    expected = smallest_size(error, half_width, wilson, level)
     assert result.n_samples == expected
     assert result.half_width <= half_width
     assert result.per_class is None
@@ -218,7 +221,7 @@ def test_random_sampling_is_the_first_that_suffices(error, half_width, level):
 @each_value
 @pytest.mark.parametrize("error", [0.0, 1.0])
 def test_no_errors_expected(error):
-    expected = smallest_size(error, 0.02, wilson_interval, 0.95)
+    expected = smallest_size(error, 0.02, wilson, 0.95)
     assert holdout_size(error, 0.02).n_samples == expected
 
 

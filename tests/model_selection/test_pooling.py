@@ -1,24 +1,19 @@
-"""Pooled estimates of sites, against R's metafor and statsmodels."""
+"""Pooled errors of sites, against R's metafor, SciPy and integrals of the likelihood."""
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from reference import sites
 from scipy import stats
 from scipy.special import expit, logit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
-from skeval.model_selection import EstimatesDisplay, cross_val_error, new_site_error
-from skeval.model_selection._pooling import (
-    PooledRate,
-    SiteCounts,
-    count_errors,
-    describe_site,
-    find_between,
-    pool,
-    pool_sites,
-)
+from skeval.model_selection import EstimatesDisplay, _pooling, cross_val_error, new_site_error
+from skeval.model_selection._pooling import SiteCounts
 
 # Trials of the BCG vaccine (Colditz et al. 1994): with and without tuberculosis, of the treated and
 # of the others, as metafor has them in `dat.bcg`.
@@ -42,6 +37,44 @@ BCG = np.array(
 )
 
 
+class Told(BaseEstimator):
+    """Predicts the first feature."""
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+class ToldNumber(RegressorMixin, Told):
+    pass
+
+
+class ToldClass(ClassifierMixin, Told):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+
+def pool_values(values, variances):
+    """Return the pooled mean of sites of two samples, whose mean losses vary this much."""
+    losses = np.ravel(np.add.outer([-1, 1], np.zeros(len(values))) * np.sqrt(variances) + values)
+    site = np.tile(np.arange(len(values)), 2)
+    return new_site_error(
+        ToldNumber(), losses[:, None], losses, site, loss=lambda _, told: told, scale="identity"
+    )
+
+
+def pool_rates(errors, sizes):
+    """Return the pooled rate of sites with these counts."""
+    site = np.repeat(np.arange(len(sizes)), sizes)
+    rank = np.concatenate([np.arange(size) for size in sizes])
+    y = np.arange(len(site)) % 2
+    told = np.where(rank < np.repeat(errors, sizes), 1 - y, y)
+    return new_site_error(ToldClass(), told[:, None], y, site)
+
+
 def log_relative_risks():
     a, b, c, d = BCG.T
     values = np.log(a / (a + b)) - np.log(c / (c + d))
@@ -50,21 +83,21 @@ def log_relative_risks():
 
 def test_published_analysis_of_thirteen_trials():
     # rma(yi, vi, data=dat) of metafor, as its documentation prints it
-    found = pool(*log_relative_risks())
-    assert found.mean == pytest.approx(-0.7145, abs=5e-5)
-    assert found.between == pytest.approx(0.3132, abs=5e-5)
-    assert found.q == pytest.approx(152.2330, abs=5e-5)
-    assert 100 * found.i_squared == pytest.approx(92.22, abs=5e-3)
+    found = pool_values(*log_relative_risks())
+    assert found.value == pytest.approx(-0.7145, abs=5e-5)
+    assert found.details["between"] ** 2 == pytest.approx(0.3132, abs=5e-5)
+    assert found.details["q"] == pytest.approx(152.2330, abs=5e-5)
+    assert 100 * found.details["i_squared"] == pytest.approx(92.22, abs=5e-3)
 
 
 def test_hartung_and_knapp_is_their_definition():
     values, variances = log_relative_risks()
-    found = pool(values, variances)
-    w = 1 / (variances + found.between)
-    spread = np.sum(w * (values - found.mean) ** 2) / (len(values) - 1)
+    found = pool_values(values, variances)
+    w = 1 / (variances + found.details["between"] ** 2)
+    spread = np.sum(w * (values - found.value) ** 2) / (len(values) - 1)
     assert found.standard_error == pytest.approx(np.sqrt(spread / w.sum()))
     half = stats.t.isf(0.025, 12) * found.standard_error
-    assert found.limits(0.95) == pytest.approx((found.mean - half, found.mean + half))
+    assert tuple(found.interval) == pytest.approx((found.value - half, found.value + half))
 
 
 def test_the_likelihood_is_the_largest():
@@ -74,7 +107,7 @@ def test_the_likelihood_is_the_largest():
         k = rng.integers(3, 20)
         variances = rng.uniform(0.01, 0.5, k)
         values = rng.normal(0, np.sqrt(variances + rng.choice([0, 0.05, 0.5])))
-        between = find_between(values, variances)
+        between = pool_values(values, variances).details["between"] ** 2
         w = 1 / (variances + between)
         mean = np.average(values, weights=w)
         score = np.sum(w**2 * (values - mean) ** 2) - (w.sum() - np.sum(w**2) / w.sum())
@@ -82,8 +115,10 @@ def test_the_likelihood_is_the_largest():
 
 
 def test_two_sites_foretell_nothing():
-    two = pool(np.array([0.2, 0.3]), np.array([0.01, 0.02]))
-    assert two.prediction_limits(0.95) == (-np.inf, np.inf)
+    two = pool_values(np.array([0.2, 0.3]), np.array([0.01, 0.02]))
+    assert tuple(two.confidence_interval(method="prediction")) == (-np.inf, np.inf)
+    rates = pool_rates([1, 2], [20, 30])
+    assert tuple(rates.confidence_interval(method="prediction")) == (0.0, 1.0)
 
 
 RNG = np.random.default_rng(0)
@@ -98,9 +133,9 @@ def test_sites_are_left_out_one_by_one():
     wrong = predicted != Y
     errors = np.array([wrong[town == SITE].mean() for town in np.unique(SITE)])
     assert found.replicates.tolist() == errors.tolist()
-    pooled = PooledRate(SiteCounts(40 * errors, np.full(6, 40.0)))
-    assert found.value == pytest.approx(pooled.mean)
-    assert found.interval.low == pytest.approx(pooled.limits(0.95)[0])
+    pooled = pool_rates(np.round(40 * errors), np.full(6, 40))
+    assert found.value == pytest.approx(pooled.value)
+    assert tuple(found.interval) == pytest.approx(tuple(pooled.interval))
     beyond = found.confidence_interval(method="prediction")
     assert beyond.low <= found.interval.low <= found.interval.high <= beyond.high
     assert f"[{beyond.low:.4f}, {beyond.high:.4f}]" in found.details["another_site"]
@@ -149,32 +184,21 @@ def test_weights_reduce_the_samples_of_a_site_without_errors():
 
 def test_an_error_of_1_counts_its_own_samples():
     """10 errors of 10 have the weight of 10 samples."""
-    sites = {
-        at: describe_site("error rate", hits / n, 0.0, 0.95, n, n)
-        for at, (hits, n) in enumerate([(10, 10), (80, 100), (78, 100), (9, 12)])
-    }
-    counted = count_errors(sites)
-    assert counted.sizes == pytest.approx([10, 100, 100, 12], rel=1e-6)
-    assert counted.errors == pytest.approx([10, 80, 78, 9], rel=1e-6)
+    errors, sizes = [10, 80, 78, 9], [10, 100, 100, 12]
+    counted = _pooling.PooledRate(SiteCounts(np.array(errors, float), np.array(sizes, float)))
+    assert tuple(pool_rates(errors, sizes).interval) == pytest.approx(counted.limits(0.95))
 
 
 def test_one_imprecise_site_does_not_widen_the_prediction():
     values = np.array([0.05, 0.12, 0.18, 0.02, 0.11, 0.3])
     ends = [
-        pool(values, np.array([0.03] * 5 + [error]) ** 2).prediction_limits(0.95)
+        pool_values(values, np.array([0.03] * 5 + [error]) ** 2).confidence_interval(
+            method="prediction"
+        )
         for error in (10.0, 100.0, 1e4)
     ]
     for one in ends:
-        assert one == pytest.approx(ends[0], abs=1e-3)
-
-
-def pool_rates(errors, sizes):
-    """Return the pooled rate of sites with these counts."""
-    sites = {
-        at: describe_site("error rate", x / n, 0.0, 0.95, n, n)
-        for at, (x, n) in enumerate(zip(errors, sizes, strict=True))
-    }
-    return pool_sites(sites, "binomial", 0.95, (0.0, 1.0), 0)
+        assert tuple(one) == pytest.approx(tuple(ends[0]), abs=1e-3)
 
 
 def test_few_sites_have_hartung_and_knapps_interval_of_log_odds():
@@ -182,7 +206,7 @@ def test_few_sites_have_hartung_and_knapps_interval_of_log_odds():
     found = pool_rates(errors, sizes)
     y, rate = np.log((errors + 0.5) / (sizes - errors + 0.5)), errors.sum() / sizes.sum()
     v = 1 / (sizes * rate * (1 - rate))
-    w = 1 / (v + find_between(y, v))
+    w = 1 / (v + pool_values(y, v).details["between"] ** 2)
     mean = w @ y / w.sum()
     half = stats.t.isf(0.025, 2) * np.sqrt(w @ (y - mean) ** 2 / 2 / w.sum())
     assert found.interval.method == "hartung_knapp"
@@ -265,10 +289,9 @@ class Constant(LinearRegression):
 
 
 def test_equal_sites_do_not_differ():
-    equal = pool(np.ones(3), np.array([0.1, 0.2, 0.3]) ** 2)
-    assert equal.mean == 1.0
-    low, high = equal.limits(0.95)
-    assert low < 1 < high
+    equal = pool_values(np.ones(3), np.array([0.1, 0.2, 0.3]) ** 2)
+    assert equal.value == pytest.approx(1.0)
+    assert equal.interval.low < 1 < equal.interval.high
 
 
 def test_a_site_whose_fit_fails_is_left_out_with_a_warning():
@@ -287,3 +310,94 @@ def test_a_site_whose_fit_fails_is_left_out_with_a_warning():
     with pytest.warns(FitFailedWarning, match="1 of 4 fits failed"):
         result = new_site_error(FailsOnLarge(), X, y, site, error_score=np.nan)
     assert (result.extra.n_failed, len(result.replicates)) == (1, 3)
+
+
+@pytest.mark.parametrize("spread", [0.05, 0.5, 3.0])
+def test_likelihood_equals_its_integral(spread):
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(5, 60, 6).astype(float)
+    errors = rng.binomial(sizes.astype(int), 0.1).astype(float) + 0.25
+    counts = SiteCounts(errors, sizes)
+    for mean in (-5.0, -2.0, 0.5):
+        expected = sites.log_likelihood(errors, sizes, mean, spread)
+        assert_allclose(counts.log_likelihood(np.array([mean]), spread), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("errors", [[0, 0, 0, 0], [0, 1, 0, 2], [3, 8, 5, 7], [10, 30, 20, 40]])
+def test_equal_sites_have_the_limits_of_clopper_and_pearson(errors, monkeypatch):
+    monkeypatch.setattr(designs, "PRIOR_SCALE", 1e-4)
+    sizes = [10, 30, 20, 40]
+    pooled = pool_rates(errors, sizes)
+    expected = stats.binomtest(sum(errors), sum(sizes)).proportion_ci(method="exact")
+    assert_allclose([*pooled.interval], (expected.low, expected.high), rtol=2e-2, atol=1e-9)
+    assert_allclose(pooled.value, sum(errors) / sum(sizes), rtol=1e-6)
+
+
+def test_the_estimate_has_the_largest_likelihood():
+    errors, sizes = np.array([1, 9, 20, 4]), np.array([40, 50, 45, 200])
+    pooled = pool_rates(errors, sizes)
+    mean, between = pooled.value, pooled.details["between"]
+
+    def value(rate, spread):
+        return (
+            sites.log_likelihood(errors, sizes, logit(rate), spread)
+            - spread**2 / 2 / _pooling.PRIOR_SCALE**2
+        )
+
+    best = value(mean, between)
+    for factor in (0.98, 1.02):
+        assert value(factor * mean, between) < best
+        assert value(mean, factor * between) < best
+
+
+def test_another_site_has_the_average_of_the_mixed_model():
+    """Over the posterior of mean and spread, with the priors that the docstring names."""
+    errors, sizes = np.array([1, 9, 20, 4]), np.array([40, 50, 45, 200])
+    found = pool_rates(errors, sizes)
+    odds, spreads = np.linspace(-10, 4, 281), np.linspace(0.01, 6, 200)[:, None]
+    counts = SiteCounts(errors.astype(float), sizes.astype(float))
+    likelihood = np.array([counts.log_likelihood(odds, spread) for spread in spreads[:, 0]])
+    posterior = likelihood - spreads**2 / 2 / 1.5**2
+    low, high = found.confidence_interval(method="prediction")
+    for end, side in ((low, -1), (high, 1)):
+        weight = np.exp(posterior - posterior.max()) * expit(side * odds)
+        beyond = stats.norm.cdf(side * (odds - logit(end)) / spreads)
+        assert np.average(beyond, weights=weight) == pytest.approx(0.025, abs=1e-3)
+
+
+def test_correct_answers_mirror_errors():
+    errors, sizes = np.array([1, 0, 5]), np.array([20, 30, 25])
+    one, other = pool_rates(errors, sizes), pool_rates(sizes - errors, sizes)
+    for method in ("binomial", "prediction"):
+        low, high = other.confidence_interval(0.9, method)
+        assert_allclose(
+            [*one.confidence_interval(0.9, method)], (1 - high, 1 - low), rtol=1e-4, atol=1e-6
+        )
+    assert_allclose(one.standard_error, other.standard_error, rtol=1e-4)
+
+
+def count_covered(n_sites, rate, spread, n_sets, seed=0):
+    """Return how often the intervals cover the median site and another one."""
+    rng, covered = np.random.default_rng(seed), np.zeros(2, dtype=int)
+    for _ in range(n_sets):
+        sizes = np.round(5 * 100 ** rng.random(n_sites)).astype(int)  # 5 to 500, unequal
+        rates = expit(logit(rate) + spread * rng.normal(size=n_sites + 1))
+        pooled = pool_rates(rng.binomial(sizes, rates[:-1]), sizes)
+        another = pooled.confidence_interval(method="prediction")
+        covered += [rate in pooled.interval, rates[-1] in another]
+    return covered
+
+
+@pytest.mark.parametrize(("n_sites", "rate", "spread"), [(20, 0.008, 0.0), (7, 0.05, 0.7)])
+def test_intervals_cover_the_median_site_and_another(n_sites, rate, spread):
+    covered = count_covered(n_sites, rate, spread, 15)
+    assert (stats.binom.cdf(covered, 15, 0.93) > 0.001).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spread", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("rate", [0.004, 0.03, 0.2, 0.5])
+@pytest.mark.parametrize("n_sites", [3, 7, 20, 50])
+def test_coverage_of_many_kinds_of_sites(n_sites, rate, spread):
+    covered = count_covered(n_sites, rate, spread, 200)
+    assert (stats.binom.cdf(covered, 200, 0.93) > 0.001).all()

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from reference.holdout import wilson_by_roots
 from reference.within_units import mean_over_units
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, f1_score, mean_squared_error, ndcg_score, roc_auc_score
 
-from skeval._inference.intervals import wilson_interval
 from skeval.metrics.cluster import mask_rand_score
 from skeval.model_selection import compare_predictions, metric_interval
 
@@ -143,7 +143,7 @@ def test_equal_units_have_the_interval_of_a_proportion(right, n):
     units = np.repeat(np.arange(20), 5)
     y_pred = (np.tile(np.arange(5), 20) < right) * 1.0
     found = metric_interval(accuracy_score, np.ones(100), y_pred, within=units)
-    expected = wilson_interval(n * right / 5, n, 0.95, degrees_of_freedom=19)
+    expected = wilson_by_roots(n * right / 5, n, stats.t.ppf(0.975, 19))
     assert_allclose(list(found.interval), expected, atol=1e-12)
 
 

@@ -23,11 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval._adapters.runner import Runner
-from skeval._inference.intervals import (
-    PROPORTION_INTERVALS,
-    normal_interval,
-    stratified_wilson_interval,
-)
+from skeval._inference.intervals import normal_interval
 from skeval._resampling.inputs import validate_inputs
 from skeval.metrics._table import Sample, rank_classes
 from skeval.model_selection import (
@@ -35,19 +31,21 @@ from skeval.model_selection import (
     bootstrap_score,
     compare_predictions,
     error_interval,
+    holdout_error,
     metric_interval,
     perturbation_interval,
 )
 from skeval.model_selection._bootstrap import estimate_bootstraps
 
 
+@pytest.mark.filterwarnings("ignore:The interval is undefined")  # Wald's without errors
 @pytest.mark.parametrize("n", [20, 50, 200])
 def test_exact_coverage_of_the_proportion_intervals(n):
     """Summed over all outcomes: Clopper-Pearson never below, Wilson near on average, Wald below."""
     errors, wrong = np.linspace(0.02, 0.5, 97), np.arange(n + 1)
-    coverage = {}
-    for method, interval in PROPORTION_INTERVALS.items():
-        low, high = np.array([interval(k, n, 0.95) for k in wrong]).T
+    estimates, coverage = [holdout_error(np.zeros(n), np.arange(n) < k) for k in wrong], {}
+    for method in ("exact", "wilson", "jeffreys", "agresti_coull", "wald"):
+        low, high = np.array([[*one.confidence_interval(method=method)] for one in estimates]).T
         covers = (low[:, None] <= errors) & (errors <= high[:, None])
         coverage[method] = np.sum(binom.pmf(wrong[:, None], n, errors) * covers, axis=0)
     assert coverage["exact"].min() >= 0.95
@@ -59,27 +57,27 @@ def test_exact_coverage_of_the_proportion_intervals(n):
 
 
 @each_value
+@pytest.mark.filterwarnings("ignore:The interval is undefined")  # the normal one without errors
 @pytest.mark.parametrize("sizes", [(30, 30), (100, 20)])
 @pytest.mark.parametrize("rates", [(0.02, 0.02), (0.05, 0.2), (0.3, 0.2)])
 @pytest.mark.parametrize("prior", [0.5, 0.9])
 def test_exact_coverage_with_priors(sizes, rates, prior):
     """Why stratified Wilson is the default: the normal interval may cover 47 %."""
     sizes, rates, priors = np.array(sizes), np.array(rates), np.array([prior, 1 - prior])
-    stratified = normal = 0.0
+    covered, y = {"stratified_wilson": 0.0, "normal": 0.0}, np.repeat([0, 1], sizes)
     for first in range(sizes[0] + 1):
         for second in range(sizes[1] + 1):
             wrong = np.array([first, second])
             probability = np.prod(binom.pmf(wrong, sizes, rates))
             if probability < 1e-7:
                 continue
-            low, high = stratified_wilson_interval(wrong, sizes, priors, 0.95)
-            stratified += probability * (low <= priors @ rates <= high)
-            observed = wrong / sizes
-            error = np.sqrt(np.sum(priors**2 * observed * (1 - observed) / sizes))
-            low, high = normal_interval(priors @ observed, error, 0.95, (0, 1))
-            normal += probability * (low <= priors @ rates <= high)
-    assert 0.935 < stratified < 0.975
-    assert normal < 0.947
+            missed = np.concatenate([np.arange(n) < k for k, n in zip(wrong, sizes, strict=True)])
+            found = holdout_error(y, np.where(missed, 1 - y, y), priors=priors)
+            for method in covered:
+                interval = found.confidence_interval(method=method)
+                covered[method] += probability * (priors @ rates in interval)
+    assert 0.935 < covered["stratified_wilson"] < 0.975
+    assert covered["normal"] < 0.947
 
 
 N, L = 90, 4

@@ -23,17 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import skeval
-from skeval._inference.paired import (
-    critical_difference,
-    friedman,
-    holm,
-    rank_rows,
-    signed_rank_pvalues,
-)
 from skeval._resampling.sampling_units import validate_data
-from skeval.model_selection import permutation_test
-from skeval.report._data_checks.duplicates import check_identifiers
-from skeval.report._data_checks.table import describe_table
+from skeval.model_selection import compare_scores, permutation_test
 
 PROCEDURE = make_pipeline(SelectKBest(k=5), SVC(kernel="linear"))
 SHORT = {"n_data_sets": 40, "n_permutations": 19, "levels": (0.05, 0.1)}
@@ -208,15 +199,13 @@ N, K = 15, 5
 def count_rejections(n_simulations, noise):
     """Return how many simulations call any pair different: Wilcoxon, Nemenyi, Iman-Davenport."""
     rng = np.random.default_rng(0)
-    rows, columns = np.triu_indices(K, 1)
     counts = np.zeros(3, dtype=int)
-    furthest = critical_difference(N, K, 0.95)
     for _ in range(n_simulations):
         scores = rng.normal(size=(N, K)) * noise
-        found = signed_rank_pvalues((scores[:, rows] - scores[:, columns]).T)[0]
-        ranks = rank_rows(scores)
-        wilcoxon = holm(found).min() <= 0.05
-        counts += [wilcoxon, np.ptp(ranks.mean(axis=0)) >= furthest, friedman(ranks).pvalue <= 0.05]
+        found = compare_scores(scores, over="datasets", method="wilcoxon")
+        furthest, further = found.extra.critical_difference, np.ptp(found.extra.mean_ranks)
+        wilcoxon = found.to_matrix("pvalue").min() <= 0.05
+        counts += [wilcoxon, further >= furthest, found.omnibus.pvalue <= 0.05]
     return counts
 
 
@@ -392,6 +381,6 @@ def test_categories_and_measurements_are_no_identifiers(n):
     for child in np.random.SeedSequence(n).spawn(60):
         columns, y = live_somewhere(np.random.default_rng(child), n)
         target = validate_data(LinearDiscriminantAnalysis(), np.zeros((n, 1)), y, None)[1]
-        table = describe_table(pd.DataFrame(columns), target, None, list(columns), {})
-        n_warned += any(check_identifiers(table))
+        found = write_data_warnings(pd.DataFrame(columns), target, None, list(columns), {})
+        n_warned += any("identifier" in text.code for text in found)
     assert binom.sf(n_warned - 1, 60, LIMIT) > 0.001, n_warned

@@ -322,3 +322,12 @@ def test_a_class_that_a_feature_decides_has_eight_rows(n_rare):
     X[:, 1] += 20 * y
     codes = [warning.code for warning in warnings_of(X, y)]
     assert ("telling-feature" in codes) == (n_rare == 8)
+
+
+@pytest.mark.parametrize("n", [9, 10])
+def test_features_of_perfect_predictions_are_named_from_ten_rows_on(n):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    y = X[:, 1] - X[:, 2] + 1e-3 * np.random.default_rng(1).normal(size=n)
+    report = skeval.evaluate(LinearRegression(), X, y, include=(), cv=3, **FEW)
+    (warning,) = [text for text in report.warnings if text.code == "perfect"]
+    assert ("'x1'" in warning) == (n == 10)
