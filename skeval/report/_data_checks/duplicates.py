@@ -468,8 +468,13 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
             many &= classes and len(values.size) >= MIN_OBJECTS
             sign = many or (numbered and is_number) or _has_time_within(table, column, used)
             if not (is_listed and sign):
+                lead = f"Check {name!r} first: alone it predicts the class without error"
+                decides = classes and np.all(
+                    np.count_nonzero(_count_in_classes(values, targets[used]), axis=1) == 1
+                )
                 finding = replace(
                     finding,
+                    lead=lead if decides else "",
                     title="Category that determines the target",
                     outcome="note",
                     advice="Check that it is known before the target, and not derived from it. If "

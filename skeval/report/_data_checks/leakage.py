@@ -29,7 +29,7 @@ MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
 MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
 """Minimum share of known values of a copy of the target; of these, minimum share that agrees with
-the target, overall and in each class."""
+the target, overall, and in each class and each predicted class."""
 MIN_DECIDED, MIN_OF_CLASS = 0.97, 8
 """Minimum share of the rows of which a column decides the class, and minimum size of the class."""
 MAX_INTERVALS, MIN_AREA, MAX_SAME_ORDER = 5, 0.97, 0.95
@@ -196,7 +196,7 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
 
     Missing values, the most frequent value or the levels that decide a class are serious. A
     threshold or a few intervals may be a good measurement: they lead the verdict, unless the
-    classes are far apart in another column, too.
+    classes are far apart in another column, too. Of several classes they must decide two.
     """
     advice = "Check that it is known before the target, and not derived from it."
     if table.target.classes is None:
@@ -222,6 +222,9 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
         found.setdefault((rule, tuple(shares)), []).append((sum(shares.values()), position))
     rules = list(RULES)
     for (rule, codes), features in sorted(found.items(), key=lambda one: rules.index(one[0][0])):
+        # a good measurement separates one class of several
+        if rule == "order" and len(codes) == 1 < n_classes - 1:
+            continue
         outcome, start = RULES[rule]
         features.sort()
         positions, what = [position for _, position in features], "the class"
@@ -305,7 +308,11 @@ def _find_rule(
             continue
         if place == len(rules) - 1 and n_intervals > MAX_INTERVALS:
             continue
-        if any(w > (1 - MIN_EXACT_OF_CLASS) * size for w, size in zip(wrong, sizes, strict=True)):
+        # few rows are wrong in each class, and in each predicted class
+        missed, extra = wrong
+        parts = [(missed, sizes[0]), (extra, sizes[1])]
+        parts += [(extra, sizes[0] - missed + extra), (missed, sizes[1] - extra + missed)]
+        if any(w > (1 - MIN_EXACT_OF_CLASS) * size for w, size in parts):
             continue
         chance = log_tests + log_ways + _log_choose(n, n_wrong) - _log_choose(n, sizes[0])
         if chance <= np.log(MAX_CHANCE):
@@ -394,7 +401,6 @@ def _list_sufficient_features(table: TableDescription) -> list[int]:
         return []
     rows = np.sort(np.random.default_rng(0).permutation(n)[:MAX_FITTED])
     columns = table.columns[np.ix_(rows, kept)]
-    columns = np.where(np.isfinite(columns), columns, np.nan)
     middle = np.nan_to_num(np.nanmedian(columns, axis=0))
     columns = standardize(np.where(np.isnan(columns), middle, columns))
     # linear combinations of a few columns, for a numeric target

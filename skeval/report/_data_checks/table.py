@@ -96,8 +96,8 @@ class TableDescription:
     Attributes
     ----------
     columns : array of shape (n_rows, n_columns)
-        Features as floats; categories are integers, dates are seconds, and missing values are nan.
-        There are no columns if the samples are not a table.
+        Features as floats; categories are integers, dates are seconds, and missing and infinite
+        values are nan. There are no columns if the samples are not a table.
     names : sequence of str
         Names of the columns.
     kinds : array of str of shape (n_columns,)
@@ -245,7 +245,7 @@ def list_features(positions: Sequence[int], names: Sequence[str]) -> str:
 def _encode_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns of a table as floats, and the kind of each."""
     if isinstance(X, np.ndarray) and X.dtype == float:
-        return X, np.full(X.shape[1], "number")
+        return drop_infinite(X), np.full(X.shape[1], "number")
     encoded, kinds = np.empty(X.shape), []
     for position, column in enumerate(list_columns(X)):
         encoded[:, position], kind = encode_column(column)
@@ -254,13 +254,13 @@ def _encode_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def encode_column(column: np.ndarray) -> tuple[np.ndarray, str]:
-    """Return a column as floats, nan for missing values, and its kind.
+    """Return a column as floats, nan for missing and infinite values, and its kind.
 
     Categories are integers in alphabetical order. Texts such as 1.1 and 1.10, which are different
     names but the same number, are categories.
     """
     if column.dtype.kind in "biuf":
-        return column.astype(float), "number"
+        return drop_infinite(column.astype(float)), "number"
     if readings := read_times(column):
         return readings[0], "date"
     if column.dtype.kind in "mM":
@@ -269,7 +269,7 @@ def encode_column(column: np.ndarray) -> tuple[np.ndarray, str]:
     has_texts = any(isinstance(value, str) for value in column.tolist())
     if not has_texts:
         with suppress(TypeError, ValueError):  # pandas.NA is not a float
-            return column.astype(float), "number"
+            return drop_infinite(column.astype(float)), "number"
     # texts are numbers, unless different texts are the same number
     texts = np.array([str(value) for value in column.tolist()], dtype=str)
     missing = np.isin(np.char.lower(texts), MISSING)
@@ -281,7 +281,13 @@ def encode_column(column: np.ndarray) -> tuple[np.ndarray, str]:
         return codes, "category"
     if has_texts and len(np.unique(numbers[~missing])) < len(np.unique(codes[~missing])):
         return codes, "category"
-    return numbers, "number"
+    return drop_infinite(numbers), "number"
+
+
+def drop_infinite(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers with nan in place of infinite values, which have no size and no decimals."""
+    infinite = np.isinf(numbers)
+    return np.where(infinite, np.nan, numbers) if infinite.any() else numbers
 
 
 def standardize(columns: np.ndarray) -> np.ndarray:

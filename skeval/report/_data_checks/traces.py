@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.special import comb
 from scipy.stats import hypergeom
 
 from skeval.report._data_checks.table import TOLERANCE, TableDescription, get_rounding_error
@@ -52,7 +53,7 @@ def check_target_encodings(table: TableDescription) -> Iterator[CheckResult]:
         repeated = np.flatnonzero(few & (n_known >= MIN_KNOWN * len(table.columns)))
         # the target rises by at least one unit per unit of its smoothed means
         centered = table.columns[:, start + repeated]
-        centered = np.nan_to_num(centered - np.nanmean(centered, axis=0), posinf=0.0, neginf=0.0)
+        centered = np.nan_to_num(centered - np.nanmean(centered, axis=0))
         covariances = np.array([y - y.mean() for y in outcomes]) @ centered
         rises = covariances > MIN_SLOPE * np.sum(centered**2, axis=0)
         # values that are means of the target
@@ -112,10 +113,10 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
         part = sizes / np.arange(1, MAX_MERGED + 1)[:, None]
         encoded = (part * means + a * y.mean()) / (part + a)
         fits = np.any(np.abs(encoded - values) <= error, axis=0)
-        # nearly all samples fit, and not by chance
+        # nearly all samples fit, and not by chance, with any choice of the values that fit
         if sizes[fits].sum() >= MIN_FITTED * len(y):
             evidence = np.sort(chances[fits])[n_fitted:]
-            if np.prod(evidence) <= MAX_CHANCE_OF_MEANS:
+            if comb(len(fits), fits.sum()) * np.prod(evidence) <= MAX_CHANCE_OF_MEANS:
                 return True
     return False
 
