@@ -196,7 +196,7 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
 
     Missing values, the most frequent value or the levels that decide a class are serious. A
     threshold or a few intervals may be a good measurement: they lead the verdict, unless the
-    classes are far apart in another column, too. Of several classes they must decide two.
+    classes are far apart in another column, too. Of several classes they must decide two to lead.
     """
     advice = "Check that it is known before the target, and not derived from it."
     if table.target.classes is None:
@@ -222,9 +222,6 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
         found.setdefault((rule, tuple(shares)), []).append((sum(shares.values()), position))
     rules = list(RULES)
     for (rule, codes), features in sorted(found.items(), key=lambda one: rules.index(one[0][0])):
-        # a good measurement separates one class of several
-        if rule == "order" and len(codes) == 1 < n_classes - 1:
-            continue
         outcome, start = RULES[rule]
         features.sort()
         positions, what = [position for _, position in features], "the class"
@@ -233,9 +230,12 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
             what = f"class{'es' if len(codes) > 1 else ''} {labels} against the rest"
         (least, best), most = features[0], features[-1][0]
         evidence = f"{start.format(table.name(positions))} {what} {_write_share(most)}"
-        # a threshold that no other column confirms
-        lead = ""
-        if rule == "order" and not any(_lie_apart(table, best, code) for code in codes):
+        # a threshold that no other column confirms; a measurement may separate one of many classes
+        lead, one_of_many = "", len(codes) == 1 < n_classes - 1
+        apart = rule == "order" and any(_lie_apart(table, best, code) for code in codes)
+        if apart and one_of_many:
+            continue
+        if rule == "order" and not (apart or one_of_many):
             lead = f"Check {str(table.names[best])!r} first: alone it predicts {what} "
             lead += _write_share(least)
         title = "Nearly perfect feature" if most else "Perfect feature"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +26,8 @@ MAX_CELLS, MIN_SAMPLED_ROWS = 5 * 10**6, 100
 BLOCK_CELLS = 2**16
 """Number of cells whose distinct values are counted at a time, which bounds the memory."""
 MAX_LISTED = 3
+MIN_TIMES = 10
+"""Minimum number of distinct values of a column that orders the rows."""
 MIN_VALUES = 8
 """Minimum number of values of an identifier: a "site" with 3 values is none."""
 MAX_DIGITS, MIN_SIZE = 6, 1e-290
@@ -298,6 +300,30 @@ def standardize(columns: np.ndarray) -> np.ndarray:
     standardized -= standardized.mean(axis=0)
     standardized /= np.where(spread > 0, spread, 1.0)
     return standardized
+
+
+def find_direction(values: np.ndarray, ends: Sequence[int] | np.ndarray = ()) -> str:
+    """Return "rises" or "falls" for numbers in order, with ties but enough distinct values.
+
+    The order may begin anew after the `ends` of blocks of rows.
+    """
+    steps = np.delete(np.diff(values), np.asarray(ends, dtype=np.intp))
+    if np.sum(steps != 0) < MIN_TIMES - 1:
+        return ""
+    return "rises" if np.all(steps >= 0) else "falls" if np.all(steps <= 0) else ""
+
+
+def list_blocks(columns: Iterable[np.ndarray], most: float) -> Iterator[np.ndarray]:
+    """Yield the ends of the blocks of each column whose equal values are in consecutive rows.
+
+    Such a column has at least two values and at most `most`.
+    """
+    for column in columns:
+        known = column if column.dtype.kind in "biuf" else column.astype(str)
+        codes = np.unique(known, return_inverse=True)[1].reshape(-1)
+        ends = np.flatnonzero(np.diff(codes))
+        if 0 < len(ends) == codes.max() < most:
+            yield ends
 
 
 def get_tolerance(column: np.ndarray) -> float:

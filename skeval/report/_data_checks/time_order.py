@@ -15,7 +15,14 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from skeval._resampling.predictions import Predictions
-from skeval.report._data_checks.table import TIME, TableDescription, drop_infinite
+from skeval.report._data_checks.table import (
+    MIN_TIMES,
+    TIME,
+    TableDescription,
+    drop_infinite,
+    find_direction,
+    list_blocks,
+)
 from skeval.report._page import CheckResult
 from skeval.utils._text import read_times
 
@@ -26,8 +33,6 @@ MIN_SHUFFLES, MAX_SHUFFLES, MAX_MOVES = 199, 399, 2 * 10**6
 """Minimum and maximum number of shuffles; maximum number of values moved in all of them."""
 MAX_SHUFFLED = 10_000
 """Maximum number of rows that are shuffled."""
-MIN_TIMES = 10
-"""Minimum number of distinct values of a column that orders the rows."""
 SLOW = 0.8
 """Lag-1 autocorrelation of the ranks of a column that changes slowly from row to row."""
 REVEALING = 0.3
@@ -127,7 +132,7 @@ def check_order(
     # targets that are not sorted
     classes = result.target.classes is not None
     y = (result.target.codes if classes else result.target.y)[rows]
-    if not classes and (y.ndim > 1 or _find_direction(y)):
+    if not classes and (y.ndim > 1 or find_direction(y)):
         return []
     # the target and the losses in file order
     named = {name: np.asarray(column)[rows] for name, column in {**columns, **left_out}.items()}
@@ -148,7 +153,7 @@ def check_order(
             alike = []  # no feature reveals which rows are neighbors
         # a numeric target counts as a column, and classes as a category
         similar += [] if classes else [_autocorrelate(rankdata(y))]
-        blocks = list(_list_blocks([*named.values(), *([y] if classes else ())]))
+        blocks = list(list_blocks([*named.values(), *([y] if classes else ())], len(y) / 2))
         in_file_order = _is_sorted(numbers, [ends for ends in blocks if len(ends) < MIN_NUMBERED])
         slow = "" if in_file_order else _describe_slow_columns(similar)
         if not slow and (in_file_order or blocks):
@@ -319,17 +324,6 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
     return True
 
 
-def _find_direction(values: np.ndarray, ends: Sequence[int] | np.ndarray = ()) -> str:
-    """Return "rises" or "falls" for numbers in order, with ties but enough distinct values.
-
-    The order may begin anew after the `ends` of blocks of rows.
-    """
-    steps = np.delete(np.diff(values), np.asarray(ends, dtype=np.intp))
-    if np.sum(steps != 0) < MIN_TIMES - 1:
-        return ""
-    return "rises" if np.all(steps >= 0) else "falls" if np.all(steps <= 0) else ""
-
-
 def _read_all_times(columns: Mapping[str, np.ndarray]) -> dict[str, list[np.ndarray]]:
     """Return each column of dates as numbers, with two readings where day and month may swap."""
     read = {name: read_times(column) for name, column in columns.items()}
@@ -345,25 +339,16 @@ def _find_rising_time(
         (name, column) for name, column in numbers.items() if TIME.fullmatch(name.replace("_", " "))
     ]
     for name, column in named:
-        if direction := _find_direction(column):
+        if direction := find_direction(column):
             return f"{name if name == 'the index' else repr(name)} {direction}"
     return ""
-
-
-def _list_blocks(columns: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield the ends of the blocks of each column whose equal values are in consecutive rows."""
-    for column in columns:
-        values = np.unique(column.astype(str), return_inverse=True)[1].reshape(-1)
-        ends = np.flatnonzero(np.diff(values))
-        if 0 < len(ends) == values.max() < len(values) / 2:
-            yield ends
 
 
 def _is_sorted(numbers: Mapping[str, np.ndarray], blocks: Iterable[np.ndarray]) -> bool:
     """Whether a column other than a time sorts the rows, or the rows within each block."""
     columns = [column for name, column in numbers.items() if not TIME.fullmatch(name)]
     parts = [np.array([], dtype=np.intp), *blocks]
-    return any(_find_direction(column, ends) for column in columns for ends in parts)
+    return any(find_direction(column, ends) for column in columns for ends in parts)
 
 
 def _describe_slow_columns(similar: Sequence[float]) -> str:
