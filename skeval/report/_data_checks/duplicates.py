@@ -26,7 +26,6 @@ from skeval.report._data_checks.table import (
     list_blocks,
     standardize,
 )
-from skeval.report._data_checks.traces import list_rounded_by_class
 from skeval.report._page import CheckResult
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
@@ -430,13 +429,10 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
         return
     # columns outside X, and features whose values repeat
     columns = [(name, *encode_column(np.asarray(c)), True) for name, c in table.left_out.items()]
-    rounded = set(list_rounded_by_class(table))  # its values repeat, but name nothing
+    repeats = (table.n_values >= MIN_VALUES) & (table.n_values < table.n_known)
     columns += [
         (str(table.names[p]), table.columns[:, p], str(table.kinds[p]), False)
-        for p in np.flatnonzero(
-            (table.n_values >= MIN_VALUES) & (table.n_values < table.n_known)
-        ).tolist()
-        if p not in rounded
+        for p in np.flatnonzero(repeats).tolist()
     ]
     classes, partitions = table.target.classes is not None, set[bytes]()
     for name, column, kind, outside in columns:

@@ -483,7 +483,7 @@ def _find_parts(columns: np.ndarray, y: np.ndarray, logarithms: bool) -> list[in
     # rounding errors, relative ones for logarithms
     tolerance = max(get_tolerance(column) for column in (y, *columns.T))
     unit = np.full(n, get_rounding_error(y))
-    errors = np.tile([get_rounding_error(column) for column in columns.T], (n, 1))
+    errors = np.array([[get_rounding_error(column) for column in columns.T]])
     if logarithms:
         errors, unit = errors / columns, unit / y
         columns, y = np.log(columns), np.log(y)

@@ -128,23 +128,7 @@ def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
     significant digits large values have fewer decimals. The hypergeometric probability has a
     Bonferroni correction for features and classes.
     """
-    if features := list_rounded_by_class(table):
-        yield CheckResult(
-            "rounded-by-class",
-            "Rounded by class",
-            "serious",
-            f"{table.name(features)} has fewer decimals in one class than in the others, as if the "
-            "classes came from different sources",
-            "A model may learn the source instead of the class. Check how the classes were "
-            "collected; rounding all values alike does not remove other differences.",
-        )
-
-
-def list_rounded_by_class(table: TableDescription) -> list[int]:
-    """Return the features whose values have fewer decimals in one class than by chance."""
     codes, rounded = table.target.codes, list[int]()
-    if table.target.classes is None:
-        return []
     # numbers, of which some are rounded and some are not
     for position in np.flatnonzero(table.is_number & (table.n_values >= MIN_DISTINCT)).tolist():
         column = table.columns[:, position]
@@ -152,8 +136,7 @@ def list_rounded_by_class(table: TableDescription) -> list[int]:
         if np.all(column == np.floor(column)) or some.sum() < MIN_DISTINCT:
             continue
         # decimals of the values between the two powers of ten that contain most of them
-        with np.errstate(divide="ignore"):  # of 0, which has no power
-            power = np.floor(np.log10(np.abs(column)))
+        power = np.floor(np.log10(np.abs(column)))  # 0 has none
         powers, counts = np.unique(power[np.isfinite(power)], return_counts=True)
         usual = power == powers[counts.argmax()]
         # each value once in a class: rows of one object share their values
@@ -170,7 +153,16 @@ def list_rounded_by_class(table: TableDescription) -> list[int]:
             if chance * len(table.names) * len(np.unique(classes)) <= MAX_CHANCE:
                 rounded.append(position)
                 break
-    return rounded
+    if rounded:
+        yield CheckResult(
+            "rounded-by-class",
+            "Rounded by class",
+            "serious",
+            f"{table.name(rounded)} has fewer decimals in one class than in the others, as if the "
+            "classes came from different sources",
+            "A model may learn the source instead of the class. Check how the classes were "
+            "collected; rounding all values alike does not remove other differences.",
+        )
 
 
 def _count_decimals(values: np.ndarray) -> np.ndarray:
