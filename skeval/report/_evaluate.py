@@ -38,6 +38,7 @@ from skeval.report._data_checks import (
     check_perfection,
     check_split_order,
     describe_table,
+    drop_repeated,
     name_columns,
     run_checks,
     write_cautions,
@@ -462,13 +463,11 @@ def _run_checks(
     if not any(one.method == ".632+" for one in finished.estimates):
         others["632"] = "not run"
     others |= dict.fromkeys(ignored, "ignored")
-    # perfect predictions that are serious name the features, so that these are not named twice
-    again = any(one.code == "perfect" and one.outcome == "serious" for one in found)
-    named = [one for one in results if not (again and one.code == "telling-feature")]
+    named = drop_repeated([*results, *found])  # no finding is said twice
     results += _warnings.list_checks(
         [*found, *(one.to_result() for one in cautions)], others, evaluation.own_checks
     )
-    return results, write_cautions([*named, *found]) + cautions
+    return results, write_cautions(named) + cautions
 
 
 def _summarize(evaluation: Evaluation) -> dict[str, Any]:

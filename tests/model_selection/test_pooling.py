@@ -325,7 +325,7 @@ def test_likelihood_equals_its_integral(spread):
 
 @pytest.mark.parametrize("errors", [[0, 0, 0, 0], [0, 1, 0, 2], [3, 8, 5, 7], [10, 30, 20, 40]])
 def test_equal_sites_have_the_limits_of_clopper_and_pearson(errors, monkeypatch):
-    monkeypatch.setattr(designs, "PRIOR_SCALE", 1e-4)
+    monkeypatch.setattr(_pooling, "PRIOR_SCALE", 1e-4)
     sizes = [10, 30, 20, 40]
     pooled = pool_rates(errors, sizes)
     expected = stats.binomtest(sum(errors), sum(sizes)).proportion_ci(method="exact")

@@ -51,6 +51,7 @@ __all__ = [
     "check_perfection",
     "check_split_order",
     "describe_table",
+    "drop_repeated",
     "name_columns",
     "run_checks",
     "warn_of_points",
@@ -97,12 +98,36 @@ def run_checks(
     if target and (table.target.classes is not None or table.target.y.ndim == 1):
         kinds |= {ONE, NUMBERS if table.target.classes is None else CLASSES}
     results = [CheckResult("unchecked", "Not checked", "not run", why) for why in table.unchecked]
-    with np.errstate(all="ignore"):  # infinite and missing values
+    with np.errstate(all="ignore"):  # missing values
         for code, title, needs, find in CHECKS:
             outcome = "ignored" if code in ignore else "" if needs in kinds else "not applicable"
             findings = [] if outcome else list(find(table))
             results += findings or [CheckResult(code, title, outcome or "passed")]
     return results
+
+
+SAID_BY = {
+    "Perfect predictions": {"target-copy", "telling-feature", "target-formula", "identifier"},
+    "Similar neighboring rows": {"copies", "near-duplicates", "identifier", "row-number"},
+    "Row number": {"time-order"},
+}
+"""Codes of the findings that say more than a note with this title."""
+
+
+def drop_repeated(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """Return findings without those that another one says, better or in the same words.
+
+    Serious perfect predictions name the features, and a note is dropped by `SAID_BY`.
+    """
+    found = [result for result in results if result.outcome in ("serious", "note", "not run")]
+    codes = {result.code for result in found if result.outcome != "not run"}
+    perfect = any(one.code == "perfect" and one.outcome == "serious" for one in found)
+    return [
+        one
+        for one in found
+        if not (perfect and one.code == "telling-feature")
+        and not (one.outcome == "note" and SAID_BY.get(one.title, set()) & codes)
+    ]
 
 
 def write_cautions(results: Iterable[CheckResult]) -> list[Caution]:

@@ -19,12 +19,13 @@ from skeval.report._data_checks.table import (
     TableDescription,
     Values,
     encode_column,
+    find_direction,
     find_values,
     get_rounding_error,
     get_tolerance,
+    list_blocks,
     standardize,
 )
-from skeval.report._data_checks.traces import list_rounded_by_class
 from skeval.report._page import CheckResult
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
@@ -187,16 +188,9 @@ def _is_sorted(table: TableDescription, n_distinct: int) -> bool:
     Categories may be in any order. A column that is different in nearly all distinct rows is not
     considered, because its equal values are consecutive in any file.
     """
-    for column in (*table.columns.T, _spread_target(table.target).argmax(axis=1)):
-        steps = np.diff(column)
-        n_values = len(np.unique(column))
-        if n_values > 1 and (
-            np.all(steps >= 0)
-            or np.all(steps <= 0)
-            or np.count_nonzero(steps) < n_values <= n_distinct / 2
-        ):
-            return True
-    return False
+    columns = [*table.columns.T, _spread_target(table.target).argmax(axis=1)]
+    in_blocks = any(True for _ in list_blocks(columns, n_distinct / 2))
+    return in_blocks or any(find_direction(column) for column in columns)
 
 
 TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
@@ -420,8 +414,8 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
     classes, many values in few rows each. A numeric target is similar in the rows of many a
     category, so without another sign there is a note. A column outside X is serious if its values
     are related to the target. Measured numbers, times and columns of which one value makes up a
-    class name no objects. Only one sample of each group is used and, for features, only one of
-    several equal rows, because copies repeat the values of every feature.
+    class name no objects. Only one sample of each group is used and, for features that are not
+    named after objects, only one of several equal rows: copies repeat the values of every feature.
     """
     # one sample of each group, and one of several equal rows
     rows = np.arange(len(table.target))
@@ -435,19 +429,18 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
         return
     # columns outside X, and features whose values repeat
     columns = [(name, *encode_column(np.asarray(c)), True) for name, c in table.left_out.items()]
-    rounded = set(list_rounded_by_class(table))  # its values repeat, but name nothing
+    repeats = (table.n_values >= MIN_VALUES) & (table.n_values < table.n_known)
     columns += [
         (str(table.names[p]), table.columns[:, p], str(table.kinds[p]), False)
-        for p in np.flatnonzero(
-            (table.n_values >= MIN_VALUES) & (table.n_values < table.n_known)
-        ).tolist()
-        if p not in rounded
+        for p in np.flatnonzero(repeats).tolist()
     ]
     classes, partitions = table.target.classes is not None, set[bytes]()
     for name, column, kind, outside in columns:
-        used = rows if outside else distinct
+        is_number = kind != "category"
+        named = bool(OBJECT.fullmatch(name)) and not (is_number and name.endswith("s"))
+        used = rows if outside or named else distinct
         used = used[~np.isnan(column[used])]
-        values, is_number = find_values(column[used, None]), kind != "category"
+        values = find_values(column[used, None])
         # measured numbers and dates name nothing
         measured = kind == "date" or (is_number and np.any(column[used] % 1))
         measured |= TIME.fullmatch(re.sub(r"[_.\-]+", " ", name)) is not None
@@ -456,7 +449,6 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
         if classes and np.any(np.count_nonzero(_count_in_classes(values, targets[used]), 0) == 1):
             continue  # no training set has the class of such a group
         is_listed = not outside and _sum_repeated(values) >= MIN_MEASURED_AGAIN * len(used)
-        named = bool(OBJECT.fullmatch(name)) and not (is_number and name.endswith("s"))
         design = is_listed and _is_design(table, name, used, values, is_number)
         numbered = classes and _numbers_objects(values)
         measured = is_number and not (named or design or numbered)
@@ -468,8 +460,13 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
             many &= classes and len(values.size) >= MIN_OBJECTS
             sign = many or (numbered and is_number) or _has_time_within(table, column, used)
             if not (is_listed and sign):
+                lead = f"Check {name!r} first: alone it predicts the class without error"
+                decides = classes and np.all(
+                    np.count_nonzero(_count_in_classes(values, targets[used]), axis=1) == 1
+                )
                 finding = replace(
                     finding,
+                    lead=lead if decides else "",
                     title="Category that determines the target",
                     outcome="note",
                     advice="Check that it is known before the target, and not derived from it. If "

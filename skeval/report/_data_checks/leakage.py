@@ -29,7 +29,7 @@ MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
 MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
 """Minimum share of known values of a copy of the target; of these, minimum share that agrees with
-the target, overall and in each class."""
+the target, overall, and in each class and each predicted class."""
 MIN_DECIDED, MIN_OF_CLASS = 0.97, 8
 """Minimum share of the rows of which a column decides the class, and minimum size of the class."""
 MAX_INTERVALS, MIN_AREA, MAX_SAME_ORDER = 5, 0.97, 0.95
@@ -196,7 +196,7 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
 
     Missing values, the most frequent value or the levels that decide a class are serious. A
     threshold or a few intervals may be a good measurement: they lead the verdict, unless the
-    classes are far apart in another column, too.
+    classes are far apart in another column, too. Of several classes they must decide two to lead.
     """
     advice = "Check that it is known before the target, and not derived from it."
     if table.target.classes is None:
@@ -230,9 +230,12 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
             what = f"class{'es' if len(codes) > 1 else ''} {labels} against the rest"
         (least, best), most = features[0], features[-1][0]
         evidence = f"{start.format(table.name(positions))} {what} {_write_share(most)}"
-        # a threshold that no other column confirms
-        lead = ""
-        if rule == "order" and not any(_lie_apart(table, best, code) for code in codes):
+        # a threshold that no other column confirms; a measurement may separate one of many classes
+        lead, one_of_many = "", len(codes) == 1 < n_classes - 1
+        apart = rule == "order" and any(_lie_apart(table, best, code) for code in codes)
+        if apart and one_of_many:
+            continue
+        if rule == "order" and not (apart or one_of_many):
             lead = f"Check {str(table.names[best])!r} first: alone it predicts {what} "
             lead += _write_share(least)
         title = "Nearly perfect feature" if most else "Perfect feature"
@@ -305,7 +308,11 @@ def _find_rule(
             continue
         if place == len(rules) - 1 and n_intervals > MAX_INTERVALS:
             continue
-        if any(w > (1 - MIN_EXACT_OF_CLASS) * size for w, size in zip(wrong, sizes, strict=True)):
+        # few rows are wrong in each class, and in each predicted class
+        missed, extra = wrong
+        parts = [(missed, sizes[0]), (extra, sizes[1])]
+        parts += [(extra, sizes[0] - missed + extra), (missed, sizes[1] - extra + missed)]
+        if any(w > (1 - MIN_EXACT_OF_CLASS) * size for w, size in parts):
             continue
         chance = log_tests + log_ways + _log_choose(n, n_wrong) - _log_choose(n, sizes[0])
         if chance <= np.log(MAX_CHANCE):
@@ -394,7 +401,6 @@ def _list_sufficient_features(table: TableDescription) -> list[int]:
         return []
     rows = np.sort(np.random.default_rng(0).permutation(n)[:MAX_FITTED])
     columns = table.columns[np.ix_(rows, kept)]
-    columns = np.where(np.isfinite(columns), columns, np.nan)
     middle = np.nan_to_num(np.nanmedian(columns, axis=0))
     columns = standardize(np.where(np.isnan(columns), middle, columns))
     # linear combinations of a few columns, for a numeric target
@@ -477,7 +483,7 @@ def _find_parts(columns: np.ndarray, y: np.ndarray, logarithms: bool) -> list[in
     # rounding errors, relative ones for logarithms
     tolerance = max(get_tolerance(column) for column in (y, *columns.T))
     unit = np.full(n, get_rounding_error(y))
-    errors = np.tile([get_rounding_error(column) for column in columns.T], (n, 1))
+    errors = np.array([[get_rounding_error(column) for column in columns.T]])
     if logarithms:
         errors, unit = errors / columns, unit / y
         columns, y = np.log(columns), np.log(y)

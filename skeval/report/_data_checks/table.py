@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +26,8 @@ MAX_CELLS, MIN_SAMPLED_ROWS = 5 * 10**6, 100
 BLOCK_CELLS = 2**16
 """Number of cells whose distinct values are counted at a time, which bounds the memory."""
 MAX_LISTED = 3
+MIN_TIMES = 10
+"""Minimum number of distinct values of a column that orders the rows."""
 MIN_VALUES = 8
 """Minimum number of values of an identifier: a "site" with 3 values is none."""
 MAX_DIGITS, MIN_SIZE = 6, 1e-290
@@ -96,8 +98,8 @@ class TableDescription:
     Attributes
     ----------
     columns : array of shape (n_rows, n_columns)
-        Features as floats; categories are integers, dates are seconds, and missing values are nan.
-        There are no columns if the samples are not a table.
+        Features as floats; categories are integers, dates are seconds, and missing and infinite
+        values are nan. There are no columns if the samples are not a table.
     names : sequence of str
         Names of the columns.
     kinds : array of str of shape (n_columns,)
@@ -245,7 +247,7 @@ def list_features(positions: Sequence[int], names: Sequence[str]) -> str:
 def _encode_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns of a table as floats, and the kind of each."""
     if isinstance(X, np.ndarray) and X.dtype == float:
-        return X, np.full(X.shape[1], "number")
+        return drop_infinite(X), np.full(X.shape[1], "number")
     encoded, kinds = np.empty(X.shape), []
     for position, column in enumerate(list_columns(X)):
         encoded[:, position], kind = encode_column(column)
@@ -254,13 +256,13 @@ def _encode_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def encode_column(column: np.ndarray) -> tuple[np.ndarray, str]:
-    """Return a column as floats, nan for missing values, and its kind.
+    """Return a column as floats, nan for missing and infinite values, and its kind.
 
     Categories are integers in alphabetical order. Texts such as 1.1 and 1.10, which are different
     names but the same number, are categories.
     """
     if column.dtype.kind in "biuf":
-        return column.astype(float), "number"
+        return drop_infinite(column.astype(float)), "number"
     if readings := read_times(column):
         return readings[0], "date"
     if column.dtype.kind in "mM":
@@ -269,7 +271,7 @@ def encode_column(column: np.ndarray) -> tuple[np.ndarray, str]:
     has_texts = any(isinstance(value, str) for value in column.tolist())
     if not has_texts:
         with suppress(TypeError, ValueError):  # pandas.NA is not a float
-            return column.astype(float), "number"
+            return drop_infinite(column.astype(float)), "number"
     # texts are numbers, unless different texts are the same number
     texts = np.array([str(value) for value in column.tolist()], dtype=str)
     missing = np.isin(np.char.lower(texts), MISSING)
@@ -281,7 +283,13 @@ def encode_column(column: np.ndarray) -> tuple[np.ndarray, str]:
         return codes, "category"
     if has_texts and len(np.unique(numbers[~missing])) < len(np.unique(codes[~missing])):
         return codes, "category"
-    return numbers, "number"
+    return drop_infinite(numbers), "number"
+
+
+def drop_infinite(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers with nan in place of infinite values, which have no size and no decimals."""
+    infinite = np.isinf(numbers)
+    return np.where(infinite, np.nan, numbers) if infinite.any() else numbers
 
 
 def standardize(columns: np.ndarray) -> np.ndarray:
@@ -292,6 +300,30 @@ def standardize(columns: np.ndarray) -> np.ndarray:
     standardized -= standardized.mean(axis=0)
     standardized /= np.where(spread > 0, spread, 1.0)
     return standardized
+
+
+def find_direction(values: np.ndarray, ends: Sequence[int] | np.ndarray = ()) -> str:
+    """Return "rises" or "falls" for numbers in order, with ties but enough distinct values.
+
+    The order may begin anew after the `ends` of blocks of rows.
+    """
+    steps = np.delete(np.diff(values), np.asarray(ends, dtype=np.intp))
+    if np.sum(steps != 0) < MIN_TIMES - 1:
+        return ""
+    return "rises" if np.all(steps >= 0) else "falls" if np.all(steps <= 0) else ""
+
+
+def list_blocks(columns: Iterable[np.ndarray], most: float) -> Iterator[np.ndarray]:
+    """Yield the ends of the blocks of each column whose equal values are in consecutive rows.
+
+    Such a column has at least two values and at most `most`.
+    """
+    for column in columns:
+        known = column if column.dtype.kind in "biuf" else column.astype(str)
+        codes = np.unique(known, return_inverse=True)[1].reshape(-1)
+        ends = np.flatnonzero(np.diff(codes))
+        if 0 < len(ends) == codes.max() < most:
+            yield ends
 
 
 def get_tolerance(column: np.ndarray) -> float:

@@ -15,7 +15,14 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from skeval._resampling.predictions import Predictions
-from skeval.report._data_checks.table import TIME, TableDescription
+from skeval.report._data_checks.table import (
+    MIN_TIMES,
+    TIME,
+    TableDescription,
+    drop_infinite,
+    find_direction,
+    list_blocks,
+)
 from skeval.report._page import CheckResult
 from skeval.utils._text import read_times
 
@@ -26,8 +33,6 @@ MIN_SHUFFLES, MAX_SHUFFLES, MAX_MOVES = 199, 399, 2 * 10**6
 """Minimum and maximum number of shuffles; maximum number of values moved in all of them."""
 MAX_SHUFFLED = 10_000
 """Maximum number of rows that are shuffled."""
-MIN_TIMES = 10
-"""Minimum number of distinct values of a column that orders the rows."""
 SLOW = 0.8
 """Lag-1 autocorrelation of the ranks of a column that changes slowly from row to row."""
 REVEALING = 0.3
@@ -111,7 +116,8 @@ def check_order(
     Groups, which folds keep together, are represented by their first sample and their mean loss.
     Rows sorted by class are compared within classes; rows sorted by a numeric target are not
     checked. Similar targets alone are not reported if no feature reveals which rows are neighbors,
-    because then a model cannot use the order.
+    because then a model cannot use the order. Similar neighbors are no news in rows that a column
+    sorts, alone or within a few blocks, or that are in blocks of a category.
     """
     # one row and one loss for each group
     rows = unit = np.arange(len(result.target))
@@ -126,7 +132,7 @@ def check_order(
     # targets that are not sorted
     classes = result.target.classes is not None
     y = (result.target.codes if classes else result.target.y)[rows]
-    if not classes and (y.ndim > 1 or _find_direction(y)):
+    if not classes and (y.ndim > 1 or find_direction(y)):
         return []
     # the target and the losses in file order
     named = {name: np.asarray(column)[rows] for name, column in {**columns, **left_out}.items()}
@@ -145,18 +151,22 @@ def check_order(
         similar, equal = _compare_neighbors(named, numbers, set(columns), y, classes)
         if alike == ["runs"] and max([*similar, *equal], default=1) <= REVEALING:
             alike = []  # no feature reveals which rows are neighbors
-        # a numeric target counts as a column
+        # a numeric target counts as a column, and classes as a category
         similar += [] if classes else [_autocorrelate(rankdata(y))]
-        slow = _describe_slow_columns(numbers, similar)
+        blocks = list(list_blocks([*named.values(), *([y] if classes else ())], len(y) / 2))
+        in_file_order = _is_sorted(numbers, [ends for ends in blocks if len(ends) < MIN_NUMBERED])
+        slow = "" if in_file_order else _describe_slow_columns(similar)
+        if not slow and (in_file_order or blocks):
+            alike = []  # the order of the file explains them
     findings = []
     if alike and (reason or slow) and not _are_blocks(folds, len(result.target)):
         # without a column of times, rows may be in blocks of the same object instead
-        blocks = " or in blocks of one object" if slow else ""
+        objects = " or in blocks of one object" if slow else ""
         finding = CheckResult(
             "time-order",
             "Time order",
             "serious",
-            f"the rows seem to be in time order{blocks} ({reason or slow}), "
+            f"the rows seem to be in time order{objects} ({reason or slow}), "
             f"{'' if len(alike) > 1 else 'and '}{_join_evidence(alike)}",
             "Shuffled folds train on neighbors of the tested rows, so errors may be too low, "
             "intervals too short and P-values too small. Test on later rows (--time, or "
@@ -202,7 +212,7 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
     if not reason:
         y = np.zeros(n, dtype=np.intp)
         similar, _ = _compare_neighbors(columns, numbers, set(columns), y, True)
-        reason = _describe_slow_columns(numbers, similar)
+        reason = "" if _is_sorted(numbers, ()) else _describe_slow_columns(similar)
     if reason:
         yield CheckResult(
             "time-order",
@@ -314,14 +324,6 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
     return True
 
 
-def _find_direction(values: np.ndarray) -> str:
-    """Return "rises" or "falls" for numbers in order, with ties but enough distinct values."""
-    steps = np.diff(values)
-    if np.sum(steps != 0) < MIN_TIMES - 1:
-        return ""
-    return "rises" if np.all(steps >= 0) else "falls" if np.all(steps <= 0) else ""
-
-
 def _read_all_times(columns: Mapping[str, np.ndarray]) -> dict[str, list[np.ndarray]]:
     """Return each column of dates as numbers, with two readings where day and month may swap."""
     read = {name: read_times(column) for name, column in columns.items()}
@@ -337,15 +339,20 @@ def _find_rising_time(
         (name, column) for name, column in numbers.items() if TIME.fullmatch(name.replace("_", " "))
     ]
     for name, column in named:
-        if direction := _find_direction(column):
+        if direction := find_direction(column):
             return f"{name if name == 'the index' else repr(name)} {direction}"
     return ""
 
 
-def _describe_slow_columns(numbers: Mapping[str, np.ndarray], similar: Sequence[float]) -> str:
-    """Describe columns most of which change slowly, in rows that are sorted by none of them."""
-    if any(_find_direction(column) for column in numbers.values()):
-        return ""
+def _is_sorted(numbers: Mapping[str, np.ndarray], blocks: Iterable[np.ndarray]) -> bool:
+    """Whether a column other than a time sorts the rows, or the rows within each block."""
+    columns = [column for name, column in numbers.items() if not TIME.fullmatch(name)]
+    parts = [np.array([], dtype=np.intp), *blocks]
+    return any(find_direction(column, ends) for column in columns for ends in parts)
+
+
+def _describe_slow_columns(similar: Sequence[float]) -> str:
+    """Describe columns most of which change slowly from row to row."""
     n_slow = sum(value > SLOW for value in similar)
     most = 2 * n_slow > max(len(similar), 3)
     return "most columns change slowly from row to row" if most else ""
@@ -393,7 +400,7 @@ def _find_numbers(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.n
     """Yield the numeric columns with enough distinct values."""
     for name, column in columns.items():
         try:
-            numbers = column.astype(float)
+            numbers = drop_infinite(column.astype(float))
         except (TypeError, ValueError):
             continue
         if column.dtype.kind != "M" and len(np.unique(numbers)) >= MIN_TIMES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.special import comb
 from scipy.stats import hypergeom
 
 from skeval.report._data_checks.table import TOLERANCE, TableDescription, get_rounding_error
@@ -52,7 +53,7 @@ def check_target_encodings(table: TableDescription) -> Iterator[CheckResult]:
         repeated = np.flatnonzero(few & (n_known >= MIN_KNOWN * len(table.columns)))
         # the target rises by at least one unit per unit of its smoothed means
         centered = table.columns[:, start + repeated]
-        centered = np.nan_to_num(centered - np.nanmean(centered, axis=0), posinf=0.0, neginf=0.0)
+        centered = np.nan_to_num(centered - np.nanmean(centered, axis=0))
         covariances = np.array([y - y.mean() for y in outcomes]) @ centered
         rises = covariances > MIN_SLOPE * np.sum(centered**2, axis=0)
         # values that are means of the target
@@ -112,10 +113,10 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
         part = sizes / np.arange(1, MAX_MERGED + 1)[:, None]
         encoded = (part * means + a * y.mean()) / (part + a)
         fits = np.any(np.abs(encoded - values) <= error, axis=0)
-        # nearly all samples fit, and not by chance
+        # nearly all samples fit, and not by chance, with any choice of the values that fit
         if sizes[fits].sum() >= MIN_FITTED * len(y):
             evidence = np.sort(chances[fits])[n_fitted:]
-            if np.prod(evidence) <= MAX_CHANCE_OF_MEANS:
+            if comb(len(fits), fits.sum()) * np.prod(evidence) <= MAX_CHANCE_OF_MEANS:
                 return True
     return False
 
@@ -127,23 +128,7 @@ def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
     significant digits large values have fewer decimals. The hypergeometric probability has a
     Bonferroni correction for features and classes.
     """
-    if features := list_rounded_by_class(table):
-        yield CheckResult(
-            "rounded-by-class",
-            "Rounded by class",
-            "serious",
-            f"{table.name(features)} has fewer decimals in one class than in the others, as if the "
-            "classes came from different sources",
-            "A model may learn the source instead of the class. Check how the classes were "
-            "collected; rounding all values alike does not remove other differences.",
-        )
-
-
-def list_rounded_by_class(table: TableDescription) -> list[int]:
-    """Return the features whose values have fewer decimals in one class than by chance."""
     codes, rounded = table.target.codes, list[int]()
-    if table.target.classes is None:
-        return []
     # numbers, of which some are rounded and some are not
     for position in np.flatnonzero(table.is_number & (table.n_values >= MIN_DISTINCT)).tolist():
         column = table.columns[:, position]
@@ -151,8 +136,7 @@ def list_rounded_by_class(table: TableDescription) -> list[int]:
         if np.all(column == np.floor(column)) or some.sum() < MIN_DISTINCT:
             continue
         # decimals of the values between the two powers of ten that contain most of them
-        with np.errstate(divide="ignore"):  # of 0, which has no power
-            power = np.floor(np.log10(np.abs(column)))
+        power = np.floor(np.log10(np.abs(column)))  # 0 has none
         powers, counts = np.unique(power[np.isfinite(power)], return_counts=True)
         usual = power == powers[counts.argmax()]
         # each value once in a class: rows of one object share their values
@@ -169,7 +153,16 @@ def list_rounded_by_class(table: TableDescription) -> list[int]:
             if chance * len(table.names) * len(np.unique(classes)) <= MAX_CHANCE:
                 rounded.append(position)
                 break
-    return rounded
+    if rounded:
+        yield CheckResult(
+            "rounded-by-class",
+            "Rounded by class",
+            "serious",
+            f"{table.name(rounded)} has fewer decimals in one class than in the others, as if the "
+            "classes came from different sources",
+            "A model may learn the source instead of the class. Check how the classes were "
+            "collected; rounding all values alike does not remove other differences.",
+        )
 
 
 def _count_decimals(values: np.ndarray) -> np.ndarray:

@@ -42,7 +42,7 @@ RULES = {
 @pytest.mark.parametrize("spoil", [None, "exceptions", "missing"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("rule", RULES)
-def test_a_column_that_decides_a_class_reaches_the_verdict(rule, n_classes, spoil):
+def test_a_column_that_decides_a_class_is_named(rule, n_classes, spoil):
     """By missing values, its most frequent value, its levels or its order."""
     rng = np.random.default_rng(0)
     y = rng.permutation(np.arange(600) % n_classes)
@@ -57,11 +57,33 @@ def test_a_column_that_decides_a_class_reaches_the_verdict(rule, n_classes, spoi
         table = X.iloc[rows, ::-1]
         (found,) = warnings_of(table, labels[rows], names=list(table))
         assert found.code == "telling-feature"
-        assert "'f'" in (found.headline or found.lead)
+        assert "'f'" in found
         assert bool(found.headline) == (rule != "threshold")
+        # a good measurement may separate one of several classes
+        assert bool(found.lead) == (rule == "threshold" and n_classes == 2)
         assert ("class y" in found) == (n_classes == 3)
     shuffled = rng.permutation(labels)
     assert not any(text.headline for text in warnings_of(X, shuffled, names=list(X)))
+
+
+def test_an_order_that_decides_several_classes_reaches_the_verdict():
+    rng = np.random.default_rng(0)
+    X, grade = rng.normal(size=(300, 3)), rng.permutation(np.arange(300) % 5)
+    X[:, 1] = grade + rng.random(300)
+    X[:3, 1] = rng.random(3)
+    (found,) = warnings_of(X, np.array(list("abcde"))[grade])
+    assert found.lead.startswith("Check 'x1' first: alone it predicts the class in 99")
+
+
+@pytest.mark.parametrize("n_exact", [0, 5])
+def test_most_rows_of_a_predicted_class_are_of_this_class(n_exact):
+    """A level that most of a small class shares with a few other rows does not decide it."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) < 12
+    level = np.where(y, "own", rng.choice(["a", "b", "c"], 200))
+    level[12 : 17 - n_exact] = "own"  # 97.5 % of the rows, but 12 of 17 predictions
+    X = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"]).assign(level=level)
+    assert bool(warnings_of(X, y.astype(int), names=list(X))) == (n_exact == 5)
 
 
 def test_a_feature_that_decides_the_class_opens_the_verdict(noise):

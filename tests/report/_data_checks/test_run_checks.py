@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.tables import warnings_of
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 from scipy.stats import binom
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier
@@ -18,7 +18,9 @@ import skeval
 from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks import (
     CHECKS,
+    check_perfection,
     describe_table,
+    drop_repeated,
     duplicates,
     run_checks,
     write_cautions,
@@ -28,7 +30,7 @@ from skeval.report._data_checks import (
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
 def test_bundled_sets_have_no_fault(load):
     found = warnings_of(*load(return_X_y=True))
-    notes = {load_digits: ["constant"], load_iris: ["telling-feature"]}  # blank corners; setosa
+    notes = {load_digits: ["constant"]}  # blank corners
     assert [warning.code for warning in found] == notes.get(load, [])
     assert not any(warning.headline or warning.lead for warning in found)
 
@@ -137,6 +139,34 @@ def test_the_guide_lists_the_measured_error_rates():
     assert kinds.count("clean") >= 30
     assert kinds.count("trap") >= 20
     assert {len(cells) for cells in counts.values()} == {3}
+
+
+@pytest.mark.parametrize("kind", KINDS.TRAPS)
+def test_infinite_values_are_missing_values(kind):
+    """They stop no check, and the findings are those of missing values."""
+    rng = np.random.default_rng(0)
+    sample = KINDS.TRAPS[kind][0](rng, 60)
+    X = sample.X.toarray() if issparse(sample.X) else sample.X
+    X = X.copy() if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
+    names = [name for name in X if X[name].dtype.kind in "fi"][::2]
+    cells = rng.random((len(X), len(names))) < 0.1
+    left_out = {name: np.asarray(column) for name, column in sample.left_out.items()}
+    found = []
+    for values in (np.inf, np.nan, rng.choice([-np.inf, np.inf], cells.shape)):
+        spoiled = X.copy()
+        spoiled[names] = X[names].astype(float).mask(cells, values)
+        found.append(KINDS.find_codes(sample._replace(X=spoiled, left_out=left_out)))
+    assert found[0] == found[1] == found[2]
+
+
+def test_findings_are_not_said_twice(noise):
+    X, y = np.column_stack([noise[0], noise[1]]), noise[1]
+    target = Target(y, np.array([0, 1]), y)
+    found = run_checks(describe_table(X, target, None, None, {}))
+    perfect = list(check_perfection(X, target, None))
+    assert [one.code for one in drop_repeated([*found, *perfect])] in (
+        [["target-copy"], ["target-copy", "perfect"]][perfect[0].outcome == "serious"],
+    )
 
 
 def test_samples_that_are_no_table_are_listed_as_unchecked(noise):
