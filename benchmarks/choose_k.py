@@ -1,7 +1,8 @@
 """How often each rule finds the number of clusters, by population and on bundled tables.
 
 `POPULATIONS` have clusters or none; `NOT_COVERED` have none and columns or shapes that the
-reference of the default rule does not have. Each is drawn with 100 and 500 samples. K-means with
+reference of the default rule does not have. Each is drawn with 100 and 500 samples. `PAIRS` are two
+clusters of given sizes and distance, for the default rule alone. K-means with
 two starts and one to eight clusters; the rules of `choose_n_clusters` with 10 halvings or draws,
 the largest silhouette, and the BIC of a Gaussian mixture. Finished data sets are kept in
 ``--folder``.
@@ -163,12 +164,32 @@ NOT_COVERED = {
     "funnel": Population(1, funnel),
 }
 ALL = POPULATIONS | NOT_COVERED
+PAIRS = {
+    f"{first} + {second}, {distance} apart": (first, second, distance)
+    for first, second, distance in ((50, 10, 5), (50, 10, 6), (100, 20, 5), (30, 30, 4))
+}
 TABLES = {
     "iris": (lambda: load_iris(return_X_y=True), 8),
     "wine": (lambda: load_wine(return_X_y=True), 8),
     "breast cancer": (lambda: load_breast_cancer(return_X_y=True), 8),
     "digits": (lambda: load_digits(return_X_y=True), 15),
 }
+
+
+def draw_pair(rng: np.random.Generator, first: int, second: int, distance: float) -> np.ndarray:
+    """Draw two normal clusters of given sizes, in two columns."""
+    X = rng.normal(size=(first + second, 2))
+    X[first:, 0] += distance
+    return X
+
+
+def list_cells(default_only: bool) -> list[tuple[str, int, int]]:
+    """Return the name, the number of clusters and the number of samples of each cell."""
+    populations = ALL if default_only else POPULATIONS
+    cells = [(name, each.n_clusters, n) for n in SIZES for name, each in populations.items()]
+    if default_only:
+        cells += [(name, 2, first + second) for name, (first, second, _) in PAIRS.items()]
+    return cells
 
 
 def choose(X: np.ndarray, largest: int, seed: int) -> dict[str, int]:
@@ -201,8 +222,8 @@ def choose_in_sample(name: str, n: int, seed: int, folder: Path, default_only: b
     path = folder / f"{stem_of(name, n)}{seed}{'-default' if default_only else ''}.json"
     if path.exists():
         return
-    rng = np.random.default_rng([list(ALL).index(name), n, seed])
-    X = ALL[name].draw(rng, n)
+    rng = np.random.default_rng([[*ALL, *PAIRS].index(name), n, seed])
+    X = draw_pair(rng, *PAIRS[name]) if name in PAIRS else ALL[name].draw(rng, n)
     if default_only:
         choice = choose_n_clusters(KMeans(n_init=2), X, n_clusters=range(1, 9), random_state=seed)
         result = {"sequential": choice.n_clusters, "cautions": len(choice.cautions)}
@@ -242,18 +263,18 @@ def write_rates(folder: Path) -> None:
 
 def write_default(folder: Path) -> None:
     """Write the number of right, smaller and larger choices of the default rule, with cautions."""
+    names = [*ALL, *PAIRS]
     with (RESULTS / "choose_k_default.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["population", "k", "n", "sets", "right", "fewer", "more", "cautions"])
-        for name, (n_clusters, _) in ALL.items():
-            for n in SIZES:
-                paths = sorted(folder.glob(f"{stem_of(name, n)}*-default.json"))
-                results = [json.loads(path.read_text()) for path in paths]
-                if results:
-                    signs = Counter(int(np.sign(r["sequential"] - n_clusters)) for r in results)
-                    cautions = sum(r["cautions"] > 0 for r in results)
-                    counts = [signs[0], signs[-1], signs[1], cautions]
-                    writer.writerow([name, n_clusters, n, len(results), *counts])
+        for name, n_clusters, n in sorted(list_cells(True), key=lambda cell: names.index(cell[0])):
+            paths = sorted(folder.glob(f"{stem_of(name, n)}*-default.json"))
+            results = [json.loads(path.read_text()) for path in paths]
+            if results:
+                signs = Counter(int(np.sign(r["sequential"] - n_clusters)) for r in results)
+                cautions = sum(r["cautions"] > 0 for r in results)
+                counts = [signs[0], signs[-1], signs[1], cautions]
+                writer.writerow([name, n_clusters, n, len(results), *counts])
 
 
 def write_tables(n_seeds: int) -> None:
@@ -289,11 +310,11 @@ def main() -> None:
                 name, n, FIRST_SEED + number, arguments.folder, arguments.default_only
             )
             for number in range(arguments.sets)
-            for n in SIZES
-            for name in (ALL if arguments.default_only else POPULATIONS)
+            for name, _, n in list_cells(arguments.default_only)
         )
     if arguments.only in (None, "populations", "rates"):
-        write_rates(arguments.folder)
+        if not arguments.default_only:
+            write_rates(arguments.folder)
         write_default(arguments.folder)
     if arguments.only in (None, "tables") and not arguments.default_only:
         write_tables(arguments.seeds)

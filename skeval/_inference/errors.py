@@ -502,6 +502,7 @@ def difference_limits(
     degrees_of_freedom: float,
     spread: float,
     confidence_level: float,
+    noise: float = 0.0,
 ) -> tuple[float, float]:
     r"""Return the limits of a squared error minus that of the mean, on the same samples.
 
@@ -513,12 +514,15 @@ def difference_limits(
 
     .. math:: (D - D_0)^2 = t^2 se^2 (S + D - D_0) / S .
 
+    A difference of 0 leaves at least the `noise`, which replaces a smaller :math:`S + D`.
     For an infinite spread the interval is Student's. So it is where :math:`S + D < 0`, because a
     difference of 0 would then have a negative variance and be rejected in every sample.
     """
     reach = intervals.normal_quantile(confidence_level, degrees_of_freedom) * standard_error
-    shift = reach**2 / (2 * spread) if spread > max(0.0, -difference) else 0.0
-    half = math.hypot(reach, shift)
+    if not spread > max(0.0, -difference) or math.isinf(spread):
+        return difference - reach, difference + reach
+    shift = reach**2 / (2 * spread)
+    half = math.hypot(reach * math.sqrt(max(1.0, (noise - difference) / spread)), shift)
     return difference - shift - half, difference - shift + half
 
 

@@ -34,6 +34,7 @@ from skeval._inference.areas import (
 from skeval._inference.errors import (
     TestLosses,
     degrees_of_mean,
+    difference_limits,
     is_too_wide,
     mean_loss,
     spread_of_mean,
@@ -150,6 +151,45 @@ class Sample(NamedTuple):
         if np.ptp(finite) <= intervals.ROUNDING * np.abs(finite).max():
             return self.inflation
         return max(self.inflation, 1 + BETWEEN * float(np.var(finite, ddof=1)) / variance)
+
+    def find_means(self) -> Floats:
+        """Return the mean that a model without features predicts for each prediction.
+
+        It is the mean of the samples that the fit does not test or, if it tests all, as a fixed
+        model does, the mean of all samples.
+        """
+        true, weight = self.y_true.astype(float), self.weigh()
+        mean = float(np.average(true, weights=weight))
+        if self.folds is None:
+            return np.full(len(true), mean)
+        first, fit = self.folds.first, self.folds.fit
+        rest = weight[first].sum() - np.bincount(fit, weight)
+        sums = weight[first] @ (true[first] - mean) - np.bincount(fit, weight * (true - mean))
+        some = rest > intervals.ROUNDING * weight.sum()
+        return mean + np.where(some, sums / np.where(some, rest, 1), 0.0)[fit]
+
+    def measure_spread(self, means: Floats) -> tuple[float, float]:
+        r"""Return the mean square of the predictions about `means`, and the part that is noise.
+
+        The noise is due to training samples. It is estimated by a jackknife that leaves out folds:
+        the variance between repeats, times :math:`(1 - 1/n) / (q - 1/n)` for `n` units of which a
+        model leaves out the share `q`, always with the tested unit. The jackknife is too large
+        rather than too small (Efron and Stein 1981). It is 0 without repeats.
+        """
+        distance = self.y_pred - means
+        spread = float(np.average(distance**2, weights=self.weight))
+        if self.folds is None:
+            return spread, 0.0
+        # variance between repeats of the samples that were tested several times
+        row, n_fits = self.folds.row, np.count_nonzero(np.bincount(self.folds.fit))
+        times = np.bincount(row)
+        moved = distance - (np.bincount(row, distance) / times)[row]
+        # share of the units that a model leaves out besides the tested one
+        n = self.n_samples if self.groups is None else intervals.count_groups(self.groups)
+        share = len(row) / n_fits / self.n_samples - 1 / n
+        if times.max() < 2 or not share > intervals.ROUNDING:
+            return spread, 0.0
+        return spread, float(moved @ moved / np.sum(times - 1)) * (1 - 1 / n) / share
 
     def average(self, losses: Floats, values: Iterable[float] = ()) -> tuple[float, float, float]:
         """Return the mean loss, its standard error for the trained model, degrees of freedom.
@@ -776,6 +816,23 @@ def use_share(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     return mean, {"score": (limits, error)}
 
 
+def limit_explained(sample: Sample, form: Callable[[float], Limits], level: float) -> Limits:
+    """Return the limits of the explained variance of out-of-fold predictions, from those of `form`.
+
+    The lower limit is above 0 if and only if the predictions are better than the mean, because the
+    difference of both errors has a more powerful test than a ratio whose denominator varies.
+    """
+    means = sample.find_means()
+    losses = (sample.y_true - means) ** 2
+    difference = sample.average((sample.y_true - sample.y_pred) ** 2 - losses)
+    spread, noise = sample.measure_spread(means)
+    _, largest = difference_limits(*difference, spread, level, noise)
+    # predictions of the mean differ from it by rounding errors
+    better = largest < -intervals.ROUNDING * losses.mean()
+    low, high = form(level)
+    return (max(low, np.finfo(float).tiny) if better else min(low, 0.0)), high
+
+
 def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     """Return the explained variance, one minus a ratio of mean squares, and its interval."""
     true, pred, weight = sample.y_true.astype(float), sample.y_pred.astype(float), sample.weight
@@ -798,6 +855,8 @@ def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     unbiased = ratio * (1 - 1 / size)
     of_ratio = partial(intervals.log_interval, unbiased, error, degrees_of_freedom=degrees)
     limits: Callable[[float], Limits] = partial(intervals.mirrored, 1.0, of_ratio)
+    if sample.folds is not None:
+        limits = partial(limit_explained, sample, limits)
     if is_too_wide(unbiased, error, degrees):
         limits = intervals.give_no_limits
     return 1 - ratio, {"log": (limits, error)}

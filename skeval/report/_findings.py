@@ -18,6 +18,7 @@ from skeval._inference.areas import rank_scores
 from skeval._inference.errors import difference_limits
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.intervals import (
+    ROUNDING,
     clip_limits,
     normal_quantile,
     size_from_weights,
@@ -29,7 +30,11 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
+<<<<<<< HEAD
 from skeval.model_selection._score_interval import summarize_losses
+=======
+from skeval.model_selection._metrics_of_predictions import read_sample, summarize_losses
+>>>>>>> h-stats
 from skeval.report._report import Report
 from skeval.utils._text import DataFrame, ShownAsText, make_frame, name_label, write_figures
 
@@ -374,8 +379,9 @@ def find_baseline(
     """Return the best baseline prediction for the tested samples, and the difference from `answer`.
 
     The constant is optimal for the tested samples themselves, weighted by how often each was
-    tested, so it has a slight advantage over predictions made without seeing them. For samples in
-    time order, each `earlier` baseline has a name and, for each prediction, the row of the target
+    tested, so it has a slight advantage over predictions made without seeing them. The mean of one
+    number has none: it is that of the samples that a fit does not test. For samples in time order,
+    each `earlier` baseline has a name and, for each prediction, the row of the target
     to predict; it is used if it is better. Custom losses, and scores without predicted labels, have
     no baseline.
     """
@@ -397,9 +403,9 @@ def find_baseline(
         constant, targets = name_label(target.classes[largest]), target.codes
         losses = LOSSES[name](codes, largest)
     elif name in ("squared", "absolute") and target.y.ndim == 1:
-        targets = np.asarray(target.y, dtype=float)
+        targets, sample = np.asarray(target.y, dtype=float), read_sample(predictions)
         tested = predictions.look_up(targets)
-        constant, middle = "the mean", float(np.average(tested, weights=weight))
+        constant, middle = "the mean", sample.find_means()
         if name == "absolute":
             constant, middle = "the median", find_median(tested, weight)
         losses = LOSSES[name](tested, middle)
@@ -417,9 +423,7 @@ def find_baseline(
         baselines.append((before_name, before_losses, "predicting"))
     # the difference from the best of them
     best = min(baselines, key=lambda row: float(weight @ row[1]))
-    spread = np.inf
-    if best[0] == "the mean":
-        spread = float(np.average((predictions.predicted - middle) ** 2, weights=weight))
+    spread = sample.measure_spread(middle) if best[0] == "the mean" else (np.inf, 0.0)
     limit = 1.0 if name == "zero_one" else np.inf
     baseline = make_baseline(predictions, *best, limit=limit, spread=spread)
     if target.classes is not None and best is baselines[0]:
@@ -476,17 +480,19 @@ def make_baseline(
     verb: str = Baseline.verb,
     *,
     limit: float = np.inf,
-    spread: float = np.inf,
+    spread: tuple[float, float] = (np.inf, 0.0),
 ) -> Baseline:
     """Return a baseline, given its losses, compared with the predictions.
 
     The interval of the difference is clipped to the range from ``-limit`` to `limit`. `spread` is
-    the mean squared distance of the predictions from a baseline that is the mean.
+    the mean squared distance of the predictions from a baseline that is the mean, and its noise.
     """
     # interval of the difference on the same samples, Student's t unless the spread is given
     error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
-    difference, deviation, degrees = summarize_losses(predictions, predictions.loss - losses)
-    ends = difference_limits(difference, deviation, degrees, spread, 1 - ALPHA)
+    differences = predictions.loss - losses
+    differences[np.abs(differences) <= ROUNDING * error] = 0.0
+    difference, deviation, degrees = summarize_losses(predictions, differences)
+    ends = difference_limits(difference, deviation, degrees, spread[0], 1 - ALPHA, spread[1])
     low, high = clip_limits(ends, (-limit, limit))
     return Baseline(answer, error, difference, low, high, verb)
 

@@ -350,22 +350,23 @@ def test_inflation_is_continuous_and_grows_with_what_models_share(delta, noise, 
     assert of(noise) == pytest.approx(max(least, 1 + 0.2 * noise))
 
 
-@given(st.floats(-2, 2), st.floats(0.01, 1), st.floats(0.01, 3))
-def test_limits_of_a_difference_solve_their_equation(difference, error, spread):
-    low, high = difference_limits(difference, error, np.inf, spread, 0.95)
+@given(st.floats(-2, 2), st.floats(0.01, 1), st.floats(0.01, 3), st.floats(0, 2))
+def test_limits_of_a_difference_solve_their_equation(difference, error, spread, noise):
+    low, high = difference_limits(difference, error, np.inf, spread, 0.95, noise)
     assert low < difference < high
     reach = stats.norm.ppf(0.975) * error
     for end in (low, high):
         # no equation, but Student's limits, where a difference of 0 has a negative variance
         is_possible = spread + difference > 0
-        expected = reach**2 * ((spread + difference - end) / spread if is_possible else 1)
+        left = max(spread + difference, noise) - end
+        expected = reach**2 * (left / spread if is_possible else 1)
         assert (difference - end) ** 2 == pytest.approx(expected, abs=1e-9)
     plain = difference_limits(difference, error, np.inf, np.inf, 0.95)
     np.testing.assert_allclose(plain, [difference - reach, difference + reach])
     # the distance between the limits grows with the error, and the higher is never above Student's
-    wider = difference_limits(difference, 1.1 * error, np.inf, spread, 0.95)
+    wider = difference_limits(difference, 1.1 * error, np.inf, spread, 0.95, noise)
     assert wider[1] - wider[0] > high - low
-    assert high <= plain[1] + 1e-12
+    assert high <= plain[1] + 1e-12 or noise > spread + difference
 
 
 @pytest.mark.parametrize("n", [40, 100, 400])

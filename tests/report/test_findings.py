@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import t as student
 from sklearn.datasets import load_diabetes
+from sklearn.dummy import DummyRegressor
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -73,27 +76,52 @@ QUICK = {"n_permutations": 0, "random_state": 0}
 
 def test_the_guess_is_compared_on_the_same_samples():
     X, y = load_diabetes(return_X_y=True)
-    for loss, constant in (("squared", np.mean(y)), ("absolute", np.sort(y)[(len(y) - 1) // 2])):
+    for loss in ("squared", "absolute"):
         report = skeval.evaluate(Ridge(), X, y, loss=loss, **QUICK)
-        own = (y - constant) ** 2 if loss == "squared" else np.abs(y - constant)
-        found = report.baseline
+        found, frame = report.baseline, report.out_of_fold
+        # the mean of the training samples, or the median of all
+        constant = np.full(len(frame.row), np.sort(y)[(len(y) - 1) // 2])
+        if loss == "squared":
+            for fit in np.unique(frame.fit):
+                own = frame.fit == fit
+                constant[own] = np.delete(y, frame.row[own]).mean()
+        own = np.abs(y[frame.row] - constant) ** (2 if loss == "squared" else 1)
         assert found.error == pytest.approx(own.mean(), rel=1e-12)
         assert found.difference == pytest.approx(report.answer.value - own.mean(), rel=1e-9)
-        frame = report.out_of_fold
         # variance of the mean difference: that within a repeat, inflated
-        lost = (frame.loss - own[frame.row]).reshape(-1, len(y))
+        lost = (frame.loss - own).reshape(-1, len(y))
         inflation = len(y) / report.answer.effective_n_samples
         variance = inflation * np.var(lost, axis=1, ddof=1).mean() / len(y)
         reach = student.isf(0.025, len(y) / inflation - 1) ** 2 * variance
         # Student's interval, or the roots x = D - D0 of x^2 = t^2 se^2 (S + x) / S
         spread = np.mean((frame.predicted - constant) ** 2) if loss == "squared" else np.inf
+        # variance of the predictions between two repeats, as a jackknife of tenths
+        first, second = (frame.predicted - constant)[np.argsort(frame.row)].reshape(-1, 2).T
+        noise = np.mean((first - second) ** 2) / 2 * (len(y) - 1) / (len(y) / 10 - 1)
         if spread + found.difference < 0:  # a variance that is possible at no difference
             spread = np.inf
-        roots = np.roots([1, -reach / spread, -reach])
+        roots = np.roots([1, -reach / spread, -reach * max(1, (noise - found.difference) / spread)])
         ends = np.sort(found.difference - roots)
         np.testing.assert_allclose([found.low, found.high], ends, rtol=1e-9)
-        if loss == "squared":  # lower if the explained share of the variance is above 0
-            assert (found.high < 0) == (report.metrics["r2"].interval.low > 0)
+
+
+@given(st.integers(0, 2**32), st.integers(12, 60), st.floats(0, 2), st.booleans())
+@settings(max_examples=20)
+def test_the_explained_variance_is_above_zero_if_the_mean_is_worse(seed, n, slope, grouped):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = slope * X[:, 0] + rng.normal(size=n) + 100
+    groups = np.arange(n) // 2 if grouped else None
+    report = skeval.evaluate(Ridge(), X, y, include=[], groups=groups, cv=3, **QUICK)
+    assert report.baseline.better == (report.metrics["r2"].interval.low > 0)
+
+
+def test_a_dummy_regressor_is_its_baseline():
+    X, y = load_diabetes(return_X_y=True)
+    weight = np.arange(1, len(y) + 1)
+    report = skeval.evaluate(DummyRegressor(), X, y, sample_weight=weight, include=[], **QUICK)
+    assert report.baseline.relation == "same"
+    assert report.baseline.error == pytest.approx(report.answer.value, rel=1e-12)
 
 
 def test_least_squares_of_as_many_features_as_samples():
