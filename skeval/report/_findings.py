@@ -30,11 +30,7 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
-<<<<<<< HEAD
-from skeval.model_selection._score_interval import summarize_losses
-=======
-from skeval.model_selection._metrics_of_predictions import read_sample, summarize_losses
->>>>>>> h-stats
+from skeval.model_selection._score_interval import read_sample, summarize_losses
 from skeval.report._report import Report
 from skeval.utils._text import DataFrame, ShownAsText, make_frame, name_label, write_figures
 
