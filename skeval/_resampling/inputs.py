@@ -887,17 +887,45 @@ def fit_arguments(
     return {**weight_parameters(estimator, weights), **params_of_rows(X, arguments, rows)}
 
 
+MAX_MEAN_COUNT = 10
+"""Whole-number weights of a larger mean, such as those of a survey, are not repeated rows."""
+
+
+def find_unweighted(steps: Any, weights: np.ndarray) -> list[Any]:
+    """Return the steps whose fit accepts no weights, none if the weights are equal."""
+    if np.ptp(weights) == 0:
+        return []
+    parts = [step for _, step in list_receivers(steps) if not isinstance(step, Pipeline)]
+    # under metadata routing, a part that gets no weights has refused them
+    return [
+        step
+        for step in parts
+        if hasattr(step, "fit") and not (is_routed(step) or weight_parameters(step, weights))
+    ]
+
+
+def repeat_rows(steps: Any, X: Any, metadata: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the rows to fit and their arguments; warn if weights cannot reach a step.
+
+    Ensembles pass the counts of a bootstrap sample as weights. If a step accepts no weights, each
+    row is repeated as often as its count, and the fit needs no weights.
+    """
+    weights = metadata.get("sample_weight")
+    if weights is None or not find_unweighted(steps, weights):
+        return slice(None), metadata
+    if weights.mean() > MAX_MEAN_COUNT or np.any(weights % 1):
+        warn_unweighted(steps, weights)
+        return slice(None), metadata
+    rows = np.repeat(np.arange(len(weights)), weights.astype(np.intp))
+    others = {name: value for name, value in metadata.items() if name != "sample_weight"}
+    return rows, params_of_rows(X, others, rows)
+
+
 def warn_unweighted(steps: Any, weights: np.ndarray) -> None:
     """Warn if unequal weights do not reach a selector or another step that uses the labels."""
-    if np.ptp(weights) == 0:
-        return
-    for _, step in list_receivers(steps):
-        if isinstance(step, Pipeline) or not uses_labels(step):
-            continue
-        # under metadata routing, a part that gets no weights has refused them
-        if not (is_routed(step) or weight_parameters(step, weights)):
-            name = type(step).__name__
+    for step in find_unweighted(steps, weights):
+        if uses_labels(step):
             _checks.warn_user(
-                f"sample_weight does not reach {name}, whose fit does not accept it: features are "
-                "selected without weights."
+                f"sample_weight does not reach {type(step).__name__}, whose fit does not accept "
+                "it, so features are selected without weights."
             )

@@ -51,11 +51,11 @@ from skeval._resampling.inputs import (
     mean_of_tested,
     params_of_part,
     read_weight,
+    repeat_rows,
     resolve_loss,
     route_call,
     route_fit,
     validate_inputs,
-    warn_unweighted,
 )
 from skeval._resampling.plans import (
     ResamplingPlan,
@@ -230,8 +230,10 @@ class CV2FeatureSelectionPipeline(
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights. The classifier receives them, and so does the selector if its `fit`
-            accepts them (`SelectFromModel` and `RFE` do, `SelectKBest` does not); errors are
-            weighted means. Samples of weight 0 are left out, of the selection too.
+            accepts them (`SelectFromModel` and `RFE` do, `SelectKBest` does not). If it does not,
+            whole-number weights, such as the counts of a bootstrap sample, repeat the rows in each
+            fit, unless their mean exceeds 10. Errors are weighted means. Samples of weight 0 are
+            left out, of the selection too.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, such as the patient. Groups are never split. Steps that split by
             groups, such as a search, receive them.
@@ -262,12 +264,12 @@ class CV2FeatureSelectionPipeline(
             weights = _checks.check_weights("sample_weight", sample_weight, len(y))
             params = params_of_rows(X, params, np.flatnonzero(weights))
             X, y, weights, groups, cv = drop_unweighted(X, y, weights, groups, cv)
-            warn_unweighted(selector, weights)
         self._fit_groups = groups
-        # arguments of both parts
         metadata = {"sample_weight": weights, "groups": groups} | params
         metadata = {name: value for name, value in metadata.items() if value is not None}
-        arguments = route_fit(self, metadata, selector=selector, classifier=self._classifier())
+        # counts repeat rows in the final fit; the rounds repeat those of their training parts
+        rows, final = repeat_rows(selector, X, metadata)
+        arguments = route_fit(self, final, selector=selector, classifier=self._classifier())
         self.classes_: np.ndarray
         # classes
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -282,7 +284,8 @@ class CV2FeatureSelectionPipeline(
                 target = Target(y, self.classes_, codes)
                 rounds = self._run_rounds(X, target, metadata, cv)
                 self._store_rounds(rounds, target, weights)
-            self._fit_final(selector, X, y, metadata, arguments)
+            X = X if isinstance(rows, slice) else safe_indexing(X, rows)
+            self._fit_final(selector, X, y[rows], final, arguments)
         return self
 
     def _check_parameters(self) -> None:

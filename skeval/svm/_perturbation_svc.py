@@ -22,6 +22,7 @@ from skeval._resampling.inputs import (
     OF_CLASSIFIER,
     drop_unweighted,
     last_step,
+    repeat_rows,
     route_call,
     route_fit,
     warn_unweighted,
@@ -33,7 +34,7 @@ from skeval._resampling.sampling_units import Target
 from skeval.model_selection import ConfidenceInterval, Estimate, perturbation_interval
 from skeval.utils import _checks
 from skeval.utils._checks import DecisionShape, PerturbationInterval, Statistic
-from skeval.utils._compat import CallbackSupportMixin, params_of_rows, with_callbacks
+from skeval.utils._compat import CallbackSupportMixin, params_of_rows, safe_indexing, with_callbacks
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
 """Parameters shared with `SVC`; the seed and the verbosity of this estimator are its own."""
@@ -254,7 +255,9 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights. They multiply the random weights, and every step that accepts weights
-            receives them. Samples of weight 0 are left out.
+            receives them. If a step accepts none, whole-number weights, such as the counts of a
+            bootstrap sample, repeat the rows, unless their mean exceeds 10; the resampling then
+            fits this step without weights. Samples of weight 0 are left out.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, such as the patient. Groups are never split. Steps that split by
             groups, such as a search, receive them.
@@ -275,23 +278,25 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             rows = np.flatnonzero(weights)
             params = params_of_rows(X, params, rows)
             X, y, sample_weight, groups, cv = drop_unweighted(X, y, weights, groups, cv)
-            warn_unweighted(procedure, sample_weight)
+        # counts of a bootstrap sample repeat rows for the steps that accept no weights
+        metadata = {"sample_weight": sample_weight, "groups": groups} | params
+        metadata = {name: value for name, value in metadata.items() if value is not None}
+        repeated, metadata = repeat_rows(procedure, X, metadata)
         if self.estimator is None:
             arguments = params | weight_parameters(procedure, sample_weight)
         else:
-            metadata = {"sample_weight": sample_weight, "groups": groups} | params
-            metadata = {name: value for name, value in metadata.items() if value is not None}
             arguments = route_fit(self, metadata, estimator=procedure)["estimator"]
         # the user may change X before the error is read, so one copy serves the fit and the error
         X, y = (deepcopy(X), np.array(y)) if self.n_resamples else (X, y)
         start = process_time()
         with fit_task(self, 0, X, y):
-            self.estimator_: Any = clone(procedure).fit(X, y, **arguments)
+            X_fitted = X if isinstance(repeated, slice) else safe_indexing(X, repeated)
+            self.estimator_: Any = clone(procedure).fit(X_fitted, y[repeated], **arguments)
         self._seconds = process_time() - start
         self.svc_: Any = last_step(self.estimator_)
         self.classes_: np.ndarray = self.svc_.classes_
         # indices of samples are those before the samples of weight 0 were left out
-        self.support_: np.ndarray = rows[self.svc_.support_]
+        self.support_: np.ndarray = rows[repeated][self.svc_.support_]
         self._perturbation: Estimate | None = None
         self._resample: partial[Estimate] | None = None
         self._not_estimable, self._fit_groups = "", groups
@@ -371,6 +376,9 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         # resample when the error is first read
         if self._resample is not None:
             self._announce_fits(*self._resample.args[1:], **self._resample.keywords)
+            # random weights are no counts
+            if (weights := self._resample.keywords["sample_weight"]) is not None:
+                warn_unweighted(self._resample.args[0], weights)
             with config_context(enable_metadata_routing=self._is_routed):
                 self._perturbation = self._resample()
             self._resample = None
