@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, default=None
-        Command-line arguments; None takes them from `sys.argv`.
+        Command-line arguments. If None, `sys.argv` is read.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Tables of the command line: readers of files, and the role of each column.
+"""Tables of the command line, with readers of files, and the role of each column.
 
-Files are read by pandas; bundled data sets and NPZ files do not need it. Columns are arrays of
+Files are read by pandas. Bundled data sets and NPZ files do not need it. Columns are arrays of
 numbers, or of texts, which are empty if a value is missing.
 """
 
@@ -56,8 +56,8 @@ WRITTEN_NUMBER = re.compile(
 DOTTED_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})*|0")
 """A whole number, with dots as separators of thousands where there are any."""
 MAX_WRITTEN, MIN_NUMBERS, N_SHOWN = 60, 3, 3
-"""Maximum length of such a text; minimum number of distinct numbers in a column to be noticed;
-values shown."""
+"""Maximum length of such a text, the minimum number of distinct numbers in a column to be noticed,
+and number of values shown."""
 NO_BREAK = dict.fromkeys(map(ord, "\u00a0\u202f\u2009"))
 """Spaces that do not break, which separate thousands in spreadsheets."""
 NOT_PLAIN = re.compile(r"\([\d.,]+\)|\d[\u00a0\u202f\u2009]\d")
@@ -76,9 +76,9 @@ class Rows(NamedTuple):
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Floats, or objects if `texts` is not empty; missing numbers are nan.
+        Floats, or objects if `texts` is not empty. Missing numbers are nan.
     y : ndarray of shape (n_samples,), or None
-        Labels; None if a file has no labels.
+        Labels, or None if a file has no labels.
     feature_names : list of str
     texts, missing : list of int
         Columns of X that contain text, and numeric columns with missing values.
@@ -107,7 +107,7 @@ ROLES = ("drop", "text", "groups", "time", "id", "predictions", "prediction", "b
 
 
 def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
-    """Return the table that the options name; raise if the role of a column is in doubt.
+    """Return the table that the options name. Raise if the role of a column is in doubt.
 
     If there are existing predictions, only they and the column of subgroups are features.
     """
@@ -403,7 +403,7 @@ def _name_file(path: Path) -> Iterator[None]:
 
 
 def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str]:
-    """Return the names of columns as pandas writes them; raise if they are not distinct names."""
+    """Return the names of columns as pandas writes them. Raise if they are not distinct names."""
     source = Path(options.data).name
     if not names:
         remedy = (
@@ -534,7 +534,7 @@ def _note_values(
     excluded: set[str],
     notes: list[str],
 ) -> list[str]:
-    """Add notes on numbers that may mark missing values; return one on a row of totals at the end.
+    """Add notes on numbers that may mark missing values. Return one on a row of totals at the end.
 
     Such a row has the word, or the sum of all other rows.
     """
@@ -572,7 +572,7 @@ def _note_values(
 
 
 def _parse(text: str, decimal: str | None = None, thousands: str | None = None) -> float | None:
-    """Return the number in a text, None if there is none; "1_000" is none.
+    """Return the number in a text, None if there is none. "1_000" is not a number.
 
     "(3.0)" is a negative number, and spaces that do not break separate thousands.
     """
@@ -691,7 +691,7 @@ def _list_marks(numeric: Sequence[str], written: Sequence[str], decimals: str) -
 def _read_labels(
     source: str, target: str, y: np.ndarray, rows: np.ndarray, options: argparse.Namespace
 ) -> np.ndarray:
-    """Return the labels; raise if one is missing, or has spellings that differ by case or spaces.
+    """Return the labels. Raise if one is missing, or has spellings that differ by case or spaces.
 
     With --text, all spellings are classes.
     """
@@ -740,7 +740,7 @@ def _read_features(
     options: argparse.Namespace,
     notes: list[str],
 ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the features, and the names of other columns; the notes have the reasons."""
+    """Return the features, and the names of other columns. The notes have the reasons."""
     features: dict[str, np.ndarray] = {}
     left_out = []
     # several in `evaluate`, one in `compare`

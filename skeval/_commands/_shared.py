@@ -27,7 +27,7 @@ PAGE_ENDINGS = {".html", ".htm", ""}
 
 
 class Once(argparse.Action):
-    """Store the value of an option; a second one is an error, since it would replace the first."""
+    """Store the value of an option. A second one is an error, since it would replace the first."""
 
     def __call__(self, parser: Any, options: Any, value: Any, name: Any = None) -> None:
         """Store the value."""
@@ -62,7 +62,7 @@ class Options:
 
 
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
-    """Add the arguments that all commands share: the data and the common options."""
+    """Add the arguments that all commands share, the data and the common options."""
     options, add = Options(parser), parser.add_argument
     kinds = "CSV, NPZ, Parquet, Feather or Excel file"
     add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a {kinds}")
@@ -118,7 +118,7 @@ def read_columns(options: argparse.Namespace, *, needs_target: bool) -> Rows:
 
 
 def parse_whole_number(least: int, text: str) -> int:
-    """Return a whole number in digits only; `int` also accepts "1_0"."""
+    """Return a whole number in digits only. `int` also accepts "1_0"."""
     if re.fullmatch("[+-]?[0-9]+", text) is None:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
     if int(text) < least:
@@ -241,7 +241,7 @@ MAX_ROWS = 4
 
 
 def summarize(report: Any, *, scored: bool) -> list[str]:
-    """Return a summary of a report: verdict, advice of warnings, a few metrics, subgroups.
+    """Return a summary of a report, with verdict, advice of warnings, a few metrics, subgroups.
 
     If scores were requested (`scored`), all metrics are printed.
     """
@@ -322,7 +322,7 @@ def _write_headline(source: str, table: Rows, numbers: bool, column: str) -> str
 def collect_notes(
     table: Rows, function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> tuple[Any, list[str]]:
-    """Call a function; return its result and its warnings; the hints of a table explain errors."""
+    """Return the result of a function and its warnings. Hints of a table explain errors."""
     from skeval._commands._data import explain_errors
 
     with explain_errors(table.hints), warnings.catch_warnings(record=True) as caught:
@@ -336,7 +336,7 @@ MAX_LISTED, MAX_CLASSES = 4, 6
 
 
 def make_preparation(table: Rows, *, scale: bool) -> list[Any]:
-    """Return the transformers of a table: medians for missing values, one-hot encoding of texts.
+    """Return the transformers of a table, medians for missing values, one-hot encoding of texts.
 
     They are steps of the evaluated pipeline, so that they are fitted within each fold.
     """
@@ -363,7 +363,7 @@ IN_FOLDS = ", fitted in each fold"
 
 
 def describe_preparation(table: Rows) -> str:
-    """Describe how missing values and strings are handled; "" if there are none."""
+    """Describe how missing values and strings are handled, or "" if there are none."""
     steps = []
     if table.missing:
         steps.append(f"medians for missing values ({_list_names(table, table.missing)})")

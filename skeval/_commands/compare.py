@@ -1,4 +1,4 @@
-"""``skeval compare``: whether new predictions are worse than old ones, as a gate for automation."""
+"""``skeval compare``, whether new predictions are worse than old ones, as a gate for automation."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def add_compare(commands: Any) -> None:
 
 
 def _read_margin(text: str) -> float:
-    """Return a positive number; "1%" is 0.01."""
+    """Return a positive number. "1%" is 0.01."""
     try:
         margin = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
@@ -145,7 +145,7 @@ def _read_systems(options: argparse.Namespace) -> tuple[Rows, Rows]:
 
 
 def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespace) -> Any:
-    """Return the metric that decides, None for accuracy; refuse a margin that allows everything."""
+    """Return the metric that decides, None for accuracy. Refuse a margin that allows everything."""
     import sklearn.metrics
 
     from skeval.metrics import _table

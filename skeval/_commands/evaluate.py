@@ -1,4 +1,4 @@
-"""``skeval evaluate``: the error of a classifier or regressor, or of predictions.
+"""``skeval evaluate``, the error of a classifier or regressor, or of predictions.
 
 Options, and named and imported estimators.
 """
@@ -58,7 +58,7 @@ INCLUDED = (
     "holdout", "permutation", "selection", "importance", "leave_one_out", "bootstrap",
     "perturbation",
 )  # fmt: skip
-"""Names in `include` of `evaluate`; repeated here (and tested), since importing it is slow."""
+"""Names in `include` of `evaluate`, repeated here (and tested), since importing it is slow."""
 
 
 def add_evaluate(commands: Any) -> None:
@@ -170,7 +170,7 @@ def _add_sizes(options: _shared.Options) -> None:
 
 
 def _parse_number_below(end: float, rule: str, text: str) -> float:
-    """Return a number above 0 and below a limit: a level, or a time."""
+    """Return a number above 0 and below a limit, a level, or a time."""
     with suppress(ValueError):
         if 0 < float(text) < end:
             return float(text)
@@ -289,7 +289,7 @@ def _name_classes(table: Rows) -> dict[str, Any]:
 
 
 def _find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
-    """Return the class of --pos-label; None without this option."""
+    """Return the class of --pos-label, or None without this option."""
     if options.pos_label is None:
         return None
     if numbers:
@@ -322,7 +322,7 @@ def _make_folds(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
 
 
 def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | None:
-    """Return the column of the subgroups: a feature, the groups, or a column left out."""
+    """Return the column of the subgroups, a feature, the groups, or a column left out."""
     by = options.by
     if by is None:
         return None
@@ -418,7 +418,7 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
 def parse_path(path: str) -> Any:
     """Return the estimator at ``module:object``, an estimator or a function that creates one.
 
-    The module may be in the current folder. It is imported; nothing is unpickled.
+    The module may be in the current folder. It is imported. Nothing is unpickled.
     """
     # the object, from an installed module or the current folder
     module_name, _, name = path.partition(":")

@@ -1,4 +1,4 @@
-r"""Estimates from special study designs: several sites, judgments of a model.
+r"""Estimates from special study designs, several sites, judgments of a model.
 
 **Sites.** A binomial mixed model of error rates at several sites.
 
@@ -33,7 +33,7 @@ PRIOR_SCALE = 1.5
 SPREADS = np.append(0.0, np.geomspace(0.004, 6.0, 45))
 """Grid of the standard deviation between sites."""
 STEPS = np.sinh(np.linspace(-4.6, 4.6, 91)) / 2
-"""Grid of the mean log-odds, in standard errors around the mode: denser near the center."""
+"""Grid of the mean log-odds, in standard errors around the mode, denser near the center."""
 NODES, NODE_WEIGHTS = np.polynomial.hermite.hermgauss(11)
 MAX_NEWTON_STEPS, MAX_STEP = 25, 1.5
 
@@ -124,8 +124,8 @@ class PooledRate:
     Attributes
     ----------
     mean, between : float
-        Median rate and variance between sites of the log-odds; the maximum of the likelihood times
-        the prior of the variance.
+        Median rate and variance between sites of the log-odds, at the maximum of the likelihood
+        times the prior of the variance.
     q, pvalue : float
         Pearson's statistic of equal rates and its P-value by chi-squared.
     i_squared : float

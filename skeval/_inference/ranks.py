@@ -20,7 +20,7 @@ MAX_ROWS = 1000
 
 
 def round_ties(values: Floats, axis: int | None = None) -> Floats:
-    """Round values so that those equal up to rounding become equal: 0.8 - 0.7 and 0.7 - 0.6."""
+    """Round values so that equal ones stay equal, such as 0.8 - 0.7 and 0.7 - 0.6."""
     scale = np.nanmax(np.abs(values), axis=axis, keepdims=True)
     scale[scale == 0] = 1.0
     settled: Floats = np.round(values / scale, ROUNDING_DIGITS) * scale
@@ -37,7 +37,7 @@ def rank_rows(scores: Floats) -> Floats:
 
 
 def average_ranks(scores: Floats) -> Floats:
-    """Return the mean ranks of scores (N, k); with gaps, ranks are stretched to those of all."""
+    """Return the mean ranks of scores (N, k). With gaps, ranks are stretched to those of all."""
     ranks, k = rank_rows(scores), scores.shape[1]
     last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
     means: Floats = np.nanmean(1 + (ranks - 1) * (k - 1) / (last - 1), axis=0)
@@ -50,7 +50,7 @@ def friedman(ranks: Floats) -> Test:
     The P-value is that of the F of Iman and Davenport (1980), which is less conservative than
     chi-squared. The details have both, corrected for ties as in `scipy.stats.friedmanchisquare`,
     and without the correction as in Demsar (2006). `kendall_w` is Kendall's coefficient of
-    concordance, the effect size: 0 if the ranks on different data sets are unrelated, 1 if they
+    concordance, the effect size, 0 if the ranks on different data sets are unrelated, 1 if they
     are the same on all.
     """
     n, k = ranks.shape
@@ -105,7 +105,7 @@ def skillings_mack(ranks: Floats) -> Test:
 
 
 def f_of(chi_squared: float, n: int, k: int) -> float:
-    """Return ``(N - 1) chi2 / (N (k - 1) - chi2)``; infinite if all rows have the same ranks."""
+    """Return ``(N - 1) chi2 / (N (k - 1) - chi2)``, infinite if all rows have the same ranks."""
     rest = n * (k - 1) - chi_squared
     if rest <= 1e-12 * n * k:
         return np.inf
@@ -157,14 +157,14 @@ class SignedRankTests(NamedTuple):
     estimate : ndarray of shape (n_rows,)
         Medians of the Walsh averages (Hodges & Lehmann).
     low, high : ndarray of shape (n_rows,)
-        Distribution-free limits; infinite if no finite ones have the level.
+        Distribution-free limits, infinite if no finite ones have the level.
     pvalue : ndarray of shape (n_rows,)
         Two-sided.
     effect_size : ndarray of shape (n_rows,)
         Matched-pairs rank-biserial correlations, (W+ - W-) / (W+ + W-), in [-1, 1].
     n_equal : ndarray of shape (n_rows,)
-        Numbers of differences of 0, which the test leaves out and the interval keeps: the interval
-        may contain 0 where the test rejects.
+        Numbers of differences of 0, which the test leaves out and the interval keeps, so the
+        interval may contain 0 where the test rejects.
     """
 
     estimate: Floats

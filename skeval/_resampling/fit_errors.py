@@ -1,4 +1,4 @@
-"""Errors of fits: what they say about X, and about the training set."""
+"""Errors of fits, and what they say about X, and about the training set."""
 
 from __future__ import annotations
 

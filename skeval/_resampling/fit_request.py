@@ -53,7 +53,7 @@ class FitRequest:
     scoring : str, callable, list, tuple, set, dict or None
         Argument that `scorer` was made from.
     note : callable or None
-        ``note(model, X, y)`` returns further output of a model and its test samples; the models
+        ``note(model, X, y)`` returns further output of a model and its test samples. The models
         are then fitted one by one.
     """
 
@@ -103,7 +103,7 @@ class FitRequest:
         return True
 
     def scorers(self, target: Target) -> dict[str, Any]:
-        """Return the scorers by name; a single scorer has no name."""
+        """Return the scorers by name. A single scorer has no name."""
         if isinstance(self.scorer, EachScorer):
             return self.scorer.scorers
         if self.scoring is None:
@@ -112,7 +112,7 @@ class FitRequest:
         return {"": self.scorer}
 
     def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
-        """Return the outputs of a fitted model by name of column; labels are not encoded."""
+        """Return the outputs of a fitted model by name of column. Labels are not encoded."""
         outputs: dict[str, Any] = {}
         if "decision_function" in self.methods:
             decision = read_response("decision_function", model, X, target)
@@ -154,7 +154,7 @@ class FitRequest:
 
 
 def check_scores(scores: Any, name: str) -> Any:
-    """Return a score or scores by name; raise unless each is a single number."""
+    """Return a score or scores by name. Raise unless each is a single number."""
     for label, score in (scores if isinstance(scores, dict) else {name: scores}).items():
         check_one_number(label, score)
     return scores
@@ -290,7 +290,7 @@ def is_several(scoring: Any) -> bool:
 
 
 def name_parts(scoring: Any) -> dict[str, Any]:
-    """Return the scorers in an argument `scoring` by name; a single one has the name ''."""
+    """Return the scorers in an argument `scoring` by name. A single one has the name ''."""
     if isinstance(scoring, dict):
         return scoring
     return {part: part for part in scoring} if is_several(scoring) else {"": scoring}
@@ -331,7 +331,7 @@ def flatten_column(predicted: Any, outputs: Any = ()) -> Any:
 class StandIn:
     """A fitted model for scorers, with one function of the samples for each prediction method.
 
-    Its samples are row numbers of known responses, or those of a model; classes are in the order of
+    Its samples are row numbers of known responses, or those of a model. Classes are in the order of
     the target. Each response to the same samples is computed once.
     """
 

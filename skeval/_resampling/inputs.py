@@ -5,7 +5,7 @@ or given as a function of labels and predictions.
 
 Sample weights, groups and params are routed to the steps that accept them. An estimator behind a
 step that uses the labels, such as a selector, does not repeat this step when it estimates its own
-error; a step without weights uses all samples alike. Both are reported.
+error. A step without weights uses all samples alike. Both are reported.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ RESPONSES = ("predict", "decision_function", "predict_proba")
 COLUMNS = ("predicted", "decision", "probability")
 
 SHARE = 1e-9
-"""Accuracy of decision values of solvers, relative to their spread; closer values are tied."""
+"""Accuracy of decision values of solvers, relative to their spread. Closer values are tied."""
 
 LAST_PLACES = 2.0**-48
-"""Rounding errors of a sum relative to its largest term: sixteen machine epsilons."""
+"""Rounding errors of a sum relative to its largest term, sixteen machine epsilons."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,19 +76,19 @@ class FitOutput:
     test : bool ndarray of shape (n_fits, n_samples)
         Test samples of each fit.
     failed : bool ndarray of shape (n_fits,)
-        Fits without predictions: a solver leaves them to the estimator, or the estimator raised
+        Fits without predictions. A solver leaves them to the estimator, or the estimator raised
         an error and ``error_score=numpy.nan``.
     predicted : ndarray of shape (n_predictions,) or None
         Class codes, or numbers.
     decision : ndarray of shape (n_predictions,) or (n_predictions, n_classes), or None
-        Decision values; for two classes, those of the second class.
+        Decision values, for two classes those of the second class.
     probability : ndarray of shape (n_predictions, n_classes) or None
     scores : list of length n_fits, or None
-        Score of each fit, a number or a dict of numbers; None if the fit failed.
+        Score of each fit, a number or a dict of numbers, or None if the fit failed.
     notes : list of length n_fits, or None
         Further output of each model, as requested.
     noise : ndarray of shape (n_fits,) or None
-        Size of the rounding errors of decision values; None if unknown.
+        Size of the rounding errors of decision values, or None if unknown.
     n_solved : int
         Number of fits by a solver.
     """
@@ -144,12 +144,12 @@ class FitOutput:
 
     @property
     def responses(self) -> dict[str, np.ndarray]:
-        """Predictions by the name of the prediction method; classes are codes."""
+        """Predictions by the name of the prediction method. Classes are codes."""
         named = zip(RESPONSES, (self.predicted, self.decision, self.probability), strict=True)
         return {name: values for name, values in named if values is not None}
 
     def tie_decision(self) -> np.ndarray:
-        """Return decision values; values of a fit that differ by rounding only are made equal."""
+        """Return decision values. Values of a fit that differ by rounding only are made equal."""
         noise = np.zeros(len(self)) if self.noise is None else self.noise
         n_columns = int(np.prod(self.decision.shape[1:]))  # also where there is no prediction
         columns = self.decision.reshape(len(self.decision), n_columns)
@@ -212,13 +212,13 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
 def tie_values(values: np.ndarray) -> np.ndarray:
     """Return decision values, made equal if they differ by rounding errors only.
 
-    Values are tied if their distance is at most the largest of: 1e-9 of the spread of all values,
-    the relative accuracy of a solver; sixteen machine epsilons of the largest value, which may come
-    from the intercept; and, in `tie_rows`, the rounding errors of the sums behind the values. A
+    Values are tied if their distance is at most the largest of 1e-9 of the spread of all values,
+    the relative accuracy of a solver, sixteen machine epsilons of the largest value, which may come
+    from the intercept, and, in `tie_rows`, the rounding errors of the sums behind the values. A
     classifier that is constant except for rounding therefore ranks no pair of samples, and one
     whose differences are small relative to its intercept ranks all pairs.
 
-    `values` has shape (n_samples,) or (n_samples, n_classes); each column is tied separately.
+    `values` has shape (n_samples,) or (n_samples, n_classes). Each column is tied separately.
     """
     if not values.size:
         return values
@@ -380,7 +380,7 @@ def resolve_output_loss(loss: str | None, target: Target) -> Loss:
 
 
 def losses_by_output(loss: Loss, target: Target) -> dict[str, Loss]:
-    """Return the loss of each output by name; empty for a user's function of all outputs."""
+    """Return the loss of each output by name, empty for a user's function of all outputs."""
     if loss.name not in {**LOSSES_OF_LABELS, **LOSSES_OF_OUTPUTS}:
         return {}
     name = "zero_one" if target.output_classes else loss.name
@@ -401,7 +401,7 @@ def judge_output(
 
 
 def mean_of_tested(losses: np.ndarray, weights: np.ndarray | None) -> float:
-    """Return the weighted mean loss of test samples; raise if all weights are 0."""
+    """Return the weighted mean loss of test samples. Raise if all weights are 0."""
     if weights is None:
         return float(losses.mean())
     largest = weights.max()
@@ -437,7 +437,7 @@ class Inputs:
     target : Target
         Labels or numbers, and the groups of the samples.
     losses : tuple of Loss
-        Losses to compute from the fits; methods use the first. Empty if no loss is needed.
+        Losses to compute from the fits. Methods use the first. Empty if no loss is needed.
     weight : ndarray of shape (n_samples,) or None
         Sample weights of fits and of means of losses, as passed by the user.
     params : dict or None
@@ -468,7 +468,7 @@ class Inputs:
 
     @property
     def groups(self) -> np.ndarray | None:
-        """Group of each sample; None if samples are independent."""
+        """Group of each sample, or None if samples are independent."""
         return self.target.groups
 
     @property
@@ -478,12 +478,12 @@ class Inputs:
 
     @cached_property
     def units(self) -> SamplingUnits:
-        """Sampling units, held out together: by default the groups, or the samples."""
+        """Sampling units, held out together, by default the groups, or the samples."""
         return self.counted or units_of(self.target, self.groups)
 
     @property
     def kept_together(self) -> np.ndarray | None:
-        """Unit of each sample; None if samples are independent."""
+        """Unit of each sample, or None if samples are independent."""
         if self.counted is not None and self.counted.kind is UnitKind.FOLD:
             return self.counted.unit
         return None if self.groups is None else units_of(self.target, self.groups).unit
@@ -503,7 +503,7 @@ class Inputs:
 
     @property
     def loss_methods(self) -> tuple[str, ...]:
-        """Prediction methods required by the losses; always includes `predict`."""
+        """Prediction methods required by the losses, which always include `predict`."""
         others = {loss.response for loss in self.losses} - {"predict"}
         return ("predict", *sorted(others))
 
@@ -517,7 +517,7 @@ class Inputs:
 
     @property
     def run_options(self) -> dict[str, Any]:
-        """Options of the jobs: workers, progress and cache."""
+        """Options of the jobs, that is, workers, progress and cache."""
         return {"n_jobs": self.n_jobs, "verbose": self.verbose, "memory": self.memory}
 
     @property
@@ -648,7 +648,7 @@ OF_SELECTOR.add(caller="fit", callee="fit").add(caller="transform", callee="tran
 
 
 def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
-    """Return checked sample weights; raise if no fit accepts them or `params` has others."""
+    """Return checked sample weights. Raise if no fit accepts them or `params` has others."""
     check_takes_weights(estimator)
     # weights may come from one argument only
     weights = _checks.check_weights("sample_weight", sample_weight, n_samples)
@@ -698,7 +698,7 @@ def list_receivers(estimator: Any, prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def takes_weights(estimator: Any) -> bool:
-    """Whether `fit` has `sample_weight`; some ensembles have it among other arguments."""
+    """Whether `fit` has `sample_weight`. Some ensembles have it among other arguments."""
     return has_fit_parameter(estimator, "sample_weight") or isinstance(estimator, ENSEMBLES)
 
 
@@ -880,7 +880,7 @@ def fit_arguments(
 ) -> dict[str, Any]:
     """Return the keyword arguments of a fit to some rows of `X` with these weights.
 
-    `groups` and `params` cover all samples; `params`, from the user, override the rest.
+    `groups` and `params` cover all samples. `params`, from the user, override the rest.
     """
     # weights are already selected by row; groups and params are not
     arguments = {**group_parameters(estimator, groups), **(params or {})}
@@ -905,7 +905,7 @@ def find_unweighted(steps: Any, weights: np.ndarray) -> list[Any]:
 
 
 def repeat_rows(steps: Any, X: Any, metadata: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return the rows to fit and their arguments; warn if weights cannot reach a step.
+    """Return the rows to fit and their arguments. Warn if weights cannot reach a step.
 
     Ensembles pass the counts of a bootstrap sample as weights. If a step accepts no weights, each
     row is repeated as often as its count, and the fit needs no weights.

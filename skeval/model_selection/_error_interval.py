@@ -1,8 +1,9 @@
 """One interval for the error, or for any score, of any procedure.
 
 `error_interval` validates its arguments and calls a method of `ERROR_METHODS`. `score_interval`
-computes all scores from one set of fits: mean losses as errors with the sign changed, metrics that
-need all tested samples by `measure_metrics`, and any other score as the mean over the test sets.
+computes all scores from one set of fits. It treats mean losses as errors with the sign changed,
+metrics that need all tested samples by `measure_metrics`, and any other score as the mean over the
+test sets.
 """
 
 from __future__ import annotations
@@ -96,27 +97,27 @@ def error_interval(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     method : str, default="auto"
-        "auto" is "repeated_cv"; the other methods are listed in the Notes.
+        "auto" is "repeated_cv". The other methods are listed in the Notes.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. They are the folds of "cross_validation" or "repeated_cv", instead of
-        `n_folds`. A number of folds, or a splitter with ``shuffle=True``, draws new folds for each
-        repeat. All other folds are used as they are, and the method of the result is "given_folds":
-        the error is then the error of `cross_val_error` on these folds. Samples that no test set
-        separates count as one unit, unless the splitter assigns samples to folds at random or the
-        folds consist of `groups`.
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together. They are the folds of "cross_validation" or
+        "repeated_cv", instead of `n_folds`. If `cv` is an integer or a splitter with
+        ``shuffle=True``, each repeat has new folds. All other folds are used as they are, and the
+        method of the result is "given_folds". The error is then the error of `cross_val_error` on
+        these folds. Samples that no test set separates count as one unit, unless the splitter
+        assigns samples to folds at random or the folds consist of `groups`.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
-        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
-        for classifiers and squared error for regressors. With several columns of `y`: "hamming",
-        the share of wrong labels of a sample (the default), "zero_one", whether any is wrong, or
-        the mean over columns of "squared" or "absolute".
+        "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
+        classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
+        means 0-1 loss for classifiers and squared error for regressors. With several columns of
+        `y`, the loss is "hamming", the share of wrong labels of a sample (the default), "zero_one",
+        whether any is wrong, or the mean over columns of "squared" or "absolute".
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. Intervals count groups
         instead of samples, with Student's t quantile.
@@ -127,30 +128,30 @@ def error_interval(
         Sample weights. They must be positive and are used in every fit and in the means of the
         losses. The bootstrap methods do not support them.
     n_folds : int, default=None
-        Number `K` of folds; None is 5 for "nested_cv" and for "repeated_cv" of more than 5,000
+        Number `K` of folds. None is 5 for "nested_cv" and for "repeated_cv" of more than 5,000
         samples, and otherwise 10 for "repeated_cv", "cv_wald" and "perturbation", or fewer if the
         most frequent class has fewer members, or is in fewer groups.
     n_repeats : int or "auto", default=None
-        Number of repeats; None is "auto" for "repeated_cv", 10 for "nested_cv" and 50 subsamplings
+        Number of repeats. None is "auto" for "repeated_cv", 10 for "nested_cv" and 50 subsamplings
         for "corrected_t". "auto" repeats the folds twice, and then until
         random splits add at most 5 % to the standard error, at most ten times. It depends on the
         data and `random_state` only. More than 5,000 samples have two repeats of five folds.
     test_size : float or int, default=None
-        Share or number of samples (or groups) that a subsampling tests on; None is a third for
+        Share or number of samples (or groups) that a subsampling tests on. None is a third for
         "holdout", a tenth for "corrected_t".
     n_resamples : int, default=None
-        Number of resamples or perturbations; None is 200.
+        Number of resamples or perturbations. None is 200.
     variance : {"all_pairs", "within_folds"}, default=None
-        The variance of "cv_wald"; None is "all_pairs".
+        The variance of "cv_wald". None is "all_pairs".
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise an error that describes its training set, or leave it out,
         count it and warn.
@@ -158,9 +159,9 @@ def error_interval(
     Returns
     -------
     Estimate
-        `replicates` has the errors of the folds, subsamples, repeats or resamples; for "holdout",
+        `replicates` has the errors of the folds, subsamples, repeats or resamples, or for "holdout"
         the losses. `interval` has the form that suits the loss and the method.
-        ``confidence_interval(method=)`` accepts all `interval_methods`: the forms of
+        ``confidence_interval(method=)`` accepts all `interval_methods`, that is, the forms of
         `cross_val_error`, and "t" instead of "normal" for Student's quantile. In `extra`, `n_fits`
         and `n_failed` count the fits, `parameters` has the parameters of the method, and
         `no_interval` the reason if there is no interval. With several columns of `y`, `by_output`
@@ -172,8 +173,8 @@ def error_interval(
         If weights are passed, or the method is "perturbation", and the estimator does not accept
         weights.
     ValueError
-        If the method does not take a parameter that is passed; if there are too few samples, groups
-        or members of a class; or if a fit fails. The error then names the method, the fold and the
+        If the method does not take a parameter that is passed. If there are too few samples, groups
+        or members of a class. If a fit fails. The error then names the method, the fold and the
         rarest class of its training set.
 
     Notes
@@ -272,7 +273,7 @@ def error_interval(
 
 
 def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
-    """Return the parameters that are not None; raise if the method does not take one of them."""
+    """Return the parameters that are not None. Raise if the method does not take one of them."""
     # the signature of a method lists its parameters
     takes = signature(ERROR_METHODS[method].estimate).parameters
     parameters = {name: value for name, value in parameters.items() if value is not None}
@@ -339,14 +340,14 @@ def score_interval(
 
     - scores that are mean losses ("accuracy", "neg_log_loss", "neg_brier_score",
       "neg_mean_squared_error", "neg_mean_absolute_error") are computed as the error, with the sign
-      changed;
+      changed.
     - "balanced_accuracy", "f1_macro", "matthews_corrcoef", "roc_auc_ovr", "r2",
       "neg_root_mean_squared_error", other means of losses of numbers, such as
       "neg_mean_absolute_percentage_error", and, for two classes, "roc_auc", "average_precision",
       "f1", "precision" and "recall" are computed from all tested samples of a repeat together
       (areas only compare samples of the same test set). The variance of independent samples is
-      inflated as for the error, or more if the score differs between repeats;
-    - any other score is averaged over the test sets, with the interval of "corrected_t".
+      inflated as for the error, or more if the score differs between repeats.
+    - Any other score is averaged over the test sets, with the interval of "corrected_t".
 
     With :math:`\mu_j` the scores of `J` random subsamplings that train on :math:`n_1` and test on
     :math:`n_2` samples, "corrected_t" [1]_ is
@@ -360,14 +361,14 @@ def score_interval(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     scoring : str, callable, list, tuple or dict, default=None
-        One score or several, as in scikit-learn's ``cross_validate``; larger is better. None is
+        One score or several, as in scikit-learn's ``cross_validate``. Larger is better. None is
         "accuracy" for classifiers and "r2" for regressors.
     method : {"repeated_cv", "corrected_t"}, default="repeated_cv"
-        The method; see `error_interval` for others of mean losses.
+        The method. See `error_interval` for others of mean losses.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     groups : array-like of shape (n_samples,), default=None
@@ -376,20 +377,20 @@ def score_interval(
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They must be positive and are used in every fit and in everything that is
-        computed from single samples; scores of fits are not weighted.
+        computed from single samples. Scores of fits are not weighted.
     n_folds, n_repeats : int, default=None
         Parameters of the method, as in `error_interval`.
     test_size : float or int, default=None
         Share or number of samples (or groups) in the test set of a subsampling.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise an error that names it, or leave it out, count it and warn.
 
@@ -397,20 +398,20 @@ def score_interval(
     -------
     Estimate or dict
         An estimate, or one per name for several scores. Its `name` is the name of the score,
-        followed by "()" if the score is a function; `replicates` contains the scores of folds,
-        subsamples or repeats, and is empty for a score of all samples together; `n_undefined` is
+        followed by "()" if the score is a function. `replicates` contains the scores of folds,
+        subsamples or repeats, and is empty for a score of all samples together. `n_undefined` is
         the number of fits that were left out because they failed or their score is undefined.
 
     Raises
     ------
     ValueError
-        If the method does not take a parameter that is passed, or if a fit fails; the error names
+        If the method does not take a parameter that is passed, or if a fit fails. The error names
         the method, the fold and the rarest class.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a score is undefined for some fits, which are left out; or if it is the same for all
+        If a score is undefined for some fits, which are left out. If it is the same for all
         fits, so that the limits are nan.
 
     Notes
@@ -420,7 +421,7 @@ def score_interval(
 
     Intervals of scikit-learn's named scores are clipped to the range of the score. In a small data
     set, a test set with a tenth of the samples may contain a single class. The area under the curve
-    is then undefined for "corrected_t": increase `test_size`.
+    is then undefined for "corrected_t". Increase `test_size`.
 
     References
     ----------
@@ -595,7 +596,7 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
 def score_of_metric(
     inputs: Inputs, score: NamedScore, metric: Estimate | None, extra: ErrorExtra
 ) -> Estimate:
-    """Return a metric of out-of-fold predictions as a score; larger is better."""
+    """Return a metric of out-of-fold predictions as a score. Larger is better."""
     # a score of a loss has the opposite sign
     value, standard_error, limits = np.nan, np.nan, {"none": give_no_limits}
     if metric is not None:

@@ -1,10 +1,10 @@
-"""Methods of `error_interval`: functions from inputs, a seed and parameters to an estimate.
+"""Methods of `error_interval`, functions from inputs, a seed and parameters to an estimate.
 
 First come shared helpers, then the methods that hold samples out (folds, subsamples), then
 repeated cross-validation. The bootstrap and perturbation are in `_bootstrap`
-and `_estimates`; `ERROR_METHODS` lists all methods.
+and `_estimates`. `ERROR_METHODS` lists all methods.
 
-The folds of `cv` determine the units. A splitter that shuffles draws new folds for each repeat; one
+The folds of `cv` determine the units. A splitter that shuffles draws new folds for each repeat. One
 that draws at random and repeats by itself (``RepeatedStratifiedKFold``, ``ShuffleSplit``) is used
 as it is. In both cases the units are the samples, or the groups if there are any. All other folds
 are also used as they are, but samples that they never separate may belong together, so without
@@ -73,7 +73,7 @@ VARIANCES = ("all_pairs", "within_folds")
 
 
 def units_to_test(inputs: Inputs, test_size: Any, least: int = 1) -> int:
-    """Return the number of units in a test set; at least 2 are left for training."""
+    """Return the number of units in a test set. At least 2 are left for training."""
     n = inputs.units.n_units
     if isinstance(test_size, bool) or not isinstance(test_size, Real):
         raise ValueError(f"test_size must be a share or a number of samples, got {test_size!r}.")
@@ -125,7 +125,7 @@ def completed(outputs: Iterable[FitOutput | None]) -> list[FitOutput]:
 
 
 def holdout(runner: Runner, root: SeedSequence, *, test_size: Any = 1 / 3) -> Estimate:
-    """Test once on held-out samples: 1 fit."""
+    """Test once on held-out samples, with 1 fit."""
     # one split; the tested losses are independent
     inputs = runner.inputs
     n_test = units_to_test(inputs, test_size, least=2)
@@ -151,7 +151,7 @@ def holdout(runner: Runner, root: SeedSequence, *, test_size: Any = 1 / 3) -> Es
 def cv_wald(
     runner: Runner, root: SeedSequence, *, n_folds: int | None = None, variance: str = "all_pairs"
 ) -> Estimate:
-    """Cross-validate once, and treat the losses as independent: K fits.
+    """Cross-validate once, and treat the losses as independent, with K fits.
 
     The two variances are those of Bayle et al. (2020).
     """
@@ -202,7 +202,7 @@ def mean_losses(runner: Runner, plan: ResamplingPlan) -> tuple[np.ndarray, float
 def corrected_t(
     runner: Runner, root: SeedSequence, *, n_repeats: int = 50, test_size: Any = 0.1
 ) -> Estimate:
-    """Subsample, with the variance corrected for the overlap of training sets: J fits."""
+    """Subsample, with the variance corrected for the overlap of training sets, with J fits."""
     inputs = runner.inputs
     plan, ratio = plan_subsamples(inputs, root, n_repeats, test_size)
     parameters = {"n_repeats": n_repeats, "test_size": test_size}
@@ -253,7 +253,7 @@ def average_subsamples(
 def nested_cv(
     runner: Runner, root: SeedSequence, *, n_folds: int | None = None, n_repeats: int = 10
 ) -> Estimate:
-    """Cross-validate within folds to measure the deviation from the risk: R K (K+1) / 2 fits."""
+    """Cross-validate within folds to measure the error, with R K (K+1) / 2 fits."""
     inputs = runner.inputs
     n_folds = count_folds(inputs, n_folds, 5, least=3, per_fold=2)
     n_repeats = check_count("n_repeats", n_repeats)
@@ -316,7 +316,7 @@ def nested_losses(
 def perturbation(
     runner: Runner, root: SeedSequence, *, n_resamples: int = 200, n_folds: int | None = None
 ) -> Estimate:
-    """Cross-validate again under random weights of samples or groups: (B + 1) K + 1 fits."""
+    """Cross-validate again under random weights of samples or groups, with (B + 1) K + 1 fits."""
     inputs = runner.inputs
     n_folds = count_folds(inputs, n_folds, 10)
     n_resamples = check_count("n_resamples", n_resamples, 2)
@@ -380,7 +380,7 @@ def repeated_cv(
     n_folds: int | None = None,
     n_repeats: int | str = "auto",
 ) -> Estimate:
-    """Average repeated cross-validations, with an inflated variance of one of them: R K fits."""
+    """Average repeated cross-validations, and inflate the variance of one, with R K fits."""
     folds = plan_repeats(runner.inputs, root, cv=cv, n_folds=n_folds, n_repeats=n_repeats)
     runner = runner.with_options(method=folds.inputs.method)
     return average_repeats(*fit_repeats(runner, folds))
@@ -394,7 +394,7 @@ def plan_repeats(
     n_folds: int | None = None,
     n_repeats: int | str | None = "auto",
 ) -> RepeatedFolds:
-    """Return repeated folds, drawn or from `cv`: the maximum number of repeats for "auto"."""
+    """Return repeated folds, drawn or from `cv`, the maximum number of repeats for "auto"."""
     if cv is not None and n_folds is not None:
         raise ValueError(f"n_folds must be None if cv is given, got {n_folds!r}.")
     # a number of folds, from either argument
@@ -422,7 +422,7 @@ def plan_repeats(
 def fit_repeats(
     runner: Runner, folds: RepeatedFolds, request: FitRequest | None = None
 ) -> tuple[RepeatedFolds, list[FitOutput | None]]:
-    """Fit the repeats that are needed; return their folds, and the output of each fit."""
+    """Fit the repeats that are needed, and return their folds, and the output of each fit."""
     outputs: list[FitOutput | None] = []
     for part in folds.plan.repeats() if folds.adaptive else [folds.plan]:
         outputs += runner.each(part, request)
@@ -503,7 +503,7 @@ def find_loss_units(
 
 
 def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | None:
-    """Return the weights of the samples, or None; raise if the method does not support them."""
+    """Return the weights of the samples, or None. Raise if the method does not support them."""
     if sample_weight is None:
         return None
     if not ERROR_METHODS[inputs.method].takes_weights:
@@ -594,7 +594,7 @@ def average_predictions(
 ) -> Estimate:
     """Return the mean loss of repeated folds, with the inflated variance of one repeat.
 
-    `kept` marks the predictions that count; `tested` has the weights and units of their samples.
+    `kept` marks the predictions that count. `tested` has the weights and units of their samples.
     """
     # losses of each repeat, with the weights and units of the samples
     repeats = [
@@ -676,12 +676,12 @@ class ErrorMethod(NamedTuple):
     Attributes
     ----------
     estimate : callable
-        ``estimate(inputs, root, **parameters)``; the user guide shows the first line of its
+        ``estimate(inputs, root, **parameters)``. The user guide shows the first line of its
         docstring.
     takes_weights : bool
         Whether samples may have weights.
     shares_fits : bool
-        Whether several losses share the fits: they are one plan, and few enough to keep.
+        Whether several losses share the fits. They are one plan, and few enough to keep.
     """
 
     estimate: Callable[..., Estimate]
@@ -703,6 +703,6 @@ ERROR_METHODS = {
     "nested_cv": ErrorMethod(nested_cv),
     "perturbation": ErrorMethod(perturbation, shares_fits=False),
 }
-"""Methods of `error_interval`; its docstring and `ErrorMethodName` list them, too."""
+"""Methods of `error_interval`. Its docstring and `ErrorMethodName` list them, too."""
 AUTO: Final = "repeated_cv"
 """The method of ``method="auto"``."""

@@ -52,7 +52,7 @@ def measure_metrics(
 ) -> Results:
     """Return the metrics of predictions by name, for all samples and then for each class.
 
-    With `only` it is the metric of that name; `also` are scorers that reports do not show, as in
+    With `only` it is the metric of that name. `also` are scorers that reports do not show, as in
     `measure_scorer`. `details` has the name of the metric in scikit-learn
     (`metric`), the class that it belongs to (`label`, None for all samples), and
     `greater_is_better`. A metric of a class counts the samples that are, or are predicted to be, of
@@ -257,7 +257,7 @@ def summarize_losses(
 
 
 def measure_scorer(predictions: Predictions, name: str) -> Measured:
-    """Return the metric of a scorer: a mean loss, or the mean area of several classes."""
+    """Return the metric of a scorer, that is, a mean loss, or the mean area of several classes."""
     sample, row, n = read_sample(predictions), row_of_scorer(name), predictions.n_tested
     if name == MEAN_AREA:
         codes, shares = sample.y_true, predictions.probabilities

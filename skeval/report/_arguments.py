@@ -1,4 +1,4 @@
-"""Arguments of the reports: scorers, columns of a data frame, and existing predictions."""
+"""Arguments of the reports, scorers, columns of a data frame, and existing predictions."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ RESERVED = {"error", "low", "high", *REPORTED}
 
 
 def convert_arrow(X: Any) -> Any:
-    """Return X; an Arrow table, whose rows cannot be selected, becomes a data frame."""
+    """Return X. An Arrow table, whose rows cannot be selected, becomes a data frame."""
     is_arrow = hasattr(X, "column_names") and hasattr(X, "to_pandas")
     return X.to_pandas() if is_arrow else X
 
 
 def take_groups(X: Any, groups: Any) -> tuple[Any, Any]:
-    """Return X and the groups; if these are a column of X, X is without it."""
+    """Return X and the groups. If these are a column of X, X is without it."""
     if not isinstance(groups, str):
         return X, groups
     column = find_column("groups", X, groups)
@@ -109,7 +109,7 @@ def count_columns(X: Any) -> int | None:
 
 
 def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
-    """Return the subgroup of each sample: the values, or a column of the data frame."""
+    """Return the subgroup of each sample, either the values, or a column of the data frame."""
     by = find_column("by", X, by)
     if by is not None:
         refuse_shuffled_index(X, {"by": by})
@@ -147,9 +147,9 @@ class ParsedPredictions(NamedTuple):
     ----------
     kind : {"labels", "probabilities", "scores", "numbers"}
     target : Target
-        True values; the positive one of two classes is the second.
+        True values. The positive one of two classes is the second.
     predicted : ndarray of shape (n_samples,)
-        Class codes or numbers; nan if there are only scores.
+        Class codes or numbers, or nan if there are only scores.
     response : ndarray of shape (n_samples, n_classes) or (n_samples,), or None
         Probabilities of all classes, or scores.
     threshold : float or None
@@ -169,7 +169,7 @@ class ParsedPredictions(NamedTuple):
 
     @property
     def metric(self) -> str:
-        """Main metric; for scores of many classes the error of the class with the largest score."""
+        """Main metric. For scores of many classes, it is the error of the largest score."""
         classes = self.target.classes
         many = classes is not None and len(classes) > 2
         return "accuracy" if self.kind == "scores" and many else ANSWERS[self.kind]
@@ -200,7 +200,7 @@ class ParsedPredictions(NamedTuple):
         return np.where(np.isnan(self.predicted), np.nan, wrong)
 
     def find_answer(self, metrics: Mapping[str, Estimate]) -> Estimate:
-        """Return the main metric; for labels the error rate."""
+        """Return the main metric, or for labels the error rate."""
         estimate = metrics[self.metric]
         if self.metric == "accuracy":
             return replace(mirror(estimate, estimate), name="error rate")
@@ -236,7 +236,7 @@ class ParsedPredictions(NamedTuple):
         return estimates
 
     def choose_response(self, name: str, response: Any) -> np.ndarray:
-        """Return the input of a metric: labels, numbers, probabilities, scores, or the original."""
+        """Return the input of a metric, labels, numbers, probabilities, scores, or the original."""
         if response is None:
             return self.original
         kinds = [response] if isinstance(response, str) else list(response)
@@ -302,7 +302,7 @@ def join_predictions(
 
 
 def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
-    """Return the predictions of several systems by name; None for a single system."""
+    """Return the predictions of several systems by name, or None for a single system."""
     if isinstance(predictions, Mapping):
         # a mapping, or a data frame whose columns are not classes
         systems = {str(name): columns for name, columns in predictions.items()}
@@ -325,7 +325,7 @@ def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
 def match_columns(y_true: Any, predictions: Any) -> list[Any] | None:
     """Return the class of each column of a data frame, None if a class has no column.
 
-    Names are compared as text, in which 1.0 is "1"; "prediction_1" and "1" are columns of class 1.
+    Names are compared as text, in which 1.0 is "1". "prediction_1" and "1" are columns of class 1.
     """
 
     def write(label: Any) -> str:
@@ -407,7 +407,7 @@ POSITIVE_WORDS = {
     ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"),
     ("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("-", "+"), ("-1", "1"),
 }  # fmt: skip
-"""Pairs of class names; predictions of 1 mean the second one."""
+"""Pairs of class names. Predictions of 1 mean the second one."""
 
 
 def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> np.ndarray | None:
@@ -798,7 +798,7 @@ def measure_slices(
         return None
 
     def measure(chosen: np.ndarray) -> Estimate:
-        """Return the metric of some samples; a single group has no interval."""
+        """Return the metric of some samples. A single group has no interval."""
         some = None if groups is None else groups[chosen]
         alone = some is not None and bool((some == some[:1]).all(axis=0).any())
         part = parsed.collect(chosen, None if alone else some, weight[chosen])

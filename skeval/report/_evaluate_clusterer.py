@@ -1,7 +1,7 @@
 """Evaluation of a clusterer at several numbers of clusters, or of one clustering, and its report.
 
-Read from top to bottom: the public function, the warnings, the verdict and the sections; the same
-for a clusterer without a number of clusters; the picture of a clustering, and the reports.
+Read from top to bottom, these are the public function, the warnings, the verdict and the sections,
+the same for a clusterer without a number of clusters, the picture of a clustering, and the reports.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def evaluate_clusterer(
         Candidates, from 2 to half the number of samples. None means 2 to 8, within this limit. It
         must be None without a number of clusters.
     labels_true : array-like of shape (n_samples,), default=None
-        Known classes, for comparison only: neither the clusterings nor the choice use them.
+        Known classes, for comparison only. Neither the clusterings nor the choice use them.
     indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin_pairwise", \
             "calinski_harabasz", "connectivity")
         Internal indices, as in `compare_clusterings`. Sparse X has no Calinski-Harabasz index.
@@ -125,17 +125,18 @@ def evaluate_clusterer(
     n_repeats : int, default=10
         Number of random halvings, at least 2.
     param_name : str, default=None
-        Parameter of the clusterer for the number of clusters; None detects it in the last step.
+        Parameter of the clusterer for the number of clusters. If None, it is detected in the last
+        step.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. It also seeds the
+        Seed of the random draws. An int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -144,7 +145,7 @@ def evaluate_clusterer(
     Raises
     ------
     ValueError
-        If an argument is invalid, or an index is undefined for a clustering; the message names
+        If an argument is invalid, or an index is undefined for a clustering. The message names
         argument, rule and value.
 
     See Also
@@ -156,7 +157,7 @@ def evaluate_clusterer(
     -----
     The connectivity uses 10 neighbors, or all other samples if there are fewer. For more than
     20,000 samples the internal indices are those of a random sample of 20,000. A k above a sixth
-    of the samples cannot be tested on halves; see `choose_n_clusters` for this and for the
+    of the samples cannot be tested on halves. See `choose_n_clusters` for this and for the
     assumptions of the choice.
 
     Examples
@@ -682,9 +683,9 @@ class ShownClusters:
     labels : ndarray of shape (n_samples,)
         Cluster of each sample.
     components : ndarray of shape (n_samples, 2)
-        Coordinates on the first two principal components of X; for one feature the second is 0.
+        Coordinates on the first two principal components of X. For one feature the second is 0.
     shares : ndarray of shape (2,)
-        Their shares of the variance of X; nan if nothing varies.
+        Their shares of the variance of X, or nan if nothing varies.
     """
 
     labels: np.ndarray
@@ -696,7 +697,7 @@ N_COMPONENTS = 2
 
 
 def place_samples(X: Any, labels: np.ndarray | None, seed: int) -> ShownClusters | None:
-    """Return a clustering on the first two principal components; None without two clusters."""
+    """Return a clustering on the first two principal components, or None without two clusters."""
     if labels is None or len(np.unique(labels)) < 2:
         return None
     # one memory layout, because sums in another differ in the last digits
@@ -802,11 +803,11 @@ class OneClusteringReport(ClustererReport):
 
     @property
     def predictions(self) -> DataFrame:
-        """The cluster of each sample as a data frame; requires pandas."""
+        """The cluster of each sample as a data frame, which requires pandas."""
         return make_frame({"cluster": self.labels})
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the stability of each cluster; requires matplotlib."""
+        """Draw the stability of each cluster, which requires matplotlib."""
         return self.stability.plot(ax)
 
 
@@ -854,9 +855,9 @@ class ClusteringReport(ClustererReport):
 
     @property
     def predictions(self) -> DataFrame:
-        """A column of labels for each number of clusters as a data frame; requires pandas."""
+        """A column of labels for each number of clusters as a data frame, which requires pandas."""
         return make_frame({f"k = {k}": labels for k, labels in self.partitions.items()})
 
     def plot(self, ax: Any = None) -> StabilityDisplay:
-        """Draw the stability of each number of clusters; requires matplotlib."""
+        """Draw the stability of each number of clusters, which requires matplotlib."""
         return StabilityDisplay.from_result(self.stability, ax=ax)

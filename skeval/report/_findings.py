@@ -1,9 +1,9 @@
-"""Findings about predictions: confusion matrix, hard samples, baseline, tests against chance.
+"""Findings about predictions, confusion matrix, hard samples, baseline, tests against chance.
 
-`judge` decides by one metric whether a system is better than chance. Two tests decide that: the
-interval of the difference from the baseline on the same samples (for a rare class, of the metric
-that replaces the error), and the permutation test. Both use a level of 5 %, whatever the level of
-the intervals; a permutation test with too few permutations cannot decide.
+`judge` decides by one metric whether a system is better than chance. Two tests decide that. They
+are the interval of the difference from the baseline on the same samples (for a rare class, of the
+metric that replaces the error), and the permutation test. Both use a level of 5 %, whatever the
+level of the intervals. A permutation test with too few permutations cannot decide.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class ConfusionRates(ShownAsText):
         return {"labels": list(self.labels)} | {k: v.tolist() for k, v in numbers.items()}
 
     def to_frame(self) -> DataFrame:
-        """Return a row for each pair of classes; requires pandas."""
+        """Return a row for each pair of classes, which requires pandas."""
         k = len(self.labels)
         return make_frame(
             {
@@ -96,7 +96,7 @@ class ConfusionRates(ShownAsText):
 
 
 def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:
-    """Return the number or total weight of samples of each class; None for regression."""
+    """Return the number or total weight of samples of each class, or None for regression."""
     if target.classes is None:
         return None
     sizes = np.bincount(target.codes, weight, minlength=len(target.classes))
@@ -110,7 +110,7 @@ def find_positive_class(target: Target) -> Any:
 
 
 def measure_confusion(predictions: Predictions, confidence_level: float) -> ConfusionRates | None:
-    """Return the confusion matrix; None for regression, or without predicted labels."""
+    """Return the confusion matrix, or None for regression, or without predicted labels."""
     classes = predictions.target.classes
     if classes is None or not predictions.has_values:
         return None
@@ -152,18 +152,19 @@ class HardSamples(ShownAsText):
     truth : sequence of str
         Its label, or its number.
     prediction : sequence of str
-        Most frequent prediction; for regression the mean prediction.
+        Most frequent prediction, or for regression the mean prediction.
     wrong : ndarray of shape (n_hard,)
         Share of its predictions that are wrong, or with a rare class of its pairs with the other
-        class that are misranked; for regression the root mean squared residual
-        relative to that of all samples; for existing probabilities 1 minus that of its class.
+        class that are misranked, or for regression the root mean squared residual
+        relative to that of all samples, or for existing probabilities 1 minus that of its class.
     always : int
-        Number of samples that every model misclassified; for regression, those with residuals
+        Number of samples that every model misclassified, or for regression those with residuals
         over three times the root mean square.
     suspect : bool ndarray of shape (n_hard,)
-        Whether the label may be wrong: misclassified in every one of at least two repeats, with
-        at most 5 % such samples in total and at most half of the class, and an error of at most
-        half of that of the majority class. For regression, the large residuals if they are few.
+        Whether the label may be wrong, that is, misclassified in every one of at least two repeats,
+        with at most 5 % such samples in total and at most half of the class, and an error of at
+        most half of that of the majority class. For regression, the large residuals if they are
+        few.
     """
 
     sample: np.ndarray
@@ -182,7 +183,7 @@ class HardSamples(ShownAsText):
         return [dict(zip(head, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def to_frame(self) -> DataFrame:
-        """Return a row for each sample that is ever misclassified; requires pandas."""
+        """Return a row for each sample that is ever misclassified, which requires pandas."""
         return make_frame(self.to_records())
 
 
@@ -283,7 +284,7 @@ def _write_apart(value: float, other: float) -> tuple[str, str]:
 
 
 def _suspect_labels(predictions: Predictions, always: np.ndarray, missed: np.ndarray) -> np.ndarray:
-    """Return the samples that may be mislabeled: few errors in classes that are mostly right."""
+    """Return the samples that may be mislabeled, in classes that are mostly right."""
     codes = predictions.target.codes
     # samples that are wrong in each of several repeats, by class
     tested = np.bincount(predictions.row, minlength=len(codes))
@@ -306,15 +307,15 @@ class Baseline:
     Attributes
     ----------
     prediction : str
-        Majority class; "the mean" or "the median"; "the class frequencies" for losses of
-        probabilities; for samples in time order also "the value before" or the value one season
+        Majority class, "the mean" or "the median", "the class frequencies" for losses of
+        probabilities, for samples in time order also "the value before" or the value one season
         before, if that is better.
     error : float
         Its mean loss.
     difference : float
         Error of the estimator minus that of the baseline, on the same samples.
     low, high : float
-        Limits of the 95 % interval of the difference on new samples; nan if undefined.
+        Limits of the 95 % interval of the difference on new samples, or nan if undefined.
     verb : str
         "always predicting", or "predicting" for an earlier value.
     """
@@ -353,7 +354,7 @@ class RareClass:
     share : float
         Its share of the samples.
     metric : {"roc_auc", "balanced_accuracy"}
-        The area under the ROC curve if the estimator scores two classes: it does not depend on
+        The area under the ROC curve if the estimator scores two classes. It does not depend on
         the threshold, which no score may reach if a class is rare.
     chance : float
         Value of the metric if features and classes are unrelated.
@@ -376,7 +377,7 @@ def find_baseline(
     The constant is optimal for the tested samples themselves, weighted by how often each was
     tested, so it has a slight advantage over predictions made without seeing them. For samples in
     time order, each `earlier` baseline has a name and, for each prediction, the row of the target
-    to predict; it is used if it is better. Custom losses, and scores without predicted labels, have
+    to predict. It is used if it is better. Custom losses, and scores without predicted labels, have
     no baseline.
     """
     if not predictions.has_values:
@@ -503,7 +504,7 @@ def find_rare_class(
 ) -> RareClass | None:
     """Return the rarest class if it is rare, with the metric that is used instead of the error.
 
-    `metrics` are those of out-of-fold predictions. A class without samples is not rare: a system
+    `metrics` are those of out-of-fold predictions. A class without samples is not rare. A system
     may predict it, but it has no metrics.
     """
     sizes = {label: size for label, size in (sizes or {}).items() if size > 0}
@@ -523,7 +524,7 @@ def choose_chance_metric(metrics: Mapping[str, Any], n_classes: int) -> tuple[st
     """Return the metric that detects a relation where the error rate may not, and its chance value.
 
     It is the area under the ROC curve or, if it is undefined or has no interval because the scores
-    are constant, the balanced accuracy; "" if both are undefined.
+    are constant, the balanced accuracy, or "" if both are undefined.
     """
     # metrics with an interval are preferred
     candidates = {"roc_auc": 0.5, "balanced_accuracy": 1 / n_classes}
@@ -578,7 +579,7 @@ def judge_permutation(test: Test | None) -> tuple[str, str]:
     """Return the result of a permutation test at 5 %, and its P-value as text.
 
     It is "shown" or "denied" if the test stopped, because more permutations would not change the
-    decision, or if the Monte Carlo interval of P lies on one side of 5 %; and "powerless" if even
+    decision, or if the Monte Carlo interval of P lies on one side of 5 %. It is "powerless" if even
     the smallest possible P is above it.
     """
     if test is None:
@@ -609,12 +610,12 @@ class Judgment(NamedTuple):
     Attributes
     ----------
     relation : {"better", "worse", "same", "open", "untested"}
-        "open" means no evidence: the interval includes the reference.
+        "open" means no evidence, because the interval includes the reference.
     metric : str
-        Name of the metric that decides; "" for the main estimate.
+        Name of the metric that decides, or "" for the main estimate.
     reference : str
-        What the system is compared with: "always predicting 1", "chance", "shuffled labels"; "" if
-        nothing is.
+        What the system is compared with, such as "always predicting 1", "chance", "shuffled
+        labels", or "" if nothing is.
     at : float
         The value of the metric for this reference, nan without one.
     permutation : {"", "shown", "denied", "undecided", "powerless"}

@@ -1,7 +1,7 @@
 """Parts of an evaluation.
 
 `choose_folds` chooses the folds, fewer of them if time is limited. `estimate_mains` computes the
-main estimates. `PARTS` lists what `evaluate` computes besides: how, for which data, by how many
+main estimates. `PARTS` lists what `evaluate` computes besides, how, for which data, by how many
 fits, and whether ``include="auto"`` runs it. `run_parts` goes through this list once. A time limit
 and Ctrl-C are conditions in its loop, and finished parts are kept.
 """
@@ -53,7 +53,7 @@ INTERRUPTED = "interrupted"
 SETTLED = "the interval already excludes chance"
 ON_REQUEST = "on request"
 N_BOOTSTRAPS, N_PERTURBATIONS = 200, 500
-"""Numbers of resamples; `bootstrap_error` and `PerturbationResamplingSVC` have options for them."""
+"""Numbers of resamples. `bootstrap_error` and `PerturbationResamplingSVC` have options for them."""
 SCORINGS = {
     "zero_one": "accuracy",
     "squared": "neg_mean_squared_error",
@@ -69,7 +69,7 @@ class Clock:
     Parameters
     ----------
     budget : float or None
-        Time limit in seconds; None means no limit.
+        Time limit in seconds. None means no limit.
 
     Attributes
     ----------
@@ -103,11 +103,11 @@ class Clock:
         return n_fits * self.seconds_per_fit <= self.left
 
     def stop(self, where: str) -> None:
-        """Record an interrupt; no further parts are started."""
+        """Record an interrupt. No further parts are started."""
         self.stopped = self.stopped or where
 
     def finish(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return the result of a function of finished fits; run it again after an interrupt."""
+        """Return the result of a function of finished fits. Run it again after an interrupt."""
         try:
             return function(*args)
         except KeyboardInterrupt:
@@ -117,7 +117,7 @@ class Clock:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """One estimator to evaluate: its validated arguments."""
+    """One estimator to evaluate, with its validated arguments."""
 
     runner: Runner
     request: FitRequest
@@ -149,9 +149,9 @@ class PlannedTask(Task):
 
     splitter: Any
     design: _interval_methods.RepeatedFolds
-    """Folds of the main estimate: repeated draws, or the folds passed."""
+    """Folds of the main estimate, either repeated draws, or the folds passed."""
     folds: Any
-    """Folds of cross-validation, perturbation and selection: the first repeat of the design."""
+    """Folds of cross-validation, perturbation and selection, the first repeat of the design."""
     ordered: bool
     """Whether the folds keep the order of the samples, which then cannot be exchanged."""
 
@@ -163,7 +163,7 @@ class Evaluation(PlannedTask):
     estimate: Estimate
     predictions: Predictions
     outputs: Sequence[FitOutput | None]
-    """Output of each fit, in the order of the design; None if the fit failed."""
+    """Output of each fit, in the order of the design, or None if the fit failed."""
 
     @property
     def strict(self) -> Runner:
@@ -182,7 +182,7 @@ class JudgedEvaluation(Evaluation):
 
 
 def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[Caution]) -> PlannedTask:
-    """Return a task with its folds: all repeats, and those of the first one."""
+    """Return a task with its folds, with all repeats, and those of the first one."""
     drawn = cv is None or isinstance(cv, Integral)
     design = _interval_methods.plan_repeats(
         task.inputs, root_seed(task.seed), cv=cv if drawn else splitter
@@ -249,7 +249,7 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
 MIN_SAMPLES = 10_000
 """Fits to fewer samples are not timed beforehand."""
 MIN_TIMED, MAX_TIMED_SHARE, TIMING_SHARE = 1000, 0.05, 0.02
-"""Number of samples of the first timed fit; timing ends at these shares of samples and budget."""
+"""Number of samples of the first timed fit. Timing ends at these shares of samples and budget."""
 GROWTH = 4
 """Ratio of the numbers of samples of two timed fits."""
 MAX_ANSWER_SHARE = 0.5
@@ -262,7 +262,7 @@ TEST_SHARE = 0.2
 def choose_folds_in_time(
     every_inputs: Sequence[Inputs], seconds: float, seed: int
 ) -> tuple[Any, list[Caution]]:
-    """Return folds whose fits take about half of the time, and a note; None for the default folds.
+    """Return folds that take half of the time, and a note, or None for the default folds.
 
     That is up to five folds, or a single hold-out of a fifth of the samples or groups. All
     estimators are fitted on the same folds.
@@ -332,7 +332,7 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
 
 
 def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, Evaluation]:
-    """Return the evaluations of tasks: their main estimates and out-of-fold predictions.
+    """Return the evaluations of tasks, with their main estimates and out-of-fold predictions.
 
     The folds are repeated until no estimator needs more, or the time is over. After an interrupt
     the repeats that all completed are used, if there are any.
@@ -396,7 +396,7 @@ def _write_estimate(
 
 
 def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the baselines that predict an earlier target: a name, and the row of each target.
+    """Yield the baselines that predict an earlier target, with a name, and the row of each target.
 
     "The value before" is the target at the lag between the last training sample and the first test
     sample. It may be in the same test set, because features may contain it. The season is estimated
@@ -679,7 +679,7 @@ PARTS = {
         only_in_doubt=True,
     ),
 }
-"""Parts by name; the estimates come first, from the most optimistic to the most conservative."""
+"""Parts by name. The estimates come first, from the most optimistic to the most conservative."""
 
 
 class Finished(NamedTuple):

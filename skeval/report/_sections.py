@@ -1,4 +1,4 @@
-"""Sections on scored predictions: metrics, curves, confusion, subgroups, the worst samples.
+"""Sections on scored predictions, metrics, curves, confusion, subgroups, the worst samples.
 
 Each function takes a report and returns a section, or None if the report has nothing to show. The
 predictions are out of fold (of an estimator), or existing ones (of a system).
@@ -39,24 +39,24 @@ from skeval.utils._text import (
 )
 
 MAX_CLASSES = 6
-"""Maximum number of classes of a confusion matrix beside the verdict; larger ones get their own
+"""Maximum number of classes of a confusion matrix beside the verdict. Larger ones get their own
 table."""
 MANY_CLASSES, WORST = 30, 15
 """Maximum number of classes whose metrics and confusions are all shown, and how many of more."""
 MAX_METRICS, MAX_ROWS, FIRST_ROWS, MAX_DRAWN = 12, 20, 5, 30
-"""Maximum number of metrics in the text; maximum number of settings, samples and features on a
-page, and the number of them that is visible without unfolding; maximum number of drawn rows."""
+"""Maximum number of metrics in the text, maximum number of settings, samples and features on a
+page, and the number of them that is visible without unfolding, maximum number of drawn rows."""
 HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
-"""Metrics in order of preference; the first available one heads the section."""
+"""Metrics in order of preference. The first available one heads the section."""
 SQUARES = ("mean squared error", "root mean squared error")
 N_RESAMPLES = 200
-"""Resamples for the bands of curves; more would not change the drawing visibly."""
+"""Resamples for the bands of curves. More would not change the drawing visibly."""
 MAX_POINTS = 2000
 """Maximum number of samples in a plot of residuals or clusters."""
 
 
 def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval]:
-    """Return value, standard error and interval; a mean squared error is replaced by its root."""
+    """Return value, standard error and interval. A mean squared error is replaced by its root."""
     value, spread, interval = estimate.value, estimate.standard_error, estimate.interval
     if not np.isfinite(interval.high):  # the error is unknown, as in a single block of time
         interval = replace(interval, low=np.nan, high=np.nan)
@@ -182,7 +182,7 @@ def describe_classes(report: ScoredReport) -> str:
 
 
 def show_metrics(report: ScoredReport) -> Section:
-    """Return the section with every metric and its interval; of numbers with the residuals."""
+    """Return the section with every metric and its interval, and with residuals."""
     metrics, numbers = find_main_metrics(report), report.class_sizes is None
     labels = {name: _sentences.name_metric(name) for name in metrics}
     if report.out_of_fold.target.outputs:
@@ -251,7 +251,7 @@ def tabulate_classes(report: ScoredReport) -> list[Table]:
 
 
 def _tabulate_confusion(report: ScoredReport) -> list[Table]:
-    """Return the confusion matrix: counts, and row shares with their intervals."""
+    """Return the confusion matrix, with counts, and row shares with their intervals."""
     confusion = report.confusion
     if confusion is None:
         return []
@@ -502,7 +502,7 @@ def tabulate_samples(
     head: Iterable[str],
     last: tuple[str, Callable[[float], str]] | None,
 ) -> Table:
-    """Return a table of the worst predictions; `last` names and writes the last column."""
+    """Return a table of the worst predictions. `last` names and writes the last column."""
     rows: list[Any] = []
     for row in hard.to_records()[:MAX_ROWS]:
         cells = row["name"], row["truth"], row["prediction"]
@@ -526,7 +526,7 @@ class PredictionsPage(ScoredReport):
 
     @property
     def predictions(self) -> DataFrame:
-        """One row for each prediction as a data frame; requires pandas."""
+        """One row for each prediction as a data frame, which requires pandas."""
         return frame_predictions(self)
 
     def to_methods(self) -> str:

@@ -1,8 +1,8 @@
-"""Sentences of reports: the verdict first, then the parts.
+"""Sentences of reports, the verdict first, then the parts.
 
-The first sentence of a verdict is the headline: the main estimate with its interval, and its
-relation to the baseline by the metric that decides, as `judge` found it; or "Do not report" if a
-check found a serious problem. No other function writes whether a system is better than chance.
+The first sentence of a verdict is the headline, that is, the main estimate with its interval, and
+its relation to the baseline by the metric that decides, as `judge` found it, or "Do not report" if
+a check found a serious problem. No other function writes whether a system is better than chance.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def count_units(cases: SamplingUnits) -> str:
 
 
 def name_metric(metric: str, *, short: bool = False) -> str:
-    """Return the display name of a metric; without its explanation if it is short."""
+    """Return the display name of a metric, without its explanation if it is short."""
     name = REPORTED[metric].label if metric in REPORTED else metric
     return name.split(",")[0] if short else name
 
 
 def write_metric(name: str, estimate: Estimate) -> str:
-    """Return a metric with its interval as a heading: Brier score 0.13 (95 % CI 0.11 to 0.15)."""
+    """Return a heading such as "Brier score 0.13 (95 % CI 0.11 to 0.15)"."""
     value, low, high = write_with_ends(estimate, estimate.value)
     label = name_metric(name, short=True)
     ends = f"{100 * estimate.confidence_level:g} % CI {low} to {high}"
@@ -172,7 +172,7 @@ SECOND = {"squared": "r2", "absolute": "r2", "brier": "roc_auc", "zero_one": "ro
 
 
 def _write_with_interval(report: ScoredReport, name: str) -> str:
-    """Return a metric with its 95 % interval: area under the ROC curve 0.91 (95 % CI ...)."""
+    """Return a text such as "area under the ROC curve 0.91 (95 % CI ...)"."""
     estimate = report.metrics[name]
     low, high = estimate.confidence_interval(1 - ALPHA)
     ends = f" (95 % CI {low:.2f} to {high:.2f})" * bool(np.isfinite(low))
@@ -220,7 +220,7 @@ def write_main(report: ScoredReport) -> str:
 
 
 def find_unit(report: ScoredReport) -> str:
-    """Return the loss in whose unit the main estimate is written: "zero_one" for a share."""
+    """Return the loss in whose unit the main estimate is written, "zero_one" for a share."""
     if report.answer.name in SHARES:
         return "zero_one"
     return "squared" if report.answer.loss == "squared" and report.loss == "squared" else ""
@@ -237,7 +237,7 @@ def name_error(loss: str) -> str:
 
 
 def write_amount(value: float, loss: str, width: float = np.nan) -> str:
-    """Return a mean loss as text: a rate in percent, the root of a squared error.
+    """Return a mean loss as text, a rate in percent, the root of a squared error.
 
     The `width` of its interval sets the number of decimals.
     """
@@ -260,7 +260,7 @@ def find_width(estimate: Estimate, loss: str) -> float:
 
 
 def write_interval(estimate: Estimate, loss: str) -> str:
-    """Return a mean loss with its interval: 2.8 % (95 % CI 1.6 to 4.5 %)."""
+    """Return a mean loss with its interval, such as 2.8 % (95 % CI 1.6 to 4.5 %)."""
     interval = estimate.interval
     value, low, high = (
         write_amount(number, loss, find_width(estimate, loss))
@@ -290,7 +290,7 @@ BASELINE_TITLES = {
 
 
 def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
-    """Compare the error with the baseline; unless it is better, begin with a warning title.
+    """Compare the error with the baseline. Unless it is better, begin with a warning title.
 
     `metric` is the name of the error, if it does not follow from the loss.
     """
@@ -392,7 +392,7 @@ def write_interruption(where: str) -> str:
 
 
 def write_permutation(test: Test, predictions: Predictions) -> str:
-    """Return the result of the permutation test; with groups, also which labels were permuted."""
+    """Return the result of the permutation test, and with groups which labels were permuted."""
     early = test.stopped and test.pvalue > ALPHA  # its value is imprecise
     chance = f"P > {ALPHA:g} (stopped early)" if early else say_pvalue(test.pvalue)
     result = (

@@ -1,4 +1,4 @@
-"""Arguments of public functions: arrays of other libraries, paired rows and parameter types.
+"""Arguments of public functions, arrays of other libraries, paired rows and parameter types.
 
 Arrays may be of pandas or of any library of the Array API. Arguments with one entry for each sample
 must have their rows in the same order.
@@ -55,7 +55,7 @@ CONSTRAINTS: dict[str, list[object] | str] = {
     "strategy": [StrOptions({"quantile", "uniform"})],
     "random_state": ["random_state", Generator],
 }
-"""Argument constraints of all metrics; `validate_params` ignores those that a function lacks."""
+"""Argument constraints of all metrics. `validate_params` ignores those that a function lacks."""
 
 
 def validate_params(

@@ -1,4 +1,4 @@
-"""Argument checks that scikit-learn lacks; each error names argument, rule and value.
+"""Argument checks that scikit-learn lacks. Each error names argument, rule and value.
 
 Types of options come first, so that type checkers detect misspelled options. Checks of estimators
 and options, of labels, predictions and binary scores follow. Last are the functions that turn a
@@ -163,7 +163,7 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
 
 
 def refuse_untagged_classifier(name: str, value: Any) -> None:
-    """Raise if an estimator is a classifier, but not by its tags; it would predict numbers.
+    """Raise if an estimator is a classifier, but not by its tags. It would predict numbers.
 
     A pipeline or a search without a kind has this from an estimator inside.
     """
@@ -194,7 +194,7 @@ def type_of_estimator(estimator: Any) -> str | None:
 
 
 def check_predicts_target(estimator: Any) -> None:
-    """Raise if an estimator predicts no target: a clusterer or an outlier detector."""
+    """Raise if an estimator predicts no target, such as a clusterer or an outlier detector."""
     name = type(estimator).__name__
     kind = get_tags(estimator).estimator_type
     remedies = {
@@ -209,7 +209,7 @@ def check_predicts_target(estimator: Any) -> None:
 
 
 def refuse_no_target(estimator: Any, y: Any) -> None:
-    """Raise if there is no target; for a clusterer the error names `evaluate_clusterer`."""
+    """Raise if there is no target. For a clusterer the error names `evaluate_clusterer`."""
     if y is None:
         for one in estimator.values() if isinstance(estimator, Mapping) else [estimator]:
             check_predicts_target(one)
@@ -217,7 +217,7 @@ def refuse_no_target(estimator: Any, y: Any) -> None:
 
 
 MAX_SMALL_CLASSES, MIN_CLASS_SIZE = 10, 5
-"""Up to MAX_SMALL_CLASSES classes may be small; more need MIN_CLASS_SIZE members on average."""
+"""Up to MAX_SMALL_CLASSES classes may be small. More need MIN_CLASS_SIZE members on average."""
 
 
 def check_classes(name: str, y: np.ndarray) -> None:
@@ -277,7 +277,7 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
     """Raise with the correct order if the positional arguments of a function are wrong.
 
     The keywords are the arguments in their order. Each value is a function that returns whether an
-    object is valid for the argument; None accepts any object.
+    object is valid for the argument. None accepts any object.
     """
 
     def decorate(function: FunctionT) -> FunctionT:
@@ -302,7 +302,7 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
 
 
 def is_table(value: Any) -> bool:
-    """Return whether a value can be data: neither a mapping nor an estimator."""
+    """Return whether a value can be data, that is, neither a mapping nor an estimator."""
     return not isinstance(value, Mapping) and not hasattr(value, "fit")
 
 
@@ -349,7 +349,7 @@ def naming(*arguments: str) -> Iterator[None]:
 
 
 def check_data(name: str, data: Any, **options: Any) -> Any:
-    """Return the result of `sklearn.utils.check_array`; every error names the argument."""
+    """Return the result of `sklearn.utils.check_array`. Every error names the argument."""
     refuse_mask(name, data)
     # scikit-learn sums the values to check that they are finite, and inf - inf warns
     with naming(name), np.errstate(invalid="ignore"):
@@ -367,9 +367,9 @@ def check_no_clusterer(name: str, labels: Any) -> None:
 
 
 def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
-    """Return weights as floats, ones for None; raise unless finite, >= 0 and no row all 0.
+    """Return weights as floats, ones for None. Raise unless finite, >= 0 and no row all 0.
 
-    A name in `shape` allows any size: ``"n_resamples", 100`` require rows of 100 weights.
+    A name in `shape` allows any size. ``"n_resamples", 100`` require rows of 100 weights.
     """
     if weights is None:
         return np.ones(int(shape[-1]))
@@ -432,12 +432,12 @@ def check_y(name: str, y: Any) -> np.ndarray:
 
 
 def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.ndarray | None:
-    """Return the groups of samples as a 1-D array, None without groups; raise if one is missing.
+    """Return the groups of samples as a 1-D array, None without groups. Raise if one is missing.
 
     Missing groups are an error, since such samples do not form one group. With several columns,
-    kinds of groups nested in another kind, such as patients in sites, are dropped; only the
+    kinds of groups nested in another kind, such as patients in sites, are dropped. Only the
     coarsest kind is used. If several kinds are left, they are crossed, such as raters and items.
-    The result is then an array of integers with one column per kind if `crossed` is True; otherwise
+    The result is then an array of integers with one column per kind if `crossed` is True. Otherwise
     crossed groups raise an error.
     """
     if groups is None:
@@ -483,7 +483,7 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
 
 
 def _find_coarsest(codes: list[np.ndarray]) -> list[int]:
-    """Return the kinds of groups that are not nested in another; the first of equal ones."""
+    """Return the kinds of groups that are not nested in another. The first of equal ones."""
     kept = list(range(len(codes)))
     for kind in range(len(codes)):
         first = np.unique(codes[kind], return_index=True)[1]
@@ -500,7 +500,7 @@ def _find_coarsest(codes: list[np.ndarray]) -> list[int]:
 
 
 def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -> np.ndarray | None:
-    """Return the group numbers, from 0, of the samples in `seen`; at least two groups.
+    """Return the group numbers, from 0, of the samples in `seen`, at least two groups.
 
     Crossed groups have one column per kind.
     """
@@ -533,7 +533,7 @@ def number_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def shift_integers(values: np.ndarray) -> tuple[np.ndarray, int] | None:
-    """Return integers minus the smallest, and the size of their range; None if it is wide."""
+    """Return integers minus the smallest, and the size of their range, or None if it is wide."""
     if values.dtype.kind not in "iub" or not values.size:
         return None
     # counts of a wide range would take more memory than the values
@@ -546,7 +546,7 @@ def shift_integers(values: np.ndarray) -> tuple[np.ndarray, int] | None:
 
 
 def find_missing(values: np.ndarray) -> np.ndarray:
-    """Return a mask of the missing values of a vector: nan, NaT, None or pandas.NA."""
+    """Return a mask of the missing values of a vector, that is, nan, NaT, None or pandas.NA."""
     if values.dtype.kind != "O":
         unequal: np.ndarray = values != values
         return unequal
@@ -743,7 +743,7 @@ def warn_undefined(message: str) -> None:
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line that called the public function: the first one outside the libraries."""
+    """Warn at the line that called the public function, the first one outside the libraries."""
     if any(issubclass(category, kind) and re.match(start, message) for kind, start in _muted.get()):
         return
     # find the first caller outside of the libraries
@@ -782,7 +782,7 @@ def scale_weights(
 ) -> tuple[NDArray[np.float64], float]:
     """Return weights of at most 1, and the power of 2 that scales them back.
 
-    This is for metrics that depend only on ratios of weights; no sum or product of the scaled
+    This is for metrics that depend only on ratios of weights. No sum or product of the scaled
     weights overflows.
     """
     weight = check_weights("sample_weight", sample_weight, n_samples)
@@ -794,7 +794,7 @@ def scale_weights(
 
 
 def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
-    """Return labels as 1-D arrays of numbers or text; indicator matrices are returned unchanged."""
+    """Return labels as 1-D arrays of numbers or text. Indicator matrices are returned unchanged."""
     check_same_length(y_true=y_true, y_pred=y_pred)
     if num_samples(y_true) == 0:  # scikit-learn before 1.7 would compute 0/0
         raise ValueError("y_true must contain at least one sample, got 0.")
@@ -843,7 +843,7 @@ def check_labels(
 
 
 def classes_of(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.generic]:
-    """Return the sorted classes that occur; for indicator matrices the column indices."""
+    """Return the sorted classes that occur, or for indicator matrices the column indices."""
     if np.ndim(y_true) == 1 and np.ndim(y_pred) == 1:
         return np.union1d(np.unique(y_true), np.unique(y_pred))
     return np.arange(np.shape(y_true)[1])
@@ -873,7 +873,7 @@ def check_binary_scores(
 
 
 def read_column(name: str, values: Any) -> NDArray[np.float64]:
-    """Return one number for each sample; raise with the remedy for a column for each class."""
+    """Return one number for each sample. Raise with the remedy for a column for each class."""
     values = check_data(name, values, ensure_2d=False, dtype=np.float64)
     if values.ndim == 2 and values.shape[1] > 1:
         few = values.shape[1] == 2
@@ -894,7 +894,7 @@ def check_probabilities(name: str, probabilities: NDArray[np.float64]) -> None:
 
 
 MOST_DECIMALS = 6
-"""Probabilities with more decimals count as unrounded; the sum of 32-bit floats may deviate by half
+"""Probabilities with more decimals count as unrounded. The sum of 32-bit floats may deviate by half
 a unit of this decimal per column."""
 HALF_PRECISION = 2.0**-12
 """Largest rounding error of probabilities that are 16-bit floats."""
@@ -906,7 +906,7 @@ def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Return rows of probabilities that add up to 1, None if they are something else.
 
     A sum may deviate from 1 by half a unit of the last decimal for each column, as those of rounded
-    probabilities do; the row is then divided by it.
+    probabilities do. The row is then divided by it.
     """
     if not (columns.min() >= -PROBABILITY_TOLERANCE and columns.max() <= 1 + PROBABILITY_TOLERANCE):
         return None
@@ -937,7 +937,7 @@ def count_decimals(values: NDArray[np.float64]) -> int:
 
 
 def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows of probabilities that add up to 1; raise if they are something else."""
+    """Return rows of probabilities that add up to 1. Raise if they are something else."""
     rows = normalize_rows(columns)
     if rows is not None:
         return rows
@@ -950,7 +950,7 @@ def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def positive_label(classes: list[object], pos_label: object) -> object:
-    """Return the positive class; raise if it is neither passed nor obvious."""
+    """Return the positive class. Raise if it is neither passed nor obvious."""
     if pos_label is None:
         if set(classes) <= {0, 1} or set(classes) <= {-1, 1}:
             return 1
@@ -967,7 +967,7 @@ def root_seed(random_state: RandomStateLike) -> SeedSequence:
     """Convert a `random_state` to the root seed of a call.
 
     An int is the entropy itself. A generator is advanced once, so that two calls with the same
-    generator differ; None is NumPy's global generator, which `numpy.random.seed` seeds.
+    generator differ. None is NumPy's global generator, which `numpy.random.seed` seeds.
     """
     if random_state is None:
         random_state = check_random_state(None)
@@ -1004,7 +1004,7 @@ def child_seed(root: SeedSequence, use: int) -> SeedSequence:
 
 
 def repetition_rng(root: SeedSequence, repetition: int) -> Generator:
-    """Return the random stream of one repetition: child `repetition` of ``root.spawn``.
+    """Return the random stream of one repetition, that is, child `repetition` of ``root.spawn``.
 
     The child is addressed directly, so any block of repetitions can be drawn separately, and the
     first 100 of 200 repetitions equal those of a run with 100.
@@ -1037,7 +1037,7 @@ def refuse_big_integers(name: str, values: Any) -> None:
 
 
 def count_dimensions(X: Any) -> int:
-    """Return the number of dimensions of data; 1 for samples that differ in length."""
+    """Return the number of dimensions of data, or 1 for samples that differ in length."""
     try:
         return np.ndim(X)
     except ValueError:

@@ -4,7 +4,7 @@ Rows are sorted by cluster and noise is resolved first. `measure` then returns t
 the indices, from at most one pass over the distances. The quantities for n samples in K clusters
 are, by name:
 
-silhouette_samples : (n,) in the order of the caller, nan for dropped noise; `silhouettes` are in
+silhouette_samples : (n,) in the order of the caller, nan for dropped noise. `silhouettes` are in
 the order of the clusters. mean_within, max_within : (K,) mean distance and diameter of each
 cluster. mean_between, min_between : (K, K) mean distance and nearest pair for each pair of
 clusters. extremes : the nearest pair of all clusters and the largest diameter. connectivity : the

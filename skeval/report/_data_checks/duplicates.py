@@ -1,4 +1,4 @@
-"""Checks for rows that belong together: copies, near-duplicates, synthetic samples, identifiers."""
+"""Checks for rows that belong together, copies, near-duplicates, synthetic samples, identifiers."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ MIN_EXCESS, MIN_EXCESS_GAP = 1.5, 0.25
 def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     """Report samples that equal a sample of another group.
 
-    Copies are serious if chance does not produce them and they have the same targets: a column is
-    continuous, or equal pairs are more frequent than pairs at the next smallest distances. So are
-    equal rows that are consecutive in a file that is not sorted. Short
+    Copies are serious if chance does not produce them and they have the same targets, that is, a
+    column is continuous, or equal pairs are more frequent than pairs at the next smallest
+    distances. So are equal rows that are consecutive in a file that is not sorted. Short
     texts and sparse rows with few entries are often equal by chance.
     """
     if table.keys is None:
@@ -130,7 +130,7 @@ def _have_similar_targets(repeated: list[list[int]], target: Target) -> bool:
 def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
     """Return the expected number of ordered pairs of equal rows of independent columns.
 
-    There is none if a column is continuous: copies alone repeat its values.
+    There is none if a column is continuous, because copies alone repeat its values.
     """
     n, counts = len(columns), [np.unique(c, return_counts=True)[1] for c in columns.T]
     if max(map(len, counts)) >= MIN_UNIQUE * n_distinct:
@@ -231,8 +231,8 @@ def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> 
     """Whether pairs of equal values are no more frequent than pairs one or two steps apart.
 
     Sorted values on a grid have more such pairs than equal ones, by chance. The step is that of
-    the smallest gap, if all gaps are multiples of it up to rounding, or else the unit of rounding;
-    without either the values are on no grid.
+    the smallest gap, if all gaps are multiples of it up to rounding, or else the unit of rounding.
+    Without either the values are on no grid.
     """
     gaps = np.diff(values)
     if not np.isfinite(gaps).all() or not gaps.min() > 0:
@@ -292,7 +292,7 @@ SIZES = range(1, 6)
 MIN_COLUMNS, MIN_KNOWN = 2, 0.9
 """Minimum number of columns, and share of known values of each."""
 NEXT = 10
-"""Neighbor ranks used to estimate the intrinsic dimension: `NEXT` and ``2 * NEXT``."""
+"""Neighbor ranks used to estimate the intrinsic dimension, `NEXT` and ``2 * NEXT``."""
 RARE_RATIO = 0.005
 """Share of uniformly distributed samples with such a large gap after their k nearest neighbors."""
 MIN_SHARE = 0.1
@@ -386,20 +386,20 @@ MAX_SHARE_OF_VALUE = 0.2
 MIN_SHARE_REPEATED, MIN_REPEATED = 0.1, 5
 """Minimum share of rows with a repeated value, and minimum number of repeated values."""
 MIN_MEASURED_AGAIN, MIN_ALIKE, MAX_OTHERS = 0.5, 0.5, 50
-"""For objects without a name: minimum share of rows with a repeated value, minimum share of the
+"""For objects without a name, minimum share of rows with a repeated value, minimum share of the
 variance of another column that the objects explain, and maximum number of such columns."""
 NEARLY_CONSTANT, MOSTLY_CONSTANT = 0.8, 0.5
-"""Share of the variance of the target that values explain beyond chance: minimum for a feature,
-and for a column outside X. Of pairs of samples with the same value: minimum share of pairs with
+"""Share of the variance of the target that values explain beyond chance, minimum for a feature,
+and for a column outside X. Of pairs of samples with the same value, minimum share of pairs with
 different classes."""
 N_SHUFFLES, MAX_P = 199, 0.005
 N_SHUFFLES_OPPOSITE, MAX_P_OPPOSITE = 1999, 0.0005
-"""Stricter test of features whose equal values have different classes: a few pairs are enough for
+"""Stricter test of features whose equal values have different classes. A few pairs are enough for
 that, so chance produces it in any table of many columns."""
 MAX_NEIGHBOR_CORRELATION = 0.5
 MIN_OBJECTS, MAX_ROWS_OF_OBJECT = 30, 20
 """Minimum number of values, and maximum mean number of rows of each, of a column that names objects
-without another sign: categories have fewer values in more rows."""
+without another sign. Categories have fewer values in more rows."""
 MIN_ONCE = 0.9
 """Minimum share of rows that a time within an object identifies."""
 OBJECT = re.compile(
@@ -413,11 +413,11 @@ OBJECT = re.compile(
 
 
 def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
-    """Report columns whose values name objects: by their name, their design, or the target.
+    """Report columns whose values name objects, by their name, their design, or the target.
 
     A feature is serious if its values nearly determine the target, and another sign shows that they
-    name objects: its name, a time within its values, consecutive numbers or, if the target has
-    classes, many values in few rows each. A numeric target is similar in the rows of many a
+    name objects, such as its name, a time within its values, consecutive numbers or, if the target
+    has classes, many values in few rows each. A numeric target is similar in the rows of many a
     category, so without another sign there is a note. A column outside X is serious if its values
     are related to the target. Measured numbers, times and columns of which one value makes up a
     class name no objects. Only one sample of each group is used and, for features, only one of
@@ -551,7 +551,7 @@ def _is_design(
 
 
 def _spread_target(target: Target) -> np.ndarray:
-    """Return the target as columns: an indicator of each class, or the ranks of numbers."""
+    """Return the target as columns, an indicator of each class, or the ranks of numbers."""
     if target.classes is not None:
         return np.eye(len(target.classes))[target.codes]
     return rankdata(target.y.astype(float), axis=0).reshape(len(target), -1)

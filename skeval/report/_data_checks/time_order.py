@@ -1,4 +1,4 @@
-"""Checks of the order of rows: similar neighbors, and rows in time order.
+"""Checks of the order of rows, similar neighbors, and rows in time order.
 
 In random order, neighboring rows are no more similar than any two rows. This is tested by shuffling
 the rows, for the targets and for the out-of-fold losses. Similar neighbors are harmless in a sorted
@@ -23,7 +23,7 @@ MAX_P = 0.005
 """Maximum P-value, from shuffled rows, at which neighbors count as similar."""
 MIN_ROWS = 30
 MIN_SHUFFLES, MAX_SHUFFLES, MAX_MOVES = 199, 399, 2 * 10**6
-"""Minimum and maximum number of shuffles; maximum number of values moved in all of them."""
+"""Minimum and maximum number of shuffles, and maximum number of values moved in all of them."""
 MAX_SHUFFLED = 10_000
 """Maximum number of rows that are shuffled."""
 MIN_TIMES = 10
@@ -33,7 +33,7 @@ SLOW = 0.8
 REVEALING = 0.3
 """Minimum similarity of neighboring values for a feature that reveals neighbors."""
 CALENDAR_TIME = re.compile(r"year|epoch|date|time|date ?time|time ?stamp", re.IGNORECASE)
-"""Full names of columns of numbers that are times in any order; months and days repeat."""
+"""Full names of columns of numbers that are times in any order. Months and days repeat."""
 BIRTH = re.compile(r"birth|born|dob", re.IGNORECASE)
 """Names of dates other than the date of the record."""
 MIN_NUMBERED, MIN_KNOWN = 8, 0.9
@@ -106,10 +106,10 @@ def check_order(
     groups: Any,
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> list[CheckResult]:
-    """Report whether neighboring rows are similar; serious if the rows are in time order.
+    """Report whether neighboring rows are similar, serious if the rows are in time order.
 
     Groups, which folds keep together, are represented by their first sample and their mean loss.
-    Rows sorted by class are compared within classes; rows sorted by a numeric target are not
+    Rows sorted by class are compared within classes. Rows sorted by a numeric target are not
     checked. Similar targets alone are not reported if no feature reveals which rows are neighbors,
     because then a model cannot use the order.
     """
@@ -215,9 +215,9 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
 
 
 def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
-    """Report features that number the rows: whole numbers without ties and with few gaps.
+    """Report features that number the rows, that is, whole numbers without ties and with few gaps.
 
-    Gaps remain where rows were removed; more of them are allowed in file order, which may also have
+    Gaps remain where rows were removed. More of them are allowed in file order, which may also have
     constant steps, and a few cells may be empty. Several columns of numbers in different orders are
     ranks. Serious if neighboring numbers have similar targets, so that the model learns the order
     of the file. A time, or the axis of a table, is noted.
@@ -279,7 +279,7 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
 
     The statistic counts equal neighbors of integer codes (the runs of Wald and Wolfowitz) and sums
     the products of neighboring floats. Rows are shuffled within strata. Without strata, many
-    rows are not shuffled: the distribution is approximately normal.
+    rows are not shuffled, because the distribution is approximately normal.
     """
     n = len(values)
     number = values.dtype.kind == "f"
@@ -331,7 +331,7 @@ def _read_all_times(columns: Mapping[str, np.ndarray]) -> dict[str, list[np.ndar
 def _find_rising_time(
     numbers: Mapping[str, np.ndarray], times: Mapping[str, list[np.ndarray]]
 ) -> str:
-    """Describe the date, or the number named as a time, that orders the rows; "" if none."""
+    """Describe the date, or the number named as a time, that orders the rows, or "" if none."""
     named = [(name, column) for name, readings in times.items() for column in readings]
     named += [
         (name, column) for name, column in numbers.items() if TIME.fullmatch(name.replace("_", " "))
