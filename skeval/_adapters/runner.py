@@ -143,11 +143,11 @@ class Runner:
             raise explained from error
         if n_failed == n_done:
             raise NoFitLeftError(
-                f"all {n_done} fits failed; error_score='raise' shows the first error."
+                f"all {n_done} fits failed. error_score='raise' shows the first error."
             )
         if n_failed:
             warn_user(
-                f"{n_failed} of {n_done} fits failed and are left out of the estimate; "
+                f"{n_failed} of {n_done} fits failed and are left out of the estimate. "
                 "error_score='raise' shows the first error.",
                 FitFailedWarning,
             )
@@ -650,10 +650,10 @@ def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solve
     share = max(agreement.share for agreement in agreements)
     if share > 0:
         warn_user(
-            f"{type(worker.estimator).__name__} does not reach its optimum on these samples: at "
+            f"{type(worker.estimator).__name__} does not reach its optimum on these samples. At "
             f"the optimum, {100 * share:.1f} % of its predictions would differ. The results are "
-            "from the estimator as it is. Scale the features (StandardScaler), or change tol or "
-            "max_iter.",
+            "those of the estimator as passed. Scale the features (StandardScaler), or change tol "
+            "or max_iter.",
             ConvergenceWarning,
         )
     return "trial fits of the estimator and of the solver differ"

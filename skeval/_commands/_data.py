@@ -155,7 +155,7 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
         if missing.any():
             raise ValueError(
                 f"{source}: the column of groups {name!r} has no value in "
-                f"{_describe_rows(missing, rows)}; rows without a group would be one group."
+                f"{_describe_rows(missing, rows)}. Such rows would form one group."
             )
         groups = np.array([str(value).strip() for value in columns[name].tolist()])
     # one array, of objects if there are texts
@@ -218,7 +218,7 @@ def _read_roles(
         counts = any(np.array_equal(column, numbers + start) for start in (0, 1))
         if not missing[place].all() and (place or not counts):
             raise ValueError(
-                f"{source}: column {place + 1} has no name; name it, or pass "
+                f"{source}: column {place + 1} has no name. Name it, or pass "
                 f"{_write_option('--drop', name)} to leave it out (--id if it names the rows). "
                 "Skip lines above the names with --skiprows N."
             )
@@ -387,7 +387,7 @@ def _name_file(path: Path) -> Iterator[None]:
         raise
     except UnicodeError as error:
         raise ValueError(
-            f"{path.name} cannot be read: {error}; name its encoding, such as --encoding cp1252 or "
+            f"{path.name} cannot be read: {error}. Name its encoding, such as --encoding cp1252 or "
             "utf-16, or save it as UTF-8. An Excel file must end in .xlsx or .xls."
         ) from error
     except Exception as error:  # readers raise many kinds of errors for files of other formats
@@ -416,11 +416,11 @@ def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str
     if numbers and is_text and options.header is None and options.target not in names:
         raise ValueError(
             f"{source}: the first line may be data rather than names of columns, since it has "
-            f"{numbers[0]!r}; pass --header or --no-header."
+            f"{numbers[0]!r}. Pass --header or --no-header."
         )
     twice = [name for name, n in Counter(names).items() if n > 1 and name.strip()]
     if twice:
-        raise ValueError(f"{source} has several columns {twice[0]!r}; give each its own name.")
+        raise ValueError(f"{source} has several columns {twice[0]!r}. Give each its own name.")
     return [name if name.strip() else f"Unnamed: {k}" for k, name in enumerate(names)]
 
 
@@ -441,7 +441,7 @@ def _read_column(column: Any, source: str) -> np.ndarray:
         return column.astype(float).to_numpy()
     if any(isinstance(value, list | dict | tuple | set | np.ndarray) for value in values):
         raise ValueError(
-            f"{source}: column {column.name!r} must contain numbers or strings, got lists; leave "
+            f"{source}: column {column.name!r} must contain numbers or strings, got lists. Leave "
             "it out of the file, or make a column of each of its elements."
         )
     texts = ["" if gone else str(value) for value, gone in zip(values, missing, strict=True)]
@@ -558,7 +558,7 @@ def _note_values(
                 remedy = remedy if is_file else "store missing values as nan if it marks them"
                 notes.append(
                     f"column {name!r} has {mark} in {n_marked} of {n_rows} rows, far from all "
-                    f"other values; {remedy}."
+                    f"other values. Remedy: {remedy}."
                 )
         # a sum up to the rounding of its last digit
         last, rest, digits = numbers[-1], numbers[:-1], f"{numbers[-1]:.15g}".partition(".")[2]
@@ -568,7 +568,7 @@ def _note_values(
     if n_rows < MIN_ROWS or not (words or sums):
         return []
     reason = f"it has {words[0]!r}" if words else f"{sums[0]!r} is the sum of all other rows"
-    return [f"the last row may be a total ({reason}); if so, delete it in the file."]
+    return [f"the last row may be a total ({reason}). If so, delete it in the file."]
 
 
 def _parse(text: str, decimal: str | None = None, thousands: str | None = None) -> float | None:
@@ -645,7 +645,7 @@ def _check_numbers(
             remedies.append(_find_marks(numeric, written, options.decimal) or plain)
         if 0 < len(words) <= N_SHOWN:
             missing = " ".join(_write_option("--na", word) for word in words)
-            remedies.append(f"pass {missing} if that marks missing values")
+            remedies.append(f"pass {missing} if it marks missing values")
     remedies.append(f"{_write_option('--text', name)} treats all values as categories")
     remedy, shown = "; or ".join(remedies), ", ".join(map(repr, (odd or numeric)[:N_SHOWN]))
     if mostly and not are_codes:
@@ -721,8 +721,8 @@ def _read_labels(
         several = [sorted(spellings) for spellings in folded.values() if len(spellings) > 1]
         if several:
             raise ValueError(
-                f"{start} has classes that differ only by case or spaces, {_shorten(several[0])}; "
-                f"write each in one way, or {keep}all of them."
+                f"{start} has classes that differ only by case or spaces, {_shorten(several[0])}. "
+                f"Write each in one way, or {keep}all of them."
             )
         return np.array([text.strip() for text in y.tolist()])
     if y.dtype.kind == "f" and np.isinf(y).any():
@@ -749,7 +749,7 @@ def _read_features(
         start, missing = f"{source}: column {name!r}", find_blanks(column)
         if missing.any() and name in predictions:
             raise ValueError(
-                f"{start} of predictions has no value in {_describe_rows(missing, rows)}; complete "
+                f"{start} of predictions has no value in {_describe_rows(missing, rows)}. Complete "
                 f"or delete these rows ({_write_option('--text', name)} keeps texts such as None)."
             )
         if missing.all():
@@ -761,8 +761,8 @@ def _read_features(
             features[name] = numbers = column.astype(float)
             if np.isinf(numbers).any():
                 raise ValueError(
-                    f"{start} must be finite, {_describe_rows(np.isinf(numbers), rows)} is not; "
-                    "correct the value or leave it empty."
+                    f"{start} must be finite, {_describe_rows(np.isinf(numbers), rows)} is not. "
+                    "Correct the value or leave it empty."
                 )
             continue
         # dates
@@ -774,7 +774,7 @@ def _read_features(
             if taken := [part for part in parts if part in columns]:
                 raise ValueError(
                     f"--date-features makes a column {taken[0]!r} of {name!r}, but {source} has "
-                    "a column of this name; rename or drop it."
+                    "a column of this name. Rename or drop it."
                 )
             features |= parts
         elif readings:
@@ -828,6 +828,6 @@ def _find_order(source: str, name: str, column: np.ndarray, rows: np.ndarray) ->
     orders = [np.argsort(reading, kind="stable") for reading in readings]
     if any(not np.array_equal(order, orders[0]) for order in orders):
         raise ValueError(
-            f"{start} can be read with the day or with the month first; write 2024-01-31."
+            f"{start} can be read with the day or with the month first. Write 2024-01-31."
         )
     return orders[0]

@@ -155,7 +155,7 @@ def check_outputs(options: argparse.Namespace) -> None:
     if options.html is not None:
         if Path(options.html).suffix.lower() not in PAGE_ENDINGS:
             raise ValueError(
-                f"--html writes a web page: name it .html, got {options.html!r}; a browser prints "
+                f"--html writes a web page: name it .html, got {options.html!r}. A browser prints "
                 "the page to PDF."
             )
         from skeval.report._page import check_extra
@@ -230,7 +230,7 @@ def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tupl
         # names in place of row numbers
         ids = table.left_out[options.id].astype(str)[hard.sample].tolist()
         return replace(report, hard_samples=replace(hard, name=ids)), []
-    note = "samples are numbered from 0, the first row below the header; --id names them."
+    note = "samples are numbered from 0, which is the first row below the header. --id names them."
     listed = options.full or options.html is not None
     return report, [note] if listed and options.data not in BUNDLED else []
 
@@ -256,7 +256,7 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     shown = rows if scored else rows[: 1 + MAX_ROWS]
     for section in others:
         shown += section.write_lines() if section.in_summary else ()
-    more = "--full prints the whole report; --html FILE writes a page with figures."
+    more = "--full prints the whole report. --html FILE writes a page with figures."
     caution = report.basis[1:][-1:]  # after the target of the intervals
     texts = [report.verdict, *caution, *warned]
     start = [line for text in texts for line in fill_lines(text)]

@@ -19,7 +19,7 @@ EXAMPLES = """\
 examples:
   two files with the columns target and prediction; rows are joined by a column id, if there is one:
     skeval compare old.csv new.csv
-  exit with status 0 only if new.csv is shown to be worse by less than one percentage point:
+  exit with status 0 only if new.csv is not worse by one percentage point or more:
     skeval compare old.csv new.csv --margin 1% --json result.json
 """
 
@@ -46,10 +46,10 @@ def add_compare(commands: Any) -> None:
     options.column(
         "--prediction", "column of predictions (default: prediction)", default="prediction"
     )
-    options.column("--id", "column by which rows are joined (default: id, or a name that ends so)")
+    options.column("--id", "column that joins the rows (default: id, or a name that ends so)")
     default = "brier_score_loss for probabilities, otherwise accuracy"
     add("--metric", help=f"name of a metric, such as roc_auc, f1 or r2 (default: {default})")
-    margin = "largest difference that does not matter, such as 0.01 or 1%%"
+    margin = "largest difference that is acceptable, such as 0.01 or 1%%"
     add("--margin", type=_read_margin, help=margin)
     _shared.add_reading(options)
     options.number("--seed", 0, "random seed (default: 0)", default=0)
@@ -106,7 +106,7 @@ def _run_compare(options: argparse.Namespace) -> int:
     if options.metric is None and metric is not None and not identical:
         area = compare_predictions(old.y, predictions, metric="roc_auc", random_state=options.seed)
         print(area[names[1], names[0]])
-        notes.append("the Brier score of the probabilities decides; --metric chooses another.")
+        notes.append("the Brier score of the probabilities decides. --metric chooses another.")
     for note in dict.fromkeys(notes):
         print(f"note: {note}")
     return int(not passed)
@@ -129,7 +129,9 @@ def _read_systems(options: argparse.Namespace) -> tuple[Rows, Rows]:
             if len({*own}) < len(own):
                 raise ValueError(f"{path}: the values of {key!r} must be distinct.")
             if lacking := sorted({*other} - {*own}):
-                raise ValueError(f"{path} has no row with {key} {lacking[0]}, as the other file.")
+                raise ValueError(
+                    f"{path} has no row with {key} {lacking[0]}, but the other file has one."
+                )
         places = {value: place for place, value in enumerate(ids[1])}
         order = [places[value] for value in ids[0]]
         new = new._replace(X=new.X[order], y=new.y[order])
@@ -162,6 +164,6 @@ def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespa
     if options.margin is not None and options.margin >= high - low:
         raise ValueError(
             f"--margin must be below {high - low:g}, the range of the metric, got "
-            f"{options.margin:g}; write one percentage point as 0.01 or 1%."
+            f"{options.margin:g}. Write one percentage point as 0.01 or 1%."
         )
     return metric

@@ -597,7 +597,7 @@ class Results(dict[Any, Any], Result):
         return dict.__repr__(self)
 
     def __missing__(self, name: Any) -> Any:
-        raise KeyError(f"no {name!r}; there are {', '.join(map(repr, self))}")
+        raise KeyError(f"no {name!r}. There are {', '.join(map(repr, self))}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results as dicts and the numbers unchanged, without arrays.
@@ -813,7 +813,7 @@ def require_width(limits: Limits) -> Limits:
     low, high = limits
     if low != high and not high - low <= ROUNDING * max(abs(low), abs(high)) < np.inf:
         return limits
-    warn_undefined(f"The interval is undefined (nan): the values do not vary around {low:.6g}.")
+    warn_undefined(f"The interval is undefined (nan), because all values equal {low:.6g}.")
     return np.nan, np.nan
 
 

@@ -683,8 +683,8 @@ def warn_of_few_groups(n_groups: int) -> None:
     """Warn if there are too few groups to estimate the variation between groups."""
     if n_groups < MIN_GROUPS:
         warn_user(
-            f"{n_groups} groups are too few for a reliable interval; the documentation of "
-            "metric_interval has its simulated coverage."
+            f"{n_groups} groups are too few for a reliable interval. The documentation of "
+            "metric_interval lists its simulated coverage."
         )
 
 

@@ -165,11 +165,11 @@ def check_one_number(name: str, score: Any) -> None:
     wrong = f"scoring must give one number by each scorer, {name!r} gave"
     if isinstance(score, Mapping):
         raise TypeError(
-            f"{wrong} a dict with {', '.join(map(repr, score))}; give a dict of scorers instead."
+            f"{wrong} a dict with {', '.join(map(repr, score))}. Give a dict of scorers instead."
         )
     if np.ndim(score):
         raise TypeError(
-            f"{wrong} an array of shape {np.shape(score)}; average it, or make a scorer of each "
+            f"{wrong} an array of shape {np.shape(score)}. Average it, or make a scorer of each "
             "output."
         )
     if np.asarray(score).dtype.kind not in "biuf":
@@ -464,7 +464,7 @@ def check_response(name: str, scorer: Any, model: Any, error: Exception) -> None
     if "predict_proba" in methods:
         remedy = f"an estimator with probabilities, such as LogisticRegression, or {remedy}"
     raise NoResponseError(
-        f"scoring={name!r} needs {' or '.join(methods)}, which the estimator does not have; use "
+        f"scoring={name!r} needs {' or '.join(methods)}, which the estimator does not have. Use "
         f"{remedy}."
     ) from error
 
@@ -601,8 +601,9 @@ def check_test_sets(
             if target.classes is None:
                 kinds, mean = "", "'neg_mean_squared_error'"
             raise SmallTestSetError(
-                f"scoring={name!r} must be computed from test sets with several samples{kinds}, cv "
-                f"makes one {what}; use fewer folds{', stratified by the classes' if kinds else ''}"
-                f", or a mean over samples, such as {mean}. score_interval computes the usual "
-                "scores from all test sets together."
+                f"scoring={name!r} must be computed from test sets with several samples{kinds}, "
+                f"but cv makes one {what}. Use fewer "
+                f"folds{', stratified by the classes' if kinds else ''}, or a mean over samples, "
+                f"such as {mean}. score_interval computes the usual scores from all test sets "
+                "together."
             )

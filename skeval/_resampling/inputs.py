@@ -307,8 +307,8 @@ class Loss:
         if self.response == "predict_proba":
             if output.probability is None:
                 raise ValueError(
-                    f"loss={self.name!r} needs a probability of each class from predict_proba of "
-                    "every fitted model; one gave none."
+                    f"loss={self.name!r} needs predict_proba with a probability of each class from "
+                    "every fitted model. One model has none."
                 )
             return codes, _checks.check_rows("predict_proba of the estimator", output.probability)
         if self.name == "zero_one":
@@ -340,7 +340,7 @@ def resolve_loss(
     # requirements of the loss on the estimator and the target
     if loss in PROBABILITY_LOSSES:
         if target.classes is None:
-            raise ValueError(f"{argument} needs a classifier; this estimator predicts numbers.")
+            raise ValueError(f"{argument} needs a classifier. This estimator predicts numbers.")
         if estimator is not None and not hasattr(estimator, "predict_proba"):
             raise ValueError(
                 f"{argument} needs an estimator with predict_proba, which "
@@ -349,7 +349,7 @@ def resolve_loss(
         return Loss(loss, NAMED[loss], "predict_proba")
     if loss != "zero_one" and target.y.dtype.kind not in "fiu":
         raise ValueError(
-            f"{argument} needs numbers in y, got dtype {target.y.dtype}; classes need a classifier."
+            f"{argument} needs numbers in y, got dtype {target.y.dtype}. Classes need a classifier."
         )
     return Loss(loss, NAMED[loss])
 
@@ -407,7 +407,7 @@ def mean_of_tested(losses: np.ndarray, weights: np.ndarray | None) -> float:
     largest = weights.max()
     if largest == 0:
         raise ValueError(
-            "sample_weight must be positive for a sample that cv tests; it is 0 for all of them."
+            "sample_weight must be positive for a sample that cv tests. It is 0 for all of them."
         )
     return float(np.average(losses, weights=weights / largest))
 
@@ -574,7 +574,7 @@ def validate_inputs(
     for step, part in find_biased(estimator):
         _checks.warn_user(
             f"{part._own_error} of {type(part).__name__} ignores the step {step} before it, which "
-            "has seen the labels of all samples, so this attribute may be far too low. Put the "
+            "has seen the labels of all samples, so this error may be far too low. Put the "
             "step inside: PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC())) or "
             "CV2FeatureSelectionPipeline(selector)."
         )
@@ -654,7 +654,7 @@ def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: i
     weights = _checks.check_weights("sample_weight", sample_weight, n_samples)
     twice = sorted(weight_parameters(estimator, weights).keys() & (params or {}).keys())
     if twice:
-        raise ValueError(f"sample_weight and params[{twice[0]!r}] must not both be given.")
+        raise ValueError(f"sample_weight and params[{twice[0]!r}] must not both be passed.")
     return weights
 
 
@@ -731,7 +731,7 @@ def check_takes_weights(estimator: Any) -> None:
         if not consumes(estimator, "sample_weight"):
             raise TypeError(
                 "estimator must request sample_weight by set_fit_request if metadata routing is "
-                f"enabled; no part of {type(estimator).__name__} does."
+                f"enabled. No part of {type(estimator).__name__} does."
             )
         return
     # follow pipelines and wrappers to the estimator that is fitted last
@@ -777,7 +777,7 @@ def drop_unweighted(
         if not all(part.size for fold in cv for part in fold):
             raise ValueError(
                 "sample_weight must be positive for a training sample and a test sample of "
-                "each fold; it is 0 for all samples of a part of a fold."
+                "each fold. It is 0 for all samples of a part of a fold."
             )
     kept = None if groups is None else groups[rows]
     return safe_indexing(X, rows), y[rows], weights[rows], kept, cv
@@ -810,8 +810,8 @@ def route_fit(router: Any, metadata: dict[str, Any], **parts: Any) -> dict[str, 
     unknown = sorted(metadata.keys() - {"sample_weight", "groups"})
     if unknown:
         raise TypeError(
-            f"{type(router).__name__}.fit got an unexpected argument {unknown[0]!r}; other "
-            "arguments than sample_weight and groups need "
+            f"{type(router).__name__}.fit got an unexpected argument {unknown[0]!r}. Arguments "
+            "besides sample_weight and groups need "
             "sklearn.set_config(enable_metadata_routing=True) and a part that requests them."
         )
     return {

@@ -323,8 +323,8 @@ class StoredResults:
             self._function = joblib.hash((versions, function), coerce_mmap=True)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise TypeError(
-                "memory needs an estimator, scoring and data that can be pickled, so no lambda: "
-                f"{error}"
+                "memory needs an estimator, a scoring and data that can be pickled, without lambda "
+                f"functions: {error}"
             ) from error
         self._lock = Lock()  # threads of workers read results that the main thread writes
 

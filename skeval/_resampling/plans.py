@@ -292,10 +292,10 @@ def bootstrap_plan(
             if not is_degenerate(counts, codes):
                 return PlanBlock(counts[None], counts[None] == 0, n_redrawn=n_redrawn)
         if codes is None or classes is None:
-            raise ValueError(f"y has too few samples: {MAX_TRIES} resamples left none out.")
+            raise ValueError(f"y has too few samples: {MAX_TRIES} resamples contained all of them.")
         sizes = np.bincount(codes)
         raise ValueError(
-            f"no resample with two classes and a sample left out in {MAX_TRIES} tries: class "
+            f"none of {MAX_TRIES} resamples has two classes and leaves a sample out: class "
             f"{classes.tolist()[sizes.argmin()]!r} has {sizes.min()} of {sizes.sum()} samples."
         )
 
@@ -320,15 +320,15 @@ def plan_resamples(
         counts = np.bincount(drawn, minlength=n_samples)
         if np.any(counts != counts[first]):
             raise ValueError(
-                "indices must draw whole groups if groups are given, all their samples equally "
-                f"often; row {row} does not."
+                "indices must draw whole groups if groups are passed, each sample equally often. "
+                f"Row {row} does not."
             )
 
     def draw(row: int) -> PlanBlock:
         counts = np.bincount(indices[row], minlength=n_samples)
         if is_degenerate(counts, codes):
             raise ValueError(
-                f"indices row {row} must leave a sample out and contain two classes; it does not."
+                f"indices row {row} must leave a sample out and contain two classes. It does not."
             )
         return PlanBlock(counts[None], counts[None] == 0, rows=[indices[row]])
 
@@ -608,9 +608,9 @@ def make_permutation_plan(
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
         if keeps_order(splitter, [] if drawn else list(splitter.split(X))):
             raise ValueError(
-                "cv keeps the order of the samples, whose labels are not exchangeable: use "
-                "exchange='blocks', 'rotations' if the series of labels is stationary, or "
-                "permutations= of your own."
+                "cv keeps the order of the samples, so their labels are not exchangeable. Use "
+                "exchange='blocks', 'rotations' if the series of labels is stationary, or your own "
+                "permutations=."
             )
     unpermuted = np.arange(len(target))
     n_folds = splitter.get_n_splits(X, target.y, groups)
@@ -679,7 +679,7 @@ def check_whole_groups(fold: int, train: np.ndarray, test: np.ndarray, groups: A
         raise ValueError(
             f"cv must not split groups: group {split[0]!s} has samples in both the training set "
             f"and the test set of fold {fold}. Use a number of folds (cv=5), GroupKFold or "
-            "StratifiedGroupKFold; leave out groups= only if its samples are independent."
+            "StratifiedGroupKFold. Leave out groups= only if its samples are independent."
         )
 
 
@@ -850,7 +850,7 @@ def limit_folds(cv: Any, codes: np.ndarray) -> Any:
     smallest = int(np.bincount(codes).min())
     if not isinstance(cv, Integral) or cv <= smallest or smallest < 2:
         return cv
-    warn_user(f"cv={cv} exceeds the {smallest} members of a class: {smallest} folds are made.")
+    warn_user(f"cv={cv} exceeds the {smallest} members of a class, so {smallest} folds are used.")
     return smallest
 
 
@@ -920,7 +920,7 @@ class GroupedSeriesSplit(TimeSeriesSplit):
             kept = train[~np.isin(groups[train], groups[test])]
             if not kept.size:
                 raise ValueError(
-                    f"cv must train on groups outside its test set; all groups before fold {fold} "
+                    f"cv must train on groups outside its test set. All groups before fold {fold} "
                     "are also tested in it. Use fewer or shorter test sets, or groups that end."
                 )
             yield kept, test
@@ -946,8 +946,8 @@ def make_splitter(
     n = np.bincount(target.codes).max()
     if n < n_folds:
         raise ValueError(
-            f"cv={n_folds} folds need a class of at least {n_folds} members, the largest has {n}; "
-            "use fewer folds, or LeaveOneOut()."
+            f"cv={n_folds} folds need a class of at least {n_folds} members, the largest has {n}. "
+            "Use fewer folds, or LeaveOneOut()."
         )
     # classes are spread over the folds
     splitter = StratifiedKFold if groups is None else FilledGroupFolds

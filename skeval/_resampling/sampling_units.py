@@ -209,7 +209,7 @@ def validate_data(
         and len(np.unique(values)) < len(values)
     ):
         raise ValueError(
-            "groups must name what samples share, such as the patient; they are the values of y."
+            "groups must be something that samples share, such as the patient, but they equal y."
         )
     # make X indexable; the estimator itself checks its values
     refuse_mask("X", X)
@@ -576,8 +576,8 @@ def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floa
     n_undefined = sum(int(np.isnan(stratum).sum()) for stratum in values)
     if n_undefined:
         warn_undefined(
-            f"The metric is undefined without {n_undefined} of {units.n_units} samples or groups, "
-            "which are left out of the acceleration of BCa."
+            f"BCa: the metric is undefined if one of {n_undefined} of the {units.n_units} samples "
+            "or groups is removed. They are ignored in the acceleration."
         )
     return [stratum[np.isfinite(stratum)] for stratum in values if np.isfinite(stratum).any()]
 

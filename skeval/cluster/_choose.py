@@ -115,10 +115,10 @@ def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise ValueError(f"param_name must say which of {', '.join(matches)} to set.")
+            raise ValueError(f"param_name must be the parameter to set, {' or '.join(matches)}.")
     raise ValueError(
         f"param_name must be given: {type(clusterer).__name__} has neither n_clusters nor "
-        "n_components. skeval.metrics.cluster.dbcv_score judges labels without such a parameter."
+        "n_components. skeval.metrics.cluster.dbcv_score evaluates the labels of such a clusterer."
     )
 
 
@@ -216,9 +216,9 @@ class NClustersChoice(Result):
         """Cautions, a narrow decision, or a rule that no candidate meets, in sentences."""
         notes, last = [*self.cautions, self.edge], self.candidates[-1]
         if self.n_clusters not in self.candidates and self.method != SEQUENTIAL:
-            notes.append("No candidate meets the rule: one cluster is chosen, which was not tried.")
+            notes.append("No candidate meets the rule. One cluster is chosen, which was not tried.")
         if self.gap_increases:
-            notes.append(f"The gap still increases at k = {last}: try more clusters.")
+            notes.append(f"The gap still increases at k = {last}. Try more clusters.")
         return tuple(filter(None, notes))
 
     def to_frame(self) -> DataFrame:

@@ -66,7 +66,7 @@ def resolve_reference(X: Any, reference: str, default: str = "uniform") -> tuple
     if reference == "permuted":
         return reference, partial(permute_columns, X)
     if issparse(X):
-        raise ValueError(f"reference={reference!r} needs dense X, got sparse X: use 'permuted'.")
+        raise ValueError(f"reference={reference!r} needs dense X, got sparse X. Use 'permuted'.")
     points = np.asarray(X, dtype=np.float64)
     if reference == "unimodal":
         return reference, partial(draw_unimodal, X, fit_unimodal(points))
@@ -424,9 +424,9 @@ def caution_about_columns(X: Any) -> str:
     if np.linalg.eigvalsh(np.corrcoef(points.T))[0] > DEPENDENT:
         return ""
     return (
-        "Dependent columns: some columns follow from others, as shares or indicator columns that "
-        "add up to a constant do. The reference data lack this dependence, so the P-value may be "
-        "too small. Leave out such columns."
+        "Dependent columns: some columns are determined by others, for example fractions or "
+        "indicators that add up to a constant. The reference data lack this dependence, so the "
+        "P-value may be too small. Leave out such columns."
     )
 
 
@@ -462,6 +462,6 @@ def caution_about_shape(X: Any, labels: np.ndarray) -> str:
         return ""
     return (
         f"No gap: between the centers of clusters {', '.join(merged)}, samples are about as dense "
-        "as at the centers. They may be parts of one cluster of a curved or elongated shape, which "
-        "the reference data do not have."
+        "as at the centers. They may be parts of one cluster with a curved or elongated shape, "
+        "which the reference data do not have."
     )

@@ -610,7 +610,7 @@ def cluster_stability(
     X = check_pairwise(X) if takes_pairs(clusterer) else check_points(clusterer, X)
     if method == "jitter" and (issparse(X) or takes_pairs(clusterer)):
         raise ValueError(
-            "method='jitter' adds noise to features, and needs dense features in X: use "
+            "method='jitter' adds noise to features, and needs dense features in X. Use "
             "method='bootstrap' or 'subset'."
         )
     root = root_seed(random_state)
@@ -619,7 +619,7 @@ def cluster_stability(
     partition = fit_labels(first, X)
     labels, sizes = np.unique(partition[partition != NOISE], return_counts=True)
     if not labels.size:
-        raise ValueError("clusterer must find a cluster in X, got noise (-1) alone.")
+        raise ValueError("clusterer must find a cluster in X, but all samples are noise (-1).")
     # one coefficient for each cluster and resample
     compare = partial(compare_resample, clusterer, X, (method, noise), partition, labels)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}

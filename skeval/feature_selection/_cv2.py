@@ -326,8 +326,8 @@ class CV2FeatureSelectionPipeline(
         # a fit for each fold
         if isinstance(cv, Integral) and int(cv) > 1 and np.bincount(target.codes).min() < 2:
             raise ValueError(
-                f"cv={cv} inner folds need at least 2 members of each class, the smallest has 1; "
-                "cv=None does without them."
+                f"cv={cv} inner folds need at least 2 members of each class, but the smallest has "
+                "1. cv=None skips the inner folds."
             )
         cv = limit_folds(cv, target.codes)
         folds = resolve_folds(cv, X, target, metadata.get("groups"), self.random_state)
@@ -363,7 +363,7 @@ class CV2FeatureSelectionPipeline(
             self._fold_ranks = np.array([selection.ranks for selection in selections])
         elif self.final == "consensus":
             raise ValueError(
-                "final='consensus' needs a selector that keeps columns of X; "
+                "final='consensus' needs a selector that keeps columns of X, but "
                 f"{type(self.selector).__name__} makes new features. Use final='refit'."
             )
 
@@ -787,7 +787,7 @@ def selection_bias(
         selects = any(hasattr(step, "get_support") for step in list_steps(selector))
         _checks.warn_user(
             f"{'selecting' if selects else 'extracting'} features on all samples before "
-            f"cross-validating (CV1) makes the error look like {result.extra.cv1_error:.3f}; with "
+            f"cross-validating (CV1) makes the error look like {result.extra.cv1_error:.3f}. With "
             f"the selection inside the loop (CV2) it is {result.extra.cv2_error:.3f}. Report the "
             "latter."
         )
@@ -1001,12 +1001,12 @@ def selection_stability(
     if method == "kuncheva" and sizes.min() < sizes.max():
         raise ValueError(
             "method='kuncheva' must be given the same number of features in every round, got "
-            f"{sizes.min()} to {sizes.max()}; method='nogueira' takes any numbers."
+            f"{sizes.min()} to {sizes.max()}. method='nogueira' accepts any numbers."
         )
     result = measure_stability(chosen, method, confidence_level)
     if np.isnan(result.value):
         _checks.warn_undefined(
-            f"the {method} stability of {len(chosen)} round(s) is undefined, 0/0; it is set to nan."
+            f"the {method} stability of {len(chosen)} round(s) is undefined (0/0) and set to nan."
         )
     return result
 
@@ -1042,7 +1042,7 @@ def check_supports(supports: Any) -> np.ndarray:
     chosen = _checks.check_data("supports", supports, dtype=None, estimator="skeval")
     if not np.isin(chosen, (0, 1)).all():
         raise ValueError(
-            "supports must contain truth values, one for each round and feature; got "
+            "supports must contain 0 or 1 (or bool) for each round and feature, got "
             f"{chosen[~np.isin(chosen, (0, 1))].tolist()[0]!r}."
         )
     return chosen.astype(bool)

@@ -77,7 +77,9 @@ def _check_columns(
             f"once, got {classes.tolist()[:10]}{' from y_true' if labels is None else ''}."
         )
     if not set(y.tolist()) <= set(classes.tolist()):
-        raise ValueError(f"y_true must only have the labels {classes.tolist()[:10]}, got others.")
+        raise ValueError(
+            f"y_true must contain only the labels {classes.tolist()[:10]}, got others."
+        )
     # the event is the top label, or one class
     if pos_label is None:
         return y == classes[columns.argmax(axis=1)], columns.max(axis=1)

@@ -788,7 +788,7 @@ def warn_of_empty(classes: list[object], counts: Counts) -> None:
         if empty.any():
             affected = [classes[i] for i in np.flatnonzero(empty)[:10]]
             _checks.warn_undefined(
-                f"{metric} is 0/0 for {affected} and set to 0; zero_division= changes this value."
+                f"{metric} is 0/0 for {affected} and set to 0. zero_division= changes this value."
             )
 
 
@@ -909,7 +909,7 @@ def cost_sensitive_error(
     y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
     unknown = set(_checks.classes_of(y_true, y_pred).tolist()) - set(classes.tolist())
     if unknown:
-        raise ValueError(f"labels must name every class that occurs; {unknown} are missing.")
+        raise ValueError(f"labels must name every class that occurs, but {unknown} are missing.")
     costs = costs_of_cells(
         classes, cost_matrix, false_positive_cost, false_negative_cost, pos_label
     )
@@ -938,7 +938,7 @@ def costs_of_cells(
     named = (false_positive_cost, false_negative_cost)
     if (cost_matrix is None) == (named == (None, None)) or (named.count(None) == 1):
         raise ValueError(
-            "cost_matrix, or both false_positive_cost and false_negative_cost, must be given, got "
+            "cost_matrix, or both false_positive_cost and false_negative_cost, must be passed, got "
             f"cost_matrix={cost_matrix!r} and the costs {named}."
         )
     if cost_matrix is not None:
@@ -950,8 +950,8 @@ def costs_of_cells(
         n = len(classes)
         if costs.shape != (n, n):
             raise ValueError(
-                f"cost_matrix must have shape ({n}, {n}), got {costs.shape}; labels= names classes "
-                "that may be absent."
+                f"cost_matrix must have shape ({n}, {n}), got {costs.shape}. labels= can name "
+                "classes that are absent."
             )
         if costs.min() < 0:
             raise ValueError(f"cost_matrix must be >= 0, got {costs.min()}.")
@@ -961,7 +961,7 @@ def costs_of_cells(
     if len(classes) > 2:
         raise ValueError(
             "false_positive_cost and false_negative_cost need at most two classes, got "
-            f"{classes[:10].tolist()}; use cost_matrix."
+            f"{classes[:10].tolist()}. Use cost_matrix."
         )
     # two costs of two classes
     positive = classes == _checks.positive_label(classes.tolist(), pos_label)

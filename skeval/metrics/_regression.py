@@ -104,7 +104,9 @@ def _absolute_errors(
             check_consistent_length(true, pred)
         true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
     if true.shape != pred.shape:
-        raise ValueError(f"y_true and y_pred must agree in shape: {true.shape}, {pred.shape}.")
+        raise ValueError(
+            f"y_true and y_pred must have one shape, got {true.shape} and {pred.shape}."
+        )
     with np.errstate(over="ignore"):
         error = true - pred
     error = np.abs(error, out=error).ravel()
@@ -301,7 +303,7 @@ def _as_estimate(value: float, error: float) -> Estimate:
         value, error = np.nan, np.inf
     if not error <= _TOLERANCE * value:
         _checks.warn_user(
-            f"expected_loss did not converge: {value:.6g} +/- {error:.1g}; the loss varies too "
+            f"expected_loss did not converge: {value:.6g} +/- {error:.1g}. The loss varies too "
             "finely, or its expectation may not exist.",
             IntegrationWarning,
         )

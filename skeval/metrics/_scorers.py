@@ -169,7 +169,7 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
             ) from error
         if metric_kwargs:
             raise ValueError(
-                f"scoring={scoring!r} has fixed arguments, got {list(metric_kwargs)}; use "
+                f"scoring={scoring!r} has fixed arguments, got {list(metric_kwargs)}. Use "
                 "make_scorer."
             )
         return scorer
@@ -198,8 +198,8 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
     for part in scoring.values() if isinstance(scoring, Mapping) else [scoring]:
         if getattr(part, "resamples", False):
             raise ValueError(
-                f"scoring must not fit clones to the samples that it scores, as {part!r} does; "
-                "pass it to cross_validate or a search with cv=WholeSample()."
+                f"scoring must not fit clones to the samples that it scores, as {part!r} does. "
+                "Pass it to cross_validate or a search with cv=WholeSample()."
             )
     with naming("scoring"):
         if isinstance(scoring, str):
@@ -256,7 +256,7 @@ def refuse_metric_of_numbers(estimator: Any, name: str, scorer: Any) -> None:
     if metric_of_scorer(scorer)[0] in EXPLAINED_VARIANCES and is_classifier(estimator):
         raise ValueError(
             f"scoring={name!r} needs a regressor, which predicts numbers, got the classifier "
-            f"{type(estimator).__name__}; 'accuracy' and 'balanced_accuracy' score classes."
+            f"{type(estimator).__name__}. 'accuracy' and 'balanced_accuracy' score classes."
         )
 
 
@@ -416,7 +416,7 @@ class ClusteringScorer(RoutedScorer):
             labels = np.asarray(estimator.fit_predict(X) if fits else estimator.fit(X).labels_)
         sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
         if len(sizes) < 2:
-            text = "the estimator must find at least two clusters, noise aside"
+            text = "the estimator must find at least two clusters besides noise"
             return self._no_value(f"{text}, got {len(sizes)}.")
         # X as transformed for the last step of a pipeline
         points: Any = X

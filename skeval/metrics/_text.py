@@ -303,7 +303,7 @@ def make_sums(
     # amount of smoothing
     value = smoothing_value
     if smoothing not in _SMOOTHING_DEFAULT and value is not None:
-        raise ValueError(f"smoothing_value has no meaning for smoothing={smoothing!r}.")
+        raise ValueError(f"smoothing_value is not used with smoothing={smoothing!r}.")
     if value is None:
         value = _SMOOTHING_DEFAULT.get(smoothing or "", 0.0)
     if smoothing == "floor" and value > 1:
@@ -338,8 +338,8 @@ def log_bleu(
     used = weights > 0
     if not used.any() or not totals[used].all():
         warn_undefined(
-            f"A precision of BLEU is 0/0 and set to 0: no hypothesis has {len(weights)} tokens; "
-            "use effective_order=True or a smaller max_order=."
+            f"A precision of BLEU is 0/0 and set to 0: no hypothesis has {len(weights)} tokens. "
+            "Use effective_order=True or a smaller max_order=."
         )
         return -np.inf
     if not matches[used].all():
@@ -364,14 +364,14 @@ def bleu_statistics(
     for name, sentences in (("references", references), ("hypotheses", hypotheses)):
         if isinstance(sentences, str) or not isinstance(sentences, Collection):
             raise TypeError(
-                f"{name} must have one entry per sentence, got {type(sentences).__name__}; "
+                f"{name} must have one entry per sentence, got {type(sentences).__name__}. "
                 "sentence_bleu_score is for a single sentence."
             )
     n = len(hypotheses)
     if len(references) != n:
         raise ValueError(
             f"references must have one entry for each of the {n} hypotheses, got "
-            f"{len(references)}; list(zip(*references)) transposes them."
+            f"{len(references)}. list(zip(*references)) transposes them."
         )
     if n == 0:
         raise ValueError("hypotheses must contain at least one sentence, got none.")

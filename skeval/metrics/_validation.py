@@ -432,7 +432,8 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
     fit = fit_logistic(data, make_line, np.zeros(2), [0, 1])
     if fit is None:
         warn_undefined(
-            "The slope is undefined, nan: the probabilities are all equal, or separate the classes."
+            "The slope is undefined (nan), because all probabilities are equal, or they separate "
+            "the classes."
         )
         return {"intercept": NOTHING, "slope": NOTHING}
     # intercept and slope with profile limits, or between groups

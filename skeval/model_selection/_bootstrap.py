@@ -690,8 +690,8 @@ class ScoreTally:
         self.apparent = self.score(whole, np.arange(len(inputs.target)))
         if np.isnan(self.apparent) and inputs.method != "oob":
             raise ValueError(
-                f"scoring {self.label!r} must be defined for the model of all samples on these, "
-                "got nan; method='oob' does not use it."
+                f"scoring {self.label!r} must be defined for the model trained on all samples and "
+                "tested on them, got nan. method='oob' does not need this score."
             )
 
     def add(self, block: PlanBlock, output: FitOutput) -> None:
@@ -800,7 +800,7 @@ class ScoreTally:
         if n_undefined > counts["n_failed"]:
             _checks.warn_undefined(
                 f"scoring {label!r} is undefined for {n_undefined - counts['n_failed']} of "
-                f"{len(outside)} resamples, which do not count."
+                f"{len(outside)} resamples, which are left out."
             )
         oob = float(np.nanmean(outside)) if np.isfinite(outside).any() else np.nan
         # overfitting moves a calibration score toward its no-information value
@@ -817,8 +817,8 @@ class ScoreTally:
         limits = limit_score(value, error, units.n_units - 1.0, self.bounds)
         if "none" in limits:
             _checks.warn_undefined(
-                f"scoring {label!r} is {value:.4g} and has no useful interval: its standard error "
-                f"is {error:.4g}."
+                f"scoring {label!r} is {value:.4g} and has no useful interval, because its "
+                f"standard error is {error:.4g}."
             )
         return Estimate(
             name=label,

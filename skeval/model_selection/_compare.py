@@ -335,7 +335,7 @@ class ComparedEstimators(NamedTuple):
             scores = scores[np.isfinite(scores).all(axis=1)]
             if len(scores) < 2:
                 raise ValueError(
-                    "error_score=numpy.nan leaves fewer than two splits to compare on."
+                    "error_score=numpy.nan leaves fewer than two splits for the comparison."
                 )
         ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
         return scores.mean(axis=0), (scores, ratio)
@@ -394,8 +394,8 @@ def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) 
     target, tested = inputs.target, np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(target))):
         raise ValueError(
-            "cv must test every sample exactly once where out-of-fold predictions are pooled; "
-            "method='corrected_t' supports any splits."
+            "cv must test every sample exactly once for this method, which pools out-of-fold "
+            "predictions. method='corrected_t' supports any splits."
         )
     request = FitRequest(methods, note=_read_classes)
     fits = Runner(inputs).fits(fold_plan(len(target), folds), request)
@@ -404,7 +404,7 @@ def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) 
     classes = [np.unique([] if seen is None else seen) for seen in output.notes or [None]]
     if any(not np.array_equal(seen, classes[0]) for seen in classes):
         raise ValueError(
-            "cv must leave every class in every training part, got parts with the classes "
+            "every training part of cv must contain every class, got parts with the classes "
             f"{sorted({str(seen.tolist()) for seen in classes})}."
         )
     order = np.argsort(output.rows)

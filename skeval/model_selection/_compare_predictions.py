@@ -489,7 +489,7 @@ class ComparedPredictions:
             if vector.ndim > 1:
                 raise ValueError(
                     f"{word} must contain one label per sample if metric is None, got the shape "
-                    f"{vector.shape}; the labels of probabilities are "
+                    f"{vector.shape}. For probabilities, the labels are "
                     f"classes[{word}.argmax(axis=1)]."
                 )
             labels = _checks.check_y(word, vector)
@@ -569,9 +569,9 @@ class ComparedPredictions:
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
         if units.crossed:
             raise ValueError(
-                "groups must not cross for method='permutation': predictions are exchanged for "
-                "all samples of a group at once, and crossed groups tie all samples together. "
-                "'max_t', 'mcnemar', 'delong' and 'bootstrap' support them."
+                "groups must not cross for method='permutation', which permutes whole groups, "
+                "because crossed groups link all samples. 'max_t', 'mcnemar', 'delong' and "
+                "'bootstrap' support them."
             )
         exchanged = ExchangedUnits(units.unit, units.strata, units.n_groups)
         plan = exchanged, self.n_resamples, self.root, self.n_jobs
@@ -616,8 +616,8 @@ class ComparedPredictions:
                 if row.per_sample is not None and not row.root and row.response == "predict"
             )
             raise ValueError(
-                f"metric must be None or a mean of losses of samples, in time, that is {means}; "
-                f"got {self.scoring}."
+                "metric must be None or a mean of per-sample losses for data in time order, that "
+                f"is {means}; got {self.scoring}."
             )
         return scores.mean(axis=1), (scores.T,)
 

@@ -276,7 +276,7 @@ def compare_scores(
         tests = corrected_t_test(values, ratio, alternative)
         extra = ComparisonExtra(split_scores=values, test_train_ratio=ratio)
     else:
-        reason = "The test was chosen by the user."
+        reason = "The user chose the test."
         names, values, datasets, dropped = read_score_table(scores, missing)
         if np.isnan(values).any():
             if method not in ("auto", "wilcoxon"):
@@ -312,7 +312,7 @@ def read_all_splits(
     """Return the names of the classifiers, their scores on splits, and the ratio of sizes."""
     if isinstance(scores, Mapping) and "test_score" in scores:
         raise TypeError(
-            "scores must have a result of cross_validate for each classifier, got a single one."
+            "scores must contain a result of cross_validate for each classifier, got only one."
         )
     # finite scores of the same splits
     results = name_listed("scores", scores, "classifier")
@@ -337,8 +337,8 @@ def read_all_splits(
             ratio = float(np.mean([len(test) / len(train) for test, train in pairs]))
     if ratio is None:
         raise ValueError(
-            "test_train_ratio must be passed for over='splits', 1 / 9 for ten folds, or scores be "
-            "results of cross_validate with return_indices=True; got None."
+            "test_train_ratio must be passed for over='splits', for example 1 / 9 for ten folds, "
+            "got None. Results of cross_validate with return_indices=True contain it."
         )
     if not isinstance(ratio, int | float | np.number) or not 0 < ratio < np.inf:
         raise ValueError(f"test_train_ratio must be a number > 0, got {ratio!r}.")
@@ -351,7 +351,8 @@ def read_splits_scores(name: str, result: Any) -> np.ndarray:
         if "test_score" not in result:
             raise ValueError(
                 f"{name} must have 'test_score' if it is a result of cross_validate, got the keys "
-                f"{list(result)!r}; of several metrics give one, result['test_accuracy']."
+                f"{list(result)!r}. With several metrics, pass one, such as "
+                "result['test_accuracy']."
             )
         result = result["test_score"]
     with _checks.naming(name):
@@ -386,7 +387,7 @@ def choose_test(shape: tuple[int, ...], alpha: float) -> tuple[ComparisonTest, s
         return "wilcoxon", "The default method compares two systems by their own scores only."
     few = f"On {n} data sets the smallest P-value of Wilcoxon's test is {least:.2g}"
     if k == 2:
-        return "wilcoxon", f"{few}: it cannot reject."
+        return "wilcoxon", f"{few}, so it cannot reject."
     return "nemenyi", f"{few}, so Nemenyi's test is used."
 
 
@@ -419,7 +420,7 @@ def read_score_table(
     if missing == "raise" and not kept.all():
         row, column = np.argwhere(lacks)[0]
         raise ValueError(
-            f"scores must be complete, {names[column]!r} has no score on {datasets[row]!r} "
+            f"scores must be complete, but {names[column]!r} has no score on {datasets[row]!r} "
             f"({lacks.sum()} in all); missing='drop' leaves out "
             f"{np.sum(~kept)} of {len(datasets)} data sets, missing='keep' uses their other scores."
         )
@@ -526,7 +527,7 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
     if len(items) < table.size:
         item, system = np.argwhere(~np.isfinite(table))[0]
         raise ValueError(
-            f"scores must have one score of each item by each system, got none of item "
+            f"scores must have one score for each item and system, got none for item "
             f"{listed[item]} by {systems[system]!r}."
         )
     if groups is not None:

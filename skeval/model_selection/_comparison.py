@@ -77,7 +77,7 @@ def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
     shape = f" of shape {np.shape(things)}" if hasattr(things, "shape") else ""
     raise TypeError(
         f"{argument} must be a dict or a list with at least two entries, got "
-        f"{type(things).__name__}{shape}; the order of arguments is {ORDERS[argument]}."
+        f"{type(things).__name__}{shape}. The order of arguments is {ORDERS[argument]}."
     )
 
 
@@ -153,7 +153,7 @@ def check_compared(estimators: Mapping[str, Any], method: str, groups: Any) -> N
         )
     if groups is not None and row.evidence == "time":
         raise ValueError(
-            f"groups must be None for method={method!r}, which assumes independent samples; "
+            f"groups must be None for method={method!r}, which assumes independent samples. "
             "method='bootstrap' draws whole groups, and 'corrected_t' holds out whole groups."
         )
 

@@ -629,7 +629,7 @@ def warn_left_out(label: str, n_undefined: int, n_fits: int) -> None:
     if n_undefined:
         _checks.warn_undefined(
             f"scoring {label!r} is undefined for {n_undefined} of {n_fits} fits, which are "
-            "left out; a larger test_size may help if test sets contain one class."
+            "left out. A larger test_size may help if test sets contain one class."
         )
 
 

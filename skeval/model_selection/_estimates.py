@@ -177,7 +177,7 @@ def name_scores(scoring: Any) -> dict[str, NamedScore]:
         scores = {score.label: score for score in named}
         if len(scores) < len(parts):
             raise ValueError(
-                f"scoring must give each score its own name, got {parts!r}; use a dict."
+                f"scoring must give each score its own name, got {parts!r}. Use a dict."
             )
     if not scores:
         raise ValueError("scoring must name at least one score, got none.")
@@ -209,8 +209,8 @@ def check_enough(inputs: Inputs, values: np.ndarray, least: int) -> None:
     n = int(np.isfinite(values).sum())
     if n < least:
         raise ValueError(
-            f"too many failed fits or undefined scores for method={inputs.method!r}: of its "
-            f"{len(values)} numbers {n} are defined, and at least {least} must be."
+            f"too many failed fits or undefined scores for method={inputs.method!r}: {n} of "
+            f"{len(values)} scores are defined, and at least {least} must be."
         )
 
 
@@ -784,7 +784,7 @@ def perturb_error(
         _checks.warn_user(
             f"the resubstitution error ({write_number(apparent)}) is below half the "
             f"cross-validated error ({write_number(error)}): the estimator overfits and the "
-            "interval is too short; use statistic='cross_validation'."
+            "interval is too short. Use statistic='cross_validation'."
         )
     intervals.check_enough_draws(len(statistics), inputs.confidence_level, form)
     # standard error and intervals from the deviations
@@ -826,7 +826,7 @@ def check_perturbed(inputs: Inputs) -> None:
     twice = weights.keys() & (inputs.params or {}).keys()
     if twice:
         raise ValueError(
-            f"params must not have {min(twice)!r}, which is perturbed; give sample_weight= for it."
+            f"params must not have {min(twice)!r}, which is perturbed. Give sample_weight= for it."
         )
 
 

@@ -140,8 +140,8 @@ def holdout_error(
     class_errors, sizes = _compute_class_errors(wrong, weight, codes)
     if np.isnan(sizes).any():
         raise ValueError(
-            "sample_weight must be positive for a sample of each class, it is 0 throughout class "
-            f"{classes.tolist()[int(np.isnan(sizes).argmax())]!r}."
+            "sample_weight must be positive for a sample of each class, but it is 0 for all of "
+            f"class {classes.tolist()[int(np.isnan(sizes).argmax())]!r}."
         )
     # random sampling: the rate of all samples
     (random_error,), (n_effective,) = _compute_class_errors(wrong, weight, np.zeros_like(codes))
@@ -335,7 +335,7 @@ def holdout_size(
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("allocation", allocation, ("proportional", "optimal"))
     design = read_design(group_size, intraclass_correlation)
-    too_small = f"half_width must be larger: no {LARGEST_SIZE} samples give {half_width}."
+    too_small = f"half_width must be larger, {half_width} needs over {LARGEST_SIZE} samples."
     z, sizes = normal_quantile(confidence_level), np.empty(0, dtype=int)
     if priors is None:
         # random sampling: the smallest number whose interval is short enough

@@ -396,7 +396,7 @@ def plan_repeats(
 ) -> RepeatedFolds:
     """Return repeated folds, drawn or from `cv`, the maximum number of repeats for "auto"."""
     if cv is not None and n_folds is not None:
-        raise ValueError(f"n_folds must be None if cv is given, got {n_folds!r}.")
+        raise ValueError(f"n_folds must be None if cv is passed, got {n_folds!r}.")
     # a number of folds, from either argument
     n, argument = len(inputs.target), "n_folds"
     if isinstance(cv, Integral):
@@ -412,7 +412,7 @@ def plan_repeats(
         return RepeatedFolds(inputs, plan, adaptive=adaptive)
     if not adaptive and not draws_anew(cv):
         raise ValueError(
-            "n_repeats must be 'auto' if the folds of cv are used as they are; a splitter with "
+            "n_repeats must be 'auto' if the folds of cv are used as they are. A splitter with "
             f"shuffle=True draws new folds. Got n_repeats={n_repeats!r}, cv={cv!r}."
         )
     folds = draw_given_folds(inputs, cv, root, count)
@@ -515,7 +515,7 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
     refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
     weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))
     if weights.min() == 0:
-        raise ValueError("sample_weight must be > 0, got 0; leave out samples with zero weight.")
+        raise ValueError("sample_weight must be > 0, got 0. Leave out samples with zero weight.")
     return weights
 
 

@@ -219,7 +219,7 @@ def learning_curve_band(
     ...
     """
     if loss is not None and scoring is not None:
-        raise ValueError(f"loss must be None if scoring is given, got {loss!r}, {scoring!r}.")
+        raise ValueError(f"loss must be None if scoring is passed, got {loss!r}, {scoring!r}.")
     _checks.check_single_score(scoring)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"loss": loss, "with_loss": scoring is None, "confidence_level": confidence_level}
@@ -296,7 +296,7 @@ def thin_folds(
     if not (distinct and shares[0] > 0 and shares[-1] <= 1):
         raise ValueError(
             f"train_sizes must be two or more different numbers above 0, up to {n_train} training "
-            f"samples or a share of 1; got {np.asarray(train_sizes).tolist()}."
+            f"samples or a fraction of 1, got {np.asarray(train_sizes).tolist()}."
         )
     ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
     return ResamplingPlan(plan.n_samples, n_fits, draw, single_fits=True), sizes, ratio
@@ -439,7 +439,7 @@ def write_answer(
     A gain is called little relative to the distance to the best possible value, not to its standard
     error, so that the wording does not depend on the precision.
     """
-    verdict = "More samples may help, or not"
+    verdict = "More samples may or may not help"
     if gain.interval.high < LITTLE * (abs(after - best) + gain.value) < np.inf:
         verdict = f"More samples would bring little, less than a tenth of the way to {best:g}"
     elif gain.interval.low > 0:

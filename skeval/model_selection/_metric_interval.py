@@ -387,7 +387,7 @@ def _estimate_metric(
     if function is max_error or (function is error_norm and arguments.get("ord") == np.inf):
         raise ValueError(
             f"metric={repr_metric(metric)} has no interval, because the largest error on new "
-            "samples is unbounded by the errors that were seen; use mean_absolute_error, or "
+            "samples is unbounded by the errors that were seen. Use mean_absolute_error, or "
             "median_absolute_error."
         )
     weight = None if data.weight is None else _checks.check_weights("sample_weight", data.weight, n)
@@ -423,7 +423,7 @@ def _estimate_metric(
     if few is not None:
         limits = {"none": intervals.give_no_limits}
         caution = (
-            f"No interval: {few} of {n} samples lie on the rarer side of the predicted quantile. "
+            f"No interval: {few} of {n} samples lie on the rarer side of the predicted quantiles. "
             f"The interval requires {MIN_EXCEEDANCES}."
         )
     # probabilities have a column for each class
@@ -458,7 +458,7 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
     if method in forms:
         return {method: forms[method]} | forms
     raise ValueError(
-        f"method={method!r} does not fit {repr_metric(metric)} on these data; its closed forms "
+        f"method={method!r} does not fit {repr_metric(metric)} on these data. Its closed forms "
         f"are {list(forms)}, of which only 'score' and 'log' support groups or sample_weight, and "
         "none supports stratify; 'bca', 'percentile' and 'basic' fit any metric."
     )
@@ -530,7 +530,8 @@ def _bootstrap_metric(
         if np.isfinite(correction.bias):
             return {"bca": partial(limits_of, correction), **forms}, replicates
         _checks.warn_undefined(
-            "All replicates lie on one side of the estimate: the interval is percentile, not BCa."
+            "All replicates lie on one side of the estimate, so the interval is the percentile "
+            "interval instead of BCa."
         )
     return intervals.put_first(method, forms), replicates
 
@@ -636,7 +637,7 @@ def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float)
     """Return the limits of an interval. Warn if they are nan."""
     limits = form(confidence_level)
     if np.isnan(limits).any():
-        _checks.warn_undefined("The interval of the metric is undefined on these data: nan.")
+        _checks.warn_undefined("The interval of the metric is undefined (nan) on these data.")
     return limits
 
 
@@ -690,7 +691,7 @@ class MetricOfRows:
         score = self.metric(*pair, **options)
         if not np.isscalar(score) and np.ndim(score):
             raise TypeError(
-                f"metric must return one number, got an array of shape {np.shape(score)}; fix its "
+                f"metric must return one number, got an array of shape {np.shape(score)}. Set its "
                 "options with functools.partial, such as average='macro'."
             )
         return float(score)
@@ -705,7 +706,7 @@ def make_statistic(
         values = find_sample_values(metric, y_true, y_pred, weight)
         return MetricOfRows(metric, y_true, y_pred, weight, values)
     if weight is not None:
-        raise ValueError("sample_weight has no meaning for BLEU, got one.")
+        raise ValueError("sample_weight must be None for BLEU.")
     return MetricOfRows(metric, None, None, None, sums.read(y_true, y_pred), sums)
 
 
@@ -757,7 +758,7 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
     if not greater_is_better:
         what = "a loss with its sign changed" if metric.startswith("neg_") else "no scorer"
         raise ValueError(
-            f"metric={metric!r} is {what}; pass the function itself, {function.__name__}."
+            f"metric={metric!r} is {what}. Pass the function itself, {function.__name__}."
         )
     return partial(function, **arguments) if arguments else function
 

@@ -491,8 +491,8 @@ def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:
     tests = student_tests("time_blocks", means, errors, degrees, alternative)
     if np.isnan(tests.pvalue).any():
         warn_undefined(
-            "The blocks of time do not differ, or neighboring samples are so strongly correlated "
-            "that they amount to fewer than three blocks: the test is undefined."
+            "The blocks of time do not differ, or there are fewer than three blocks, because "
+            "neighboring samples are strongly correlated. The test is undefined."
         )
     return tests
 
@@ -523,7 +523,7 @@ def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-si
     tests = student_tests("diebold_mariano", means, errors, n - 1, alternative, fields=fields)
     if np.isnan(tests.pvalue).any():
         warn_undefined(
-            f"The variance over horizon={horizon} is not above 0: the test is undefined."
+            f"The variance over horizon={horizon} is not above 0, so the test is undefined."
         )
     return tests
 

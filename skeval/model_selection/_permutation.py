@@ -357,8 +357,8 @@ def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
     if orders.dtype.kind not in "iu" or len(wrong):
         row = wrong[0] if len(wrong) else 0
         raise ValueError(
-            f"permutations must contain each index from 0 to {n_samples - 1} once in a row, row "
-            f"{row} does not."
+            f"permutations must contain each index from 0 to {n_samples - 1} once in a row, but "
+            f"row {row} does not."
         )
     return orders.astype(np.intp)
 
@@ -379,7 +379,7 @@ def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = 
         return Exchange(shuffle, exchange, NULLS[exchange])
     if exchange in ("within_groups", "whole_groups"):
         if unit is None:
-            raise ValueError(f"groups must be given for exchange={exchange!r}, got None.")
+            raise ValueError(f"groups must be passed for exchange={exchange!r}, got None.")
         members = [np.flatnonzero(unit == group) for group in range(int(unit.max()) + 1)]
         pure_groups = np.array([bool(np.all(y[rows] == y[rows[0]])) for rows in members])
         make = _exchange_within if exchange == "within_groups" else _exchange_whole
@@ -397,7 +397,7 @@ def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequ
     """Shuffle labels within groups."""
     if pure.all():
         raise ValueError(
-            "exchange='within_groups' changes no label, because each group has a single label; "
+            "exchange='within_groups' changes no label, because each group has a single label. "
             "'whole_groups' exchanges the labels of groups."
         )
     if pure.any():
@@ -462,8 +462,8 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Order
     blocks = divide_time(longest)
     if blocks is None:
         raise ValueError(
-            f"exchange={exchange!r} needs more samples: {n} samples whose neighbors are as similar "
-            "as these contain fewer than three independent blocks."
+            f"exchange={exchange!r} needs more samples, because neighboring samples are similar "
+            f"and {n} of them contain fewer than three independent blocks."
         )
     if exchange == "rotations":
         # each rotation once in random order; the observed series is the rotation by 0
@@ -513,8 +513,8 @@ def evaluate_scores(
             raise ValueError(f"the {name} of the observed labels must be defined, got nan.")
         if np.isnan(null).any():
             _checks.warn_user(
-                f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined; "
-                "they count as at least as good as the observed labels.",
+                f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined. "
+                "They count as at least as good as the observed labels.",
                 UndefinedMetricWarning,
             )
         result = permutation_result(name, statistic, null, rule, confidence_level)

@@ -324,8 +324,8 @@ class WholeSample:
         """
         if groups is not None:
             raise ValueError(
-                "groups must not be passed to WholeSample, which would not keep them together; "
-                "pass groups= to the function that makes the scorer."
+                "groups must not be passed to WholeSample, which would not keep them together. "
+                "Pass groups= to the function that makes the scorer."
             )
         everything = np.arange(num_samples(X))
         yield everything, everything.copy()
@@ -382,7 +382,7 @@ class ProcedureScorer(RoutedScorer):
                 f"X must have the same columns in every call of scoring={self.name}, which scored "
                 f"these labels with {before[1][0]} columns, got {shape[0]}: if columns were "
                 "selected with the labels, as in RFECV, the score is far too high. Put the "
-                "selector in a pipeline and search over its number of features; for sets of "
+                "selector in a pipeline and search over its number of features. For sets of "
                 "columns that were chosen without the labels, make one scorer each."
             )
         self.last_scored = labels, shape
@@ -416,7 +416,7 @@ class ProcedureScorer(RoutedScorer):
         if any(seed is not None for seed in seeds.values()) or not same_responses(again, twin):
             _checks.warn_user(
                 f"two fits of {type(model).__name__} to the same samples differ, so "
-                f"scoring={self.name} cannot check that cv is WholeSample(); the score is of the "
+                f"scoring={self.name} cannot check that cv is WholeSample(). The score is of the "
                 f"{n} samples that were passed. Set {next(iter(seeds), 'the seed of its fits')}."
             )
             return
@@ -800,7 +800,7 @@ def tuning_optimism(
     # a search that refits, on each training part
     repeats = check_repeats(cv, n_repeats)
     if getattr(last_step(search), "refit", True) is False:
-        raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
+        raise ValueError("search must have a metric, a function or True as refit, got refit=False.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(search, X, y, with_loss=False, several=True, **options, **run)
@@ -817,8 +817,8 @@ def tuning_optimism(
     result = summarize_searches(searches, ratio, confidence_level)
     if result.value > 2 * result.standard_error:
         _checks.warn_user(
-            f"the best score of the search, {result.extra.inner_score:.3f} on average, is that of "
-            "the best of many settings; on samples left out the tuned models have "
+            f"the best score of the search, {result.extra.inner_score:.3f} on average, is the best "
+            "of many settings. On held-out samples the tuned models score "
             f"{result.extra.nested_score:.3f}. Report the latter."
         )
     return result

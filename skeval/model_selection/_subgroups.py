@@ -156,13 +156,13 @@ def read_units(within: Any, n_samples: int) -> Units:
     if missing.any():
         raise ValueError(
             f"within must name the unit of each sample, {missing.sum()} of {n_samples} are "
-            f"missing, the first at position {missing.argmax()}; leave these samples out."
+            f"missing, the first at position {missing.argmax()}. Leave these samples out."
         )
     # samples of each unit
     names, codes = np.unique(_checks.check_y("within", entries), return_inverse=True)
     if len(names) < 2:
         raise ValueError(
-            f"within must contain at least two units, got one: {names.tolist()[0]!r}; leave within "
+            f"within must contain at least two units, got one: {names.tolist()[0]!r}. Leave within "
             "out for the metric on all samples."
         )
     order = np.argsort(codes, kind="stable")
@@ -187,15 +187,15 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
     if defined.sum() < 2:
         raise ValueError(
             f"within must contain at least two units in which the metric is defined, got "
-            f"{defined.sum()} of {len(defined)}{reason}; use larger units, or leave within out."
+            f"{defined.sum()} of {len(defined)}{reason}. Use larger units, or leave within out."
         )
     if not defined.all():
         names = [units.names[k] for k in np.flatnonzero(~defined)]
         more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
         _checks.warn_undefined(
             f"The metric is undefined in {len(names)} of {len(defined)} units, which are left out: "
-            f"{', '.join(map(str, names[:MAX_NAMED]))}{more}. The mean is over the other units; "
-            "merge units, or choose a metric that is defined in all."
+            f"{', '.join(map(str, names[:MAX_NAMED]))}{more}. The mean is over the other units. "
+            "Merge units, or choose a metric that is defined in all."
         )
     kept = np.flatnonzero(defined).tolist()
     return values[:, defined], Units([units.names[k] for k in kept], [units.rows[k] for k in kept])

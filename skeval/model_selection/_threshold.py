@@ -387,7 +387,7 @@ def _expect_shares(
             limits = partial(_include_bound, here, limits)
         else:
             _checks.warn_undefined(
-                f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples."
+                f"{name} is undefined (nan), because it is 0/0 at the threshold or on resamples."
             )
         estimates[name] = Estimate(
             name=name,
@@ -523,7 +523,7 @@ def transfer(
             here = float(measure(*apparent))
             details = {"apparent": here, "optimism": here - value}
         if np.isnan(value):
-            _checks.warn_undefined(f"{name} is undefined, nan: no sample has this prediction.")
+            _checks.warn_undefined(f"{name} is undefined (nan): no sample has this prediction.")
         elif error > 0 and name != "net_benefit":
             size = value * (1 - value) / error**2
         estimates[name] = Estimate(

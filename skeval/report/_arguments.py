@@ -49,7 +49,7 @@ def name_scorers(scoring: Any) -> dict[str, Any]:
     # callables must not have names of the report
     for name, part in parts.items():
         if name in RESERVED and not isinstance(part, str):
-            raise ValueError(f"scoring must not name a scorer {name!r}, which the report has.")
+            raise ValueError(f"scoring must not have the name {name!r}, which the report uses.")
         if not (isinstance(part, str) or callable(part)):
             raise ValueError(f"scoring must contain names and callables, got {part!r}.")
     return {str(name): part for name, part in parts.items()}
@@ -352,7 +352,7 @@ def read_groups(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | N
     """Return the group of each sample, if there are groups, and its weight."""
     weight = _checks.check_weights("sample_weight", sample_weight, n)
     if not weight.all():
-        raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
+        raise ValueError("sample_weight must be > 0, got 0. Leave these samples out.")
     return _checks.check_groups(groups, n, crossed=True), weight
 
 
@@ -430,8 +430,8 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
             raise ValueError(
                 f"predictions must contain the classes of y_true, {classes[0]!r} and "
                 f"{classes[1]!r}, or scores of one of them, got only the numbers {min(values):g} "
-                f"and {max(values):g}. If they are labels, give both the same class names, "
-                "otherwise pass kind='scores'."
+                f"and {max(values):g}. If they are labels, use the same class names in both. "
+                "Otherwise pass kind='scores'."
             )
         return None
     # which class 1 stands for: by the option, or by words such as "yes"
@@ -446,7 +446,7 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
         raise ValueError(
             f"pos_label must be passed if y_true has {classes[0]!r} and {classes[1]!r} and "
             f"predictions have {min(values):g} and {max(values):g}: it is the class that 1 stands "
-            "for; pass kind='probabilities' if the predictions are probabilities."
+            "for. Pass kind='probabilities' if the predictions are probabilities."
         )
     return np.where(predictions == 1, positive, negative)
 
@@ -462,7 +462,7 @@ def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
             row = int(np.argmax(np.abs(sums - 1) - predictions.min(axis=1)))
             raise ValueError(
                 "predictions must be at least 0 and add up to 1 in each row if they are "
-                f"probabilities, row {row} has {predictions[row].tolist()[:5]}; pass kind='scores' "
+                f"probabilities, row {row} has {predictions[row].tolist()[:5]}. Pass kind='scores' "
                 "if they are scores, and use compare_predictions for several systems."
             )
         return "scores"
@@ -586,7 +586,7 @@ def _read_scores(
         if not _are_probabilities(score):
             outside = score[(score < 0) | (score > 1)][0]
             raise ValueError(
-                f"predictions must lie in [0, 1] to be probabilities, got {outside}; give "
+                f"predictions must lie in [0, 1] to be probabilities, got {outside}. Give "
                 "predictions / 100 if they are percentages."
             )
         score = score.clip(0.0, 1.0)
@@ -733,7 +733,7 @@ def read_labels(
     if not np.isin(y, (0, 1)).all():
         raise ValueError(
             "y_true with several columns must contain 0 and 1, which indicate the labels of a "
-            "sample; if samples have several numbers or classes, evaluate each column separately."
+            "sample. If samples have several numbers or classes, evaluate each column separately."
         )
     if values.shape != y.shape:
         raise ValueError(
@@ -765,7 +765,7 @@ def read_labels(
         outside = values[(values < 0) | (values > 1)][0]
         raise ValueError(
             f"predictions must lie in [0, 1] to be probabilities of several labels, got "
-            f"{outside:g}; if they are scores, pass the labels 0 and 1 instead."
+            f"{outside:g}. If they are scores, pass the labels 0 and 1 instead."
         )
     cut = 0.5 if threshold is None else threshold
     if isinstance(cut, bool) or not isinstance(cut, Real):

@@ -316,7 +316,8 @@ def show_measures(report: ComparisonReport) -> Section | None:
         for measure, pair, difference, low, high, pvalue in map(dict.values, report.measures)
     ]
     table = Table(
-        "Each pair is compared by each measure alone. P-values are not corrected for their number.",
+        "Each pair is compared separately by each measure. P-values are not corrected for their "
+        "number.",
         ["measure", "pair", "difference", write_level(report.first), "P"],
         rows,
         left=(0, 1, 3),

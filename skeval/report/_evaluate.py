@@ -620,7 +620,7 @@ def show_estimates(report: EvaluationReport) -> Section:
     named, loss, baseline = _name_estimates(report), report.loss, report.baseline
     figure = Figure(
         report.plot,
-        f"Estimates of one error, with {100 * report.confidence_level:g} % intervals.",
+        f"Estimates of the same error, with {100 * report.confidence_level:g} % intervals.",
         label=f"Forest plot of {len(named)} estimates of the error; the table contains the "
         "numbers.",
         height=1.1 + 0.42 * len(named),
@@ -648,7 +648,7 @@ def show_estimates(report: EvaluationReport) -> Section:
     width = _sentences.find_width(report.answer, loss)
     least, most = (_sentences.write_amount(end, loss, width) for end in (min(values), max(values)))
     span = f"from {least} to {most}" if least != most else f"all {least}"
-    heading = f"{len(named)} estimates of one error, {span}"
+    heading = f"{len(named)} estimates of the same error, {span}"
     explained = "The main estimate is the number to report. Resubstitution is the training error, "
     explained += "usually too low, and cross_validation is one repeat of the main estimate."
     if "oob" in named:
@@ -686,8 +686,8 @@ def show_perturbation(report: EvaluationReport) -> Section | None:
         f"Perturbation interval of the support vector machine: {100 * low:.1f} to "
         f"{100 * high:.1f} %",
         sentences=[
-            "Prefer the interval from perturbed cross-validation: the one from perturbed training, "
-            "which is the published one, requires many samples and few features."
+            "Prefer the interval from perturbed cross-validation. The published interval, from "
+            "perturbed training, requires many samples and few features."
         ],
         explains=[text],
         figures=figures,

@@ -67,8 +67,8 @@ N_REFERENCES = 99
 LEVEL = 0.05
 """Level of the test of structure in the verdict."""
 ORIENTATION = (
-    "The adjusted Rand index with the known classes is for orientation only: the choice does not "
-    "use them."
+    "The adjusted Rand index with the known classes is for information only, because the choice "
+    "does not use them."
 )
 
 
@@ -310,8 +310,8 @@ def write_warnings(
     if len(better):
         names = " and ".join(map(str, better))
         sentences.append(
-            f"Internal indices disagree: k = {names} is better than the choice, k = {tried[row]}, "
-            "on the internal indices. Compare both clusterings before you use one."
+            f"Internal indices disagree: they are better for k = {names} than for the choice, k = "
+            f"{tried[row]}. Compare both clusterings before you use one."
         )
     return sentences
 
@@ -481,10 +481,10 @@ def _write_alike(values: np.ndarray) -> list[str]:
 
 FRONT = "Pareto front: no other k is at least as good on every index to its left and better on one."
 PRESUMES = (
-    "The choice assumes clusters of the shape that the algorithm looks for (k-means and Ward: "
-    "round ones) and splits others. Agreement between halves alone is not evidence of "
-    "clusters, so each k is compared with the same algorithm on data without structure. The "
-    "sequential tests decide; the other rules are listed for comparison."
+    "The choice assumes clusters of the shape that the algorithm detects (round for k-means and "
+    "Ward). Such algorithms split clusters of other shapes. Agreement between halves alone is not "
+    "evidence of clusters, so each k is compared with the same algorithm on data without "
+    "structure. The sequential tests decide; the other rules are listed for comparison."
 )
 RULE_NAMES = {
     SEQUENTIAL: "sequential tests",

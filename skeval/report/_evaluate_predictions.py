@@ -282,7 +282,7 @@ def _compare_systems(reports: Mapping[str, Any], **options: Any) -> Comparison:
     """Return the comparison of all pairs by the main metric."""
     kinds = {report.kind for report in reports.values()}
     if len(kinds) > 1:
-        raise ValueError(f"predictions must all be of one kind, got {sorted(kinds)}; see kind=.")
+        raise ValueError(f"predictions must all be of one kind, got {sorted(kinds)}. See kind=.")
     (kind,), first = kinds, next(iter(reports.values()))
     # scores of one kind: a metric of the predictions, or minus the losses
     by_name = {name: report.out_of_fold for name, report in reports.items()}

@@ -176,7 +176,7 @@ class Report(Mapping[str, Any]):
         """Return the estimate, or of several systems the report, with this name."""
         entries = self._entries
         if name not in entries:
-            raise KeyError(f"no {name!r}; there are {', '.join(map(repr, entries))}")
+            raise KeyError(f"no {name!r}. There are {', '.join(map(repr, entries))}")
         return entries[name]
 
     def __iter__(self) -> Iterator[str]:

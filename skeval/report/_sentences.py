@@ -85,7 +85,7 @@ def write_verdict(report: ScoredReport) -> list[str]:
     if grave := list_grave(report.warnings):
         sentences = [f"Do not report this error: {'; '.join(grave)}.", error]
         sentences += [f"The model never predicts {never}."] if never else []
-        return [*sentences, "With this problem we cannot say whether the model beats chance."]
+        return [*sentences, "With this problem, it is unknown whether the model beats chance."]
     # so does a feature that may give the target away
     if lead := next((one.lead for one in report.warnings if getattr(one, "lead", "")), ""):
         return [f"{lead}.", error]
@@ -366,8 +366,8 @@ def write_single_group(label: str) -> str:
 def write_given_folds(n_units: int) -> str:
     """Describe the sampling units if the folds are used as they are."""
     return (
-        "Given folds: the folds in cv= are used as they are, and samples that no test set "
-        f"separates count as one sampling unit ({n_units} units). The permutation test was not "
+        "Given folds: the folds in cv= are used as they are. Samples that are always in the same "
+        f"test sets count as one sampling unit ({n_units} units). The permutation test was not "
         "run. If samples belong together, pass groups=; if not, pass a number or a splitter with "
         "shuffle=True, which gives a shorter interval."
     )

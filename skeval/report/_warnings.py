@@ -116,8 +116,8 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     undefined = [names[name] for name, estimate in metrics.items() if np.isnan(estimate.value)]
     if undefined:
         text = (
-            f"Undefined metrics: {', '.join(undefined)}. This happens if a class is never "
-            "predicted, or if no test set contains both classes."
+            f"Undefined metrics: {', '.join(undefined)}. A class is never predicted, or no test "
+            "set contains both classes."
         )
         yield Caution("undefined", text)
     # metrics without an interval
@@ -128,8 +128,8 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     ]
     if unknown:
         text = (
-            f"Metrics without intervals: {', '.join(unknown)}; the values that they are computed "
-            "from do not vary, or the intervals would be too wide to be useful."
+            f"Metrics without intervals: {', '.join(unknown)}; their values do not vary, or the "
+            "intervals would be too wide to be useful."
         )
         yield Caution("undefined", text)
 
@@ -284,8 +284,8 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
     if absent := list(map(str, target.classes[sizes == 0])):
         yield Caution(
             "undefined",
-            f"Classes without samples: {list_few(absent, 5)} are predicted but never true. "
-            "Their recall is undefined and left out of macro averages; their F1 counts as 0.",
+            f"Classes without samples: {list_few(absent, 5)} are predicted but never true. Their "
+            "recall is undefined and left out of macro averages, and their F1 counts as 0.",
         )
     few = [
         f"{label} ({size})"

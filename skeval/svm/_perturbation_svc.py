@@ -327,16 +327,16 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         final = last_step(self.estimator)
         if not isinstance(final, SVC):
             raise TypeError(
-                "estimator must be an SVC or a pipeline that ends in one, it ends in "
-                f"{type(final).__name__}; perturbation_interval takes any estimator."
+                "estimator must be an SVC or a pipeline that ends in one, got one that ends in "
+                f"{type(final).__name__}. perturbation_interval accepts any estimator."
             )
         defaults = type(self)().get_params(deep=False)
         changed = [name for name in sorted(SVC_PARAMETERS) if name in defaults]
         changed = [name for name in changed if getattr(self, name) != defaults[name]]
         if changed:
             raise ValueError(
-                f"{changed[0]} must have its default value if estimator is given, got "
-                f"{getattr(self, changed[0])!r}; set it in the SVC of estimator."
+                f"{changed[0]} must have its default value if estimator is passed, got "
+                f"{getattr(self, changed[0])!r}. Set it in the SVC of estimator."
             )
 
     def _check_samples(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:

@@ -141,7 +141,7 @@ def check_pairs(arguments: Mapping[str, Any]) -> None:
         # a sparse matrix is useful for several labels only
         if issparse(values) and (values.ndim < 2 or values.shape[1] == 1):
             raise TypeError(
-                f"{name} must be a dense array, got a sparse one; use {name}.toarray().ravel()."
+                f"{name} must be a dense array, got a sparse one. Use {name}.toarray().ravel()."
             )
         if isinstance(values, list) or getattr(values, "dtype", None) == np.dtype(object):
             refuse_big_integers(name, values)

@@ -179,7 +179,7 @@ def refuse_untagged_classifier(name: str, value: Any) -> None:
         if meant and type_of_estimator(part) is None:
             kind = type(part).__name__
             raise TypeError(
-                f"{name} must be a classifier by its tags, {kind} is not; write class "
+                f"{name} must have the tags of a classifier, {kind} does not. Write class "
                 f"{kind}(ClassifierMixin, BaseEstimator), with the bases in this order."
             )
 
@@ -236,15 +236,15 @@ def check_classes(name: str, y: np.ndarray) -> None:
         raise ValueError(
             f"{name} must contain at least {MIN_CLASS_SIZE} samples of each class on average for a "
             f"classifier, got {len(classes)} classes among {len(y)} samples, the first of them "
-            f"{classes.tolist()[0]!r}; convert numbers and use a regressor, or leave out classes "
+            f"{classes.tolist()[0]!r}. Convert numbers and use a regressor, or leave out classes "
             "with few members."
         )
     # a sample of each class to train on, and one to test
     if sizes.min() == 1:
         listed = ", ".join(map(repr, classes[sizes == 1][:3].tolist()))
         raise ValueError(
-            f"{name} must have at least two samples of each class, got one of class {listed}; "
-            "merge such classes, or remove their samples."
+            f"{name} must have at least two samples of each class, got one of class {listed}. "
+            "Merge such classes, or remove their samples."
         )
     with naming(name):
         check_classification_targets(y)
@@ -361,7 +361,7 @@ def check_no_clusterer(name: str, labels: Any) -> None:
     if hasattr(labels, "fit_predict"):
         clusterer = labels.__name__ if isinstance(labels, type) else type(labels).__name__
         raise TypeError(
-            f"{name} must be an array of labels, got the clusterer {clusterer}; pass "
+            f"{name} must be an array of labels, got the clusterer {clusterer}. Pass "
             "clusterer.fit_predict(X), or labels_ of a fitted clusterer."
         )
 
@@ -394,8 +394,8 @@ def refuse_foreign_arrays(**arrays: Any) -> None:
         if is_foreign_array(array):
             raise TypeError(
                 f"{name} must be a NumPy array, a sparse matrix or a data frame where models are "
-                f"fitted repeatedly, got an array of {type(array).__module__.partition('.')[0]}; "
-                "convert it to a NumPy array."
+                f"fitted repeatedly, got an array of {type(array).__module__.partition('.')[0]}. "
+                "Convert it to a NumPy array."
             )
 
 
@@ -424,8 +424,9 @@ def check_y(name: str, y: Any) -> np.ndarray:
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
     if name != "y" and has_outputs(y):
         raise ValueError(
-            f"{name} must have one entry for each sample, got the shape {np.shape(y)}; of a column "
-            f"of probabilities for each class, the labels are classes[{name}.argmax(axis=1)]."
+            f"{name} must have one entry for each sample, got the shape {np.shape(y)}. With a "
+            "column of probabilities for each class, the labels are "
+            f"classes[{name}.argmax(axis=1)]."
         )
     with naming(name):
         return native_labels(name, column_or_1d(y))
@@ -445,8 +446,8 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     # a group for each sample
     if isinstance(groups, str | bytes):
         raise ValueError(
-            f"groups must have a group for each of the {n_samples} samples, got {groups!r}; of a "
-            "data frame give the column itself."
+            f"groups must have a group for each of the {n_samples} samples, got {groups!r}. With a "
+            "data frame, pass the column itself."
         )
     with naming("groups"):
         n_given = num_samples(groups)
@@ -476,7 +477,7 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     if not crossed:
         raise ValueError(
             "groups must be of one kind or nested for functions that fit models, got "
-            f"{len(kept)} kinds that cross; pass the kind that will be new for new samples. "
+            f"{len(kept)} kinds that cross. Pass the kind that will be new for new samples. "
             "evaluate_predictions supports crossed groups."
         )
     return np.column_stack([codes[kind] for kind in kept])
@@ -565,7 +566,7 @@ def check_single_score(scoring: Any) -> None:
     """Raise unless an argument `scoring` is one score."""
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise TypeError(
-            f"scoring must be a single score, a name or a callable, got {scoring!r}; call the "
+            f"scoring must be a single score, a name or a callable, got {scoring!r}. Call the "
             "function for each score."
         )
 
@@ -579,7 +580,7 @@ def check_complete(name: str, y: Any) -> None:
     if missing.any():
         raise ValueError(
             f"{name} must not contain missing values, got {missing.sum()} among {len(missing)}, "
-            f"the first at position {missing.argmax()}; leave these samples out."
+            f"the first at position {missing.argmax()}. Leave these samples out."
         )
 
 
@@ -601,7 +602,7 @@ def check_comparable(
     if isinstance(true, str) != isinstance(label, str):
         raise ValueError(
             f"y_true and {name} must both contain numbers or both contain strings, got {true!r} "
-            f"and {label!r}; give both the same class names."
+            f"and {label!r}. Give both the same class names."
         )
     refuse_other_names(y_true, name, labels, of_part)
 
@@ -646,8 +647,8 @@ def refuse_other_names(
     wrong, why = (alike, ", which differ only by case or spaces") if alike else (others, "")
     raise ValueError(
         f"{name} must contain the classes of y_true, "
-        f"{', '.join(map(repr, sorted(classes)[:5]))}, got {', '.join(map(repr, wrong[:5]))}{why}; "
-        "give both the same class names."
+        f"{', '.join(map(repr, sorted(classes)[:5]))}, got {', '.join(map(repr, wrong[:5]))}{why}. "
+        "Give both the same class names."
     )
 
 
@@ -661,7 +662,7 @@ def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
     if two in CODES or (len(two) == 2 and all(isinstance(one, str) for one in two)):
         raise ValueError(
             f"y_true and {name} look swapped: y_true has fractions between 0 and 1, {name} two "
-            f"classes; the order is (y_true, {name})."
+            f"classes. The order is (y_true, {name})."
         )
 
 
@@ -669,18 +670,18 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
     """Raise if `X` or `y` is a string, or if `X` has one column of numbers and `y` has several."""
     if isinstance(X, str):
         raise TypeError(
-            f"X must be a table of features, got the string {X!r}; pandas.read_csv reads a file, "
-            "and frame[['a', 'b']] has the columns of a formula."
+            f"X must be a table of features, got the string {X!r}. pandas.read_csv reads a file, "
+            "and frame[['a', 'b']] selects columns."
         )
     if isinstance(y, str):
         raise TypeError(
-            f"y must contain the label or number of each sample, got the string {y!r}; of a data "
-            f"frame pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
+            f"y must contain the label or number of each sample, got the string {y!r}. With a data "
+            f"frame, pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
         )
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if kind in ("b", "i", "u", "f") and np.ndim(X) == 1 and getattr(y, "ndim", 1) == 2:
         raise ValueError(
-            f"X and y look swapped: X has the shape {np.shape(X)}, y {np.shape(y)}; the order is "
+            f"X and y look swapped: X has the shape {np.shape(X)}, y {np.shape(y)}. The order is "
             "(estimator, X, y)."
         )
 
@@ -879,7 +880,7 @@ def read_column(name: str, values: Any) -> NDArray[np.float64]:
         few = values.shape[1] == 2
         which = f"of the positive class, {name}[:, 1]" if few else "of one class against the others"
         raise ValueError(
-            f"{name} must have one column, got the shape {values.shape}; give the column {which}."
+            f"{name} must have one column, got the shape {values.shape}. Give the column {which}."
         )
     with naming(name):
         column: NDArray[np.float64] = column_or_1d(values)
@@ -945,7 +946,7 @@ def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
     raise ValueError(
         f"{name} must have a column of probabilities for each class, which add up to 1, got a sum "
         f"of {sums[np.abs(sums - 1).argmax()]:.4g} and values from {columns.min():.4g} to "
-        f"{columns.max():.4g}; for one class or system give its column."
+        f"{columns.max():.4g}. For one class or system, pass its column."
     )
 
 
@@ -955,7 +956,7 @@ def positive_label(classes: list[object], pos_label: object) -> object:
         if set(classes) <= {0, 1} or set(classes) <= {-1, 1}:
             return 1
         raise ValueError(
-            "pos_label must be given unless y_true takes values in {0, 1} or {-1, 1}, "
+            "pos_label must be passed unless y_true takes values in {0, 1} or {-1, 1}, "
             f"got the classes {classes}."
         )
     if len(classes) == 2 and pos_label not in classes:
@@ -1031,7 +1032,7 @@ def refuse_big_integers(name: str, values: Any) -> None:
     first = next(big, None)
     if first is not None:
         raise ValueError(
-            f"{name} must contain integers of 64 bits, got {first}; as names of classes they may "
+            f"{name} must contain integers of 64 bits, got {first}; class names of this size may "
             f"be strings: list(map(str, {name}))."
         )
 
@@ -1049,7 +1050,7 @@ def refuse_mask(name: str, values: Any) -> None:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
             f"{name} must have no masked values, got {np.ma.count_masked(values)} among "
-            f"{values.size}; leave these samples out, or fill in missing values: {name}.filled()."
+            f"{values.size}. Leave these samples out, or fill in missing values: {name}.filled()."
         )
 
 

@@ -17,7 +17,7 @@ from skeval.utils._text import count, say_pvalue, write_ends, write_number
 MAX_NAME_LENGTH = 32
 
 
-NO_DISPLAY = "no display draws this {}; print it, or use to_dict()."
+NO_DISPLAY = "no display draws this {}. Print it, or use to_dict()."
 
 
 @singledispatch
@@ -273,8 +273,8 @@ class EstimatesDisplay(Display):
         low, high = zip(*(estimate.bounds for estimate in listed), strict=True)
         if len(quantities) > 1 and not -1 <= min(low) <= max(high) <= 1:
             raise ValueError(
-                "estimates on one axis must be of one quantity, or of quantities that lie between "
-                f"-1 and 1 by definition; got {', '.join(quantities)}: draw them separately."
+                "estimates on one axis must be of one quantity, or of quantities between -1 and 1, "
+                "got {', '.join(quantities)}. Draw them separately."
             )
         # rows and their labels
         level = listed[0].confidence_level if confidence_level is None else confidence_level

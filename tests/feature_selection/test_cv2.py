@@ -131,14 +131,14 @@ def test_multiclass_strings_and_sparse():
 def test_small_class_makes_fewer_folds():
     X, y = planted(p=30)
     rows = np.r_[:4, 30:60]
-    with pytest.warns(UserWarning, match="the 4 members of a class: 4 folds"):
+    with pytest.warns(UserWarning, match="the 4 members of a class, so 4 folds"):
         selecting = CV2FeatureSelectionPipeline(random_state=0).fit(X[rows], y[rows])
     assert len(selecting.fold_supports_) == 4
 
 
 def test_class_of_one():
     X, y = planted(p=30)
-    with pytest.raises(ValueError, match="2 members of each class, the smallest has 1"):
+    with pytest.raises(ValueError, match="2 members of each class, but the smallest has 1"):
         CV2FeatureSelectionPipeline().fit(X[29:60], y[29:60])
 
 

@@ -65,7 +65,7 @@ def test_an_absent_class_needs_labels():
         ({"cost_matrix": [[0, -1], [1, 0]]}, "must be >= 0, got -1"),
         ({"cost_matrix": [[1, 1], [1, 0]]}, r"zero diagonal, got \[1. 0.\]"),
         ({"cost_matrix": [[0, np.nan], [1, 0]]}, "cost_matrix contains NaN"),
-        ({"cost_matrix": [[0, 1], [1, 0]], "labels": [0, 7]}, r"class that occurs; "),
+        ({"cost_matrix": [[0, 1], [1, 0]], "labels": [0, 7]}, r"class that occurs, but "),
         ({"cost_matrix": [[0, 1], [1, 0]], "labels": [0, 0]}, "must not repeat"),
         ({"cost_matrix": [[0, 1], [1, 0]], "sample_weight": [0, 0]}, "only zeros"),
     ],
@@ -80,7 +80,7 @@ def test_bad_costs(arguments, message):
     [
         ({}, "cost_matrix, or both false_positive_cost and false_negative_cost, must be given"),
         ({"false_positive_cost": 1}, r"got cost_matrix=None and the costs \(1, None\)"),
-        ({**NAMED, "cost_matrix": [[0, 1], [1, 0]]}, "must be given, got cost_matrix="),
+        ({**NAMED, "cost_matrix": [[0, 1], [1, 0]]}, "must be passed, got cost_matrix="),
         ({**NAMED, "labels": [0, 1, 2]}, r"at most two classes, got \[0, 1, 2\]"),
         ({**NAMED, "pos_label": 5}, "pos_label must be one of the classes"),
         ({**NAMED, "false_positive_cost": -1}, "'false_positive_cost' parameter"),

@@ -112,7 +112,7 @@ def test_default_interval_with_priors_has_a_width_without_errors():
     assert interval.method == "stratified_wilson"
     assert interval.low == 0
     assert 0.1 < interval.high < 0.25
-    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around 0"):
+    with pytest.warns(UndefinedMetricWarning, match="all values equal 0"):
         normal = result.confidence_interval(method="normal")
     assert np.isnan([normal.low, normal.high]).all()
 

@@ -283,7 +283,7 @@ def test_undefined_scores_are_told():
 
 def test_a_score_that_never_varies_has_no_interval():
     apart = X + 1e4 * Y[:, None]
-    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around 1"):
+    with pytest.warns(UndefinedMetricWarning, match="all values equal 1"):
         result = score_interval(
             LogisticRegression(),
             apart,

@@ -64,7 +64,7 @@ ESTIMATES = {
 @pytest.mark.parametrize("form", ["normal", "pivotal", "symmetric", "quantile"])
 def test_a_form_without_width_says_so(form):
     result = perturbation_interval(SVM, APART, CLASSES, n_resamples=40, random_state=0)
-    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around 0"):
+    with pytest.warns(UndefinedMetricWarning, match="all values equal 0"):
         found = result.confidence_interval(method=form)
     assert np.isnan([found.low, found.high]).all()
 

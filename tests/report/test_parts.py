@@ -182,7 +182,7 @@ def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):
     monkeypatch.setattr(NullDistributionDisplay, "plot", fail)
     page = report.to_html()
     assert "(This figure could not be drawn: no ink)" in page
-    assert "estimates of one error" in page
+    assert "estimates of the same error" in page
     assert report._repr_html_().startswith('<div class="skeval">')
     with warnings.catch_warnings():
         warnings.simplefilter("error")

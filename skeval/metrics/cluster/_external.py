@@ -583,8 +583,8 @@ def pair_counts(
         counts = np.ldexp(list(pairs.values()), 2 * table.exponent)
     if not np.array_equal(np.ldexp(counts, -2 * table.exponent), list(pairs.values())):
         raise ValueError(
-            "sample_weight must have products that are neither 0 nor infinite, got about "
-            f"2**{table.exponent}; scale it."
+            "products of two sample_weight must be neither 0 nor infinite, got about "
+            f"2**{table.exponent}. Scale the weights."
         )
     return dict(zip(pairs, counts.tolist(), strict=True))
 

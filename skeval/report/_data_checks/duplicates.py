@@ -480,8 +480,8 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
                 "identifier",
                 "Probable groups",
                 "note",
-                f"the values of {name!r} look like names of objects that were measured more than "
-                f"once ({len(values.size)} values in {len(used)} rows)",
+                f"the values of {name!r} look like names of objects that were measured repeatedly "
+                f"({len(values.size)} values in {len(used)} rows)",
                 "Rows of an object are in training and test sets, so errors may be too low for new "
                 f"objects. {_advise_groups(name)} and remove it from the features.",
             )

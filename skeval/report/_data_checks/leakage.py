@@ -79,7 +79,7 @@ def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
     n_other = min(copies.values())
     best = [position for position, n_rows in copies.items() if n_rows == n_other]
     evidence = f"{table.name(best)} is {'nearly ' if n_other else ''}a copy of the target"
-    advice = "Remove it and evaluate again: the model can read the target from it."
+    advice = "Remove it and evaluate again: the model can predict the target from it."
     if n_other:
         evidence += f" ({n_other} row{'s differ' if n_other > 1 else ' differs'})"
         advice += " A test result that is known before the target may stay."

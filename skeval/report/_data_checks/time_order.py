@@ -187,7 +187,7 @@ def _find_scattered_times(
                 "Related in time",
                 "note",
                 f"sorted by {name!r}, {_join_evidence(codes)}",
-                "If the model is to predict later rows from earlier ones, test it that way "
+                "If the model is to predict later rows from earlier ones, test it in this way "
                 f"(--time {name}, or cv=TimeSeriesSplit() on sorted rows).",
             )
 
@@ -209,7 +209,7 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
             "Time order",
             "serious",
             f"the rows seem to be a series ({reason})",
-            "Clusters of a series may be its stretches of time. Remove the trend and the time, or "
+            "Clusters of a series may be periods of time. Remove the trend and the time, or "
             "use a method for changes in a series.",
         )
 

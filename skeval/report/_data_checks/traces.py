@@ -135,7 +135,7 @@ def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
             f"{table.name(features)} has fewer decimals in one class than in the others, as if the "
             "classes came from different sources",
             "A model may learn the source instead of the class. Check how the classes were "
-            "collected; rounding all values alike does not remove other differences.",
+            "collected; rounding all values in the same way does not remove other differences.",
         )
 
 
