@@ -957,7 +957,7 @@ def read_design(group_size: float | None, intraclass_correlation: float | None) 
     if group_size is None and intraclass_correlation is None:
         return None
     if group_size is None or intraclass_correlation is None:
-        raise ValueError("group_size and intraclass_correlation must both be given, or none.")
+        raise ValueError("group_size and intraclass_correlation must both be passed, or none.")
     if not isinstance(group_size, Real) or not 1 <= group_size < np.inf:
         raise ValueError(f"group_size must be a finite number >= 1, got {group_size!r}.")
     if not isinstance(intraclass_correlation, Real) or not 0 <= intraclass_correlation <= 1:

@@ -117,7 +117,7 @@ def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
         if matches:
             raise ValueError(f"param_name must be the parameter to set, {' or '.join(matches)}.")
     raise ValueError(
-        f"param_name must be given: {type(clusterer).__name__} has neither n_clusters nor "
+        f"param_name must be passed: {type(clusterer).__name__} has neither n_clusters nor "
         "n_components. skeval.metrics.cluster.dbcv_score evaluates the labels of such a clusterer."
     )
 

@@ -1000,7 +1000,7 @@ def selection_stability(
     sizes = chosen.sum(axis=1)
     if method == "kuncheva" and sizes.min() < sizes.max():
         raise ValueError(
-            "method='kuncheva' must be given the same number of features in every round, got "
+            "method='kuncheva' needs the same number of features in every round, got "
             f"{sizes.min()} to {sizes.max()}. method='nogueira' accepts any numbers."
         )
     result = measure_stability(chosen, method, confidence_level)

@@ -274,7 +274,7 @@ class EstimatesDisplay(Display):
         if len(quantities) > 1 and not -1 <= min(low) <= max(high) <= 1:
             raise ValueError(
                 "estimates on one axis must be of one quantity, or of quantities between -1 and 1, "
-                "got {', '.join(quantities)}. Draw them separately."
+                f"got {', '.join(quantities)}. Draw them separately."
             )
         # rows and their labels
         level = listed[0].confidence_level if confidence_level is None else confidence_level

@@ -296,7 +296,7 @@ def test_parameter_names():
     assert resolve_parameter(GaussianMixture(), None) == "n_components"
     assert resolve_parameter(make_pipeline(PCA(2), KMEANS), None) == "kmeans__n_clusters"
     pipeline = make_pipeline(PCA(2), GaussianMixture())
-    with pytest.raises(ValueError, match="param_name must be the parameter to set, gaussianmixture__n_comp"):
+    with pytest.raises(ValueError, match="must be the parameter to set, gaussianmixture__n_comp"):
         choose_n_clusters(pipeline, three_wide())
     choice = choose_n_clusters(
         pipeline,

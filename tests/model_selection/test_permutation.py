@@ -300,7 +300,7 @@ def test_undefined_scores():
             {"permutations": np.vstack([np.arange(30), np.zeros(30, int)])},
             "each index from 0 to 29 once in a",
         ),
-        ({"permutations": np.arange(30.0)[None]}, r"each index from 0 to 29 once in a row, but row 0"),
+        ({"permutations": np.arange(30.0)[None]}, r"index from 0 to 29 once in a row, but row 0"),
         ({"max_exceedances": 2.5}, r"max_exceedances must be an integer >= 1, got 2.5"),
         ({"alpha": 5}, r"alpha must satisfy 0 < alpha < 1, got 5"),
         ({"alpha": 0.1, "max_exceedances": 2}, r"alpha must be None if max_exceedances=2"),

@@ -80,7 +80,7 @@ def test_each_part_is_given_its_own_arguments(table):
     assert report.permutation.pvalue == by_weight.permutation.pvalue
     plain = report["cross_validation"]  # losses are averaged without weights that are for fits
     assert plain.value * 60 == pytest.approx(round(plain.value * 60))
-    with pytest.raises(ValueError, match="must not both be given"):
+    with pytest.raises(ValueError, match="must not both be passed"):
         skeval.evaluate(model, X, y, params=params, sample_weight=weights, **FEW)
 
 

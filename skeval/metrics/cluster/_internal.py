@@ -994,7 +994,7 @@ def dbcv_score(
     columns = None if metric == "precomputed" else samples.points.shape[1]
     dimension = columns or n_features
     if dimension is None:
-        raise ValueError('n_features must be given when metric="precomputed", got None.')
+        raise ValueError('n_features must be passed when metric="precomputed", got None.')
     if n_features not in (None, dimension):
         raise ValueError(f"n_features must be None or {columns}, as in X, got {n_features}.")
     # singletons are noise
