@@ -60,7 +60,7 @@ TRIED_SHARE, MIN_TRIED, MAX_TRIED = 0.05, 4, 20
 """Share of the fits of a plan used to try a deletion, and its limits in fits."""
 
 MIN_SETTLED = 0.5
-"""Minimum share of the tried fits that a deletion must settle."""
+"""Minimum fraction of the tried fits that a deletion must settle."""
 
 COST_OF_FIT = 3 * 10**5
 """Cost of a fit and its predictions, without distances, in units of one distance."""

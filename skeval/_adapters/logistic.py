@@ -49,7 +49,7 @@ MAX_TOL = 1e-3
 """Largest `tol` of the estimator. Probabilities differ by about `tol` if columns have no effect."""
 
 MAX_ITERATIONS = 0.6
-"""Maximum number of iterations of a trial fit, as a share of `max_iter`."""
+"""Maximum number of iterations of a trial fit, as a fraction of `max_iter`."""
 
 MAX_REACH = 0.7
 """Bound on the difference of probabilities beyond which the estimator does a fit.

@@ -45,7 +45,7 @@ TOLERANCES = 10.0
 """Decision values of libsvm beyond this multiple of `tol` have the sign of the optimum."""
 
 MAX_UNCLEAR = 0.01
-"""Largest share of samples within the tolerance that a solver labels differently."""
+"""Largest fraction of samples within the tolerance that a solver labels differently."""
 
 MOST_SAMPLES = 4096
 """Maximum number of samples of a stored Gram matrix, 128 MB, and the same again for its parts."""

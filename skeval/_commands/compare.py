@@ -32,7 +32,7 @@ def add_compare(commands: Any) -> None:
         description="Compare predictions of the same samples in two files.\n\n"
         "exit status 0: B is not significantly worse than A; with --margin, B is not worse than A\n"
         "               by the margin or more (non-inferiority)\n"
-        "exit status 1: B is significantly worse; with --margin, non-inferiority is not shown\n"
+        "exit status 1: B is significantly worse; with --margin, no evidence of non-inferiority\n"
         "exit status 2: an error",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

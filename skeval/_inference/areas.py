@@ -362,7 +362,7 @@ def rank_terms(
         least = value * (1 - value) / m[0]
         if of_area:
             least = intervals.shrink_area_variance(value, variance, (float(m[0]), float(m[1])))
-        # add the term with its share
+        # add the term with its fraction
         values[at], larger, squared = value, max(variance, least), shares[at] ** 2
         moved[rows] += shares[at] * influence
         short += squared * (larger - variance)

@@ -416,7 +416,7 @@ def split_share(
 
     It is relative to the variance of a single cross-validation with independent units. With
     :math:`u_{rg}` the influence of unit `g` on the mean loss of repeat `r`, that is the sum of
-    :math:`w_i (L_{ri} - \bar L)` over its samples, the share is :math:`B / (R V)` with
+    :math:`w_i (L_{ri} - \bar L)` over its samples, the fraction is :math:`B / (R V)` with
 
     .. math:: V = \frac1R \sum_r \sum_g u_{rg}^2, \qquad
               B = \sum_g \frac{1}{R - 1} \sum_r (u_{rg} - \bar u_g)^2 .

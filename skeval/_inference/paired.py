@@ -370,9 +370,9 @@ class StoppingRule(NamedTuple):
         return int(stops.argmax()) + 1 if stops.any() else None
 
     def pvalue(self, n_exceedances: int, n_permutations: int) -> float:
-        """Return the probability of a share of exceedances that is at most the observed one.
+        """Return the probability of a fraction of exceedances that is at most the observed one.
 
-        The result is at least this share, so that it agrees with the test of all permutations.
+        The result is at least this fraction, so that it agrees with the test of all permutations.
         If the null hypothesis is true, the observed score has each rank among `L + 1` scores with
         the same probability, so that permutation `L + 1` exceeds it with probability
         ``(c + 1) / (L + 2)`` after `c` exceedances (Fay, Kim and Hachey 2007, section 3).

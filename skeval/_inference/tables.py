@@ -293,8 +293,8 @@ def _micro(p: Floats, chosen: NDArray[np.bool_], rate: _Rate) -> tuple[float, Fl
 def _mean_of_classes(p: Floats, weight: Floats, slope: Floats, rate: _Rate) -> tuple[float, Floats]:
     """Return ``sum_c w_c m_c`` and its gradient.
 
-    `slope` is the derivative of the unnormalized w_c with respect to the share of row c, divided by
-    the sum of the weights.
+    `slope` is the derivative of the unnormalized w_c with respect to the fraction of row c, divided
+    by the sum of the weights.
     """
     values, by_part, by_row, by_column = rate.find(np.diag(p), p.sum(axis=1), p.sum(axis=0))
     mean = float(weight @ values)

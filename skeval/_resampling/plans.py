@@ -553,7 +553,7 @@ class StratifiedDealer:
         again = not self.shuffle or isinstance(self.random_state, Integral)
         if again and appearance.tobytes() in self._dealt:
             return self._dealt[appearance.tobytes()]
-        # every n_folds-th sample of the sorted labels decides the share of a class in each fold
+        # every n_folds-th sample of the sorted labels decides the fraction of a class in each fold
         ranked = np.repeat(np.arange(len(appearance)), self.sizes[appearance])
         shares = [np.bincount(ranked[i :: self.n_folds]) for i in range(self.n_folds)]
         rng = check_random_state(self.random_state) if self.shuffle else None

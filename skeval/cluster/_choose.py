@@ -819,7 +819,7 @@ columns, which the reference has only approximately, count as clusters.
 
 RULE = (
     f"largest silhouette if P <= {LEVEL}, else 1; while more clusters have P <= {LEVEL_MORE}, "
-    "largest share of the way from the reference to 1"
+    "largest fraction of the way from the reference to 1"
 )
 
 

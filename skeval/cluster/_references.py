@@ -398,7 +398,7 @@ DEPENDENT = 1e-4
 """Smallest eigenvalue of a correlation matrix of columns that count as independent."""
 
 WINDOW = 0.2
-"""Half the width of the windows whose samples are counted, as a share of the distance."""
+"""Half the width of the windows whose samples are counted, as a fraction of the distance."""
 
 NO_DIP = 0.5
 """Ratio of the densities midway and at the centers from which there is no dip."""

@@ -79,7 +79,7 @@ def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the share of equal labels after the best one-to-one renaming of clusters.
+    """Return the fraction of equal labels after the best one-to-one renaming of clusters.
 
     Noise never matches. Samples that are noise on both sides are ignored.
     """
@@ -95,7 +95,7 @@ def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the smallest share over clusters of pairs that stay together in the prediction.
+    """Return the smallest fraction over clusters of pairs that stay together in the prediction.
 
     The result is 0 if a cluster has fewer than `SMALLEST` samples or all samples are noise.
     """
@@ -140,10 +140,10 @@ def predictive_power(
     over both directions and `n_repeats` splits. 1 is best. 0 is expected by chance with
     ``"adjusted_rand"``.
 
-    With ``"prediction_strength"`` (Tibshirani and Walther) the agreement is the share of pairs of
-    samples of a cluster that are also together in the transferred clusters, for the cluster with
-    the smallest share. It lies in [0, 1]. Values above 0.8 to 0.9 are considered evidence of real
-    clusters [2]_.
+    With ``"prediction_strength"`` (Tibshirani and Walther) the agreement is the fraction of pairs
+    of samples of a cluster that are also together in the transferred clusters, for the cluster with
+    the smallest fraction. It lies in [0, 1]. Values above 0.8 to 0.9 are considered evidence of
+    real clusters [2]_.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def predictive_power(
         Number of random halvings, at least 2.
     agreement : {"adjusted_rand", "matched_accuracy", "prediction_strength"} or callable, \
             default="adjusted_rand"
-        The adjusted Rand index, the share of equal labels under the best one-to-one matching of
+        The adjusted Rand index, the fraction of equal labels under the best one-to-one matching of
         clusters (the Hungarian algorithm), the prediction strength, or a function ``(labels,
         predicted) -> float`` of the own and the transferred labels of a half.
     random_state : int, RandomState, Generator or None, default=None

@@ -195,7 +195,7 @@ class SelectionFrequencyDisplay(Display):
         names = [shorten_name(self.feature_names[feature]) for feature in self.top_]
         ax.set_yticks(rows, names, parse_math=False)
         ax.set(xlim=(0, 1), ylim=(len(rows) - 0.4, -0.6))
-        ax.set_xlabel(f"share of the {self.n_rounds} rounds")
+        ax.set_xlabel(f"fraction of the {self.n_rounds} rounds")
         shown = f"the {len(rows)} most frequent of" if len(rows) < ever else "all"
         ax.set_title(f"{shown} {ever} features ever selected", fontsize="medium")
 

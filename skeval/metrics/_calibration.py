@@ -161,7 +161,7 @@ def bin_events(events: CurveSample, n_bins: int, strategy: str) -> Binned:
     if strategy == "quantile":
         order = np.argsort(p)
         ranked, cumulative = p[order], np.cumsum(weight[order])
-        # the smallest probability with this share of the weight at or below it
+        # the smallest probability with this fraction of the weight at or below it
         at = np.searchsorted(cumulative, shares * cumulative[-1] - SAME_WEIGHT)
         edges = ranked[np.minimum(at, len(p) - 1)]
     # number the bins that are not empty
@@ -219,7 +219,7 @@ def reliability_curve(
         Number of bins. Empty bins are omitted.
     strategy : {"quantile", "uniform"}, default="quantile"
         Bins with equal numbers of samples, or of equal width. A quantile is the smallest
-        probability with at least the required share of the weight at or below it, so that whole
+        probability with at least the required fraction of the weight at or below it, so that whole
         weights are repetitions. :func:`sklearn.calibration.calibration_curve` interpolates instead,
         which may move a sample if the bins cannot have equal numbers.
     confidence_level : float, default=0.95

@@ -469,8 +469,8 @@ class RankingExtra:
     distances : ndarray of shape (n_resamples,)
         Distances of simulated curves from the true one, in standard deviations.
     prevalence, break_even_point : float or None
-        For a precision-recall curve, the share of positives, and the common value of precision and
-        recall.
+        For a precision-recall curve, the fraction of positives, and the common value of precision
+        and recall.
     """
 
     points: NDArray[np.float64]
@@ -815,8 +815,8 @@ def net_benefit(
     curve : Curve
         Curve with the thresholds `x`, the net benefit `y` in true positives per sample, and the
         limits `low` and `high`. ``columns["treat_all"]`` is the net benefit of treating every
-        sample. `extra.prevalence` is the share of positives, and `extra.is_difference` is True if
-        a baseline was subtracted.
+        sample. `extra.prevalence` is the fraction of positives, and `extra.is_difference` is True
+        if a baseline was subtracted.
 
     Raises
     ------

@@ -317,7 +317,7 @@ class Averaged:
             # 1 / log n_c is singular at one sample, so the weights stay fixed at the class sizes
             fixed = _classification.class_weights(average, order[:n_chosen], support)
             average = average if isinstance(average, str) else fixed
-        # the metric of the shares of the cells, and its gradient
+        # the metric of the fractions of the cells, and its gradient
         beta, n = float(arguments.get("beta", 1.0)), table.counts.sum()
         score = FScore(self.value, fixed, beta, chosen)
         metric: ValueAndGradient = partial(tables.f_score_gradient, score=score, n=n)
@@ -1143,7 +1143,7 @@ METRICS: tuple[Metric, ...] = (
             "": f1, "binary": f1, "macro": f1_macro, "micro": accuracy
         },
         reported=(
-            Reported("f1_macro", "F1, mean of the classes", {"average": "macro"}),
+            Reported("f1_macro", "macro F1", {"average": "macro"}),
             Reported("f1", "F1", of_class=True),
         ),
     ),
@@ -1233,7 +1233,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         sk.r2_score, **EXPLAINED, interval=(OF_EXPLAINED,), batch={"": r2},
         targets=CLASSES | {"continuous"},
-        reported=(Reported("r2", "R2, explained share of the variance"),),
+        reported=(Reported("r2", "R2, explained fraction of the variance"),),
     ),
     Metric(
         sk.root_mean_squared_error, **SQUARED, root=True, batch={"": root_squared_error},

@@ -632,13 +632,13 @@ def _bisect(condition: Callable[[float], bool], fails: float, works: float) -> f
 
 
 def _scale_brier(data: Validated) -> Measure:
-    """Return one minus the ratio of the Brier score to that of always predicting the event share.
+    """Return one minus the ratio of the Brier score to that of always predicting the event rate.
 
     The linear approximation of the ratio has no variance where the probabilities equal the observed
     share, but that share `m` differs from the true one by its standard error `s`. The true ratio
     may exceed the observed one by the factor ``1 + z^2 s^2 / (m (1 - m))``.
     """
-    # losses of the probabilities and of the event share
+    # losses of the probabilities and of the event rate
     share = np.average(data.y, weights=data.weight)
     losses, reference = data.weight * (data.y - data.p) ** 2, data.weight * (data.y - share) ** 2
     ratio = float(losses.sum() / reference.sum())
@@ -655,7 +655,7 @@ def _scale_brier(data: Validated) -> Measure:
 def _limit_brier_ratio(
     ratio: float, unbiased: float, spread: Spread, second_order: float, confidence_level: float
 ) -> Limits:
-    """Combine the limits of the linear approximation with the uncertainty of the event share."""
+    """Combine the limits of the linear approximation with the uncertainty of the event rate."""
     # limits of the linear approximation, on the scale of logarithms
     degrees = spread.degrees_of_freedom
     low, high = intervals.log_interval(

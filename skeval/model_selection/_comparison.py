@@ -283,7 +283,7 @@ class Difference(ResultWithValue):
         evidence = f"({_text.say_pvalue(worse)}, {limit})"
         not_worse = f"{a} is not worse than {b} {by} {evidence}."
         if worse > self.level:
-            not_worse = f"{a} may be worse than {b} {by} {evidence}: non-inferiority is not shown."
+            not_worse = f"{a} may be worse than {b} {by} {evidence}. Non-inferiority is unproven."
         equal = f"{a} and {b} differ by less than {self.margin:g} ({_text.say_pvalue(differ)})."
         return f"{not_worse} {equal}" if differ <= self.level else not_worse
 

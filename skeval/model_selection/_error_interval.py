@@ -116,8 +116,8 @@ def error_interval(
         "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
         classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
         means 0-1 loss for classifiers and squared error for regressors. With several columns of
-        `y`, the loss is "hamming", the share of wrong labels of a sample (the default), "zero_one",
-        whether any is wrong, or the mean over columns of "squared" or "absolute".
+        `y`, the loss is "hamming", the fraction of wrong labels of a sample (the default),
+        "zero_one", whether any is wrong, or the mean over columns of "squared" or "absolute".
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. Intervals count groups
         instead of samples, with Student's t quantile.

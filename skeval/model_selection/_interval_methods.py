@@ -76,13 +76,13 @@ def units_to_test(inputs: Inputs, test_size: Any, least: int = 1) -> int:
     """Return the number of units in a test set. At least 2 are left for training."""
     n = inputs.units.n_units
     if isinstance(test_size, bool) or not isinstance(test_size, Real):
-        raise ValueError(f"test_size must be a share or a number of samples, got {test_size!r}.")
+        raise ValueError(f"test_size must be a fraction or a number of samples, got {test_size!r}.")
     if isinstance(test_size, Integral):
         n_test = int(test_size)
     elif 0 < float(test_size) < 1:
         n_test = max(least, math.ceil(float(test_size) * n - 1e-9))
     else:
-        raise ValueError(f"test_size must be a share between 0 and 1, got {test_size!r}.")
+        raise ValueError(f"test_size must be a fraction between 0 and 1, got {test_size!r}.")
     if not least <= n_test <= n - 2:
         raise TooFewMembersError(
             f"test_size must leave at least 2 of {n} {inputs.units.kind.value} for training and "
@@ -443,7 +443,7 @@ def needs_more(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> boo
 
 
 def split_share(predictions: Predictions) -> float:
-    """Return the share of random splits in the variance of the mean loss."""
+    """Return the fraction of random splits in the variance of the mean loss."""
     row, repeat, cases = predictions.row, predictions.repeat, predictions.cases
     weight = predictions.look_up(predictions.weight)
     return errors.split_share(predictions.loss, row, repeat, cases.unit, weight)

@@ -110,7 +110,7 @@ def learning_curve_band(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers. Several columns mean several labels or numbers for each sample.
     train_sizes : array-like of shape (n_sizes,), default=None
-        Two or more shares of the training parts (floats up to 1), or numbers of training samples
+        Two or more fractions of the training parts (floats up to 1), or numbers of training samples
         (integers). Groups are kept whole. None means six geometrically spaced sizes, from 15 % (at
         least 20 samples, at most half) to all.
     cv : int, splitter or iterable of (train, test), default=None

@@ -465,7 +465,7 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
 
 
 def _close_share(statistic: Statistic, sample: Sample, settings: Settings) -> Forms:
-    """Return the intervals of a proportion if a function without a row is the share of samples.
+    """Return the intervals of a proportion if a function without a row is the fraction of samples.
 
     Its value is 0 or 1 on every sample alone, such as whether a prediction interval covers it.
     """

@@ -204,8 +204,8 @@ def permutation_test(
 
     A test that stops at `max_exceedances` in permutation `L` has the P-value ``h/L``, and otherwise
     the P-value above. With `alpha`, the P-value is the probability under the null hypothesis of a
-    stop with a share ``(1+b)/(1+L)`` of exceedances that is at most the observed one [3]_. All are
-    valid, that is, ``P(pvalue <= a) <= a`` for every `a`.
+    stop with a fraction ``(1+b)/(1+L)`` of exceedances that is at most the observed one [3]_. All
+    are valid, that is, ``P(pvalue <= a) <= a`` for every `a`.
 
     A P-value of ``b/P`` instead of ``(1+b)/(1+P)``, as often printed, is too small [1]_.
 

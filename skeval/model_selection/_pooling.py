@@ -140,7 +140,7 @@ def new_site_error(
         median site. ``confidence_interval(method="prediction")`` is the prediction interval for
         the true error at another site. It requires at least three sites. `replicates` has the
         errors of the sites. `details` has "between", the standard deviation :math:`\tau` on the
-        scale, "i_squared", the share of the variance of an estimate that is between sites [3]_,
+        scale, "i_squared", the fraction of the variance of an estimate that is between sites [3]_,
         Cochran's "q" with its "q_pvalue", for the hypothesis of equal sites, and the "sites", with
         "another site". ``plot()`` draws the forest plot.
 

@@ -208,7 +208,7 @@ CORRELATION_AT_BOUND = 0.3
 def _limit_share(
     share: float, n: float, at_bound: float, degrees: float, confidence_level: float
 ) -> Limits:
-    """Return Wilson's limits of a mean share, not better than if all units were on a bound.
+    """Return Wilson's limits of a mean fraction, not better than if all units were on a bound.
 
     One error of many samples leaves the variation between units as uncertain as no error.
     """

@@ -671,7 +671,7 @@ class ParsedLabels(NamedTuple):
 
     @property
     def losses(self) -> np.ndarray:
-        """Brier score of each sample, which for labels is the share of wrong ones."""
+        """Brier score of each sample, which for labels is the fraction of wrong ones."""
         wrong = (self.target.codes - self.response) ** 2
         return np.asarray(np.mean(wrong, axis=1, dtype=float))
 
@@ -683,8 +683,8 @@ class ParsedLabels(NamedTuple):
         return join_predictions(part, groups, weight, taken, self.losses[rows], None)
 
     def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
-        """Return the share of wrong labels, or the Brier score."""
-        name = "Brier score" if self.kind == "probabilities" else "share of wrong labels"
+        """Return the fraction of wrong labels, or the Brier score."""
+        name = "Brier score" if self.kind == "probabilities" else "Hamming loss"
         one = measure_loss(predictions, name, predictions.loss, bounded=True)
         return settle(one, 2, predictions.cases.n_units, confidence_level)
 

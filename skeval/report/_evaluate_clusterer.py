@@ -97,11 +97,11 @@ def evaluate_clusterer(
     are any, and warnings if the choice should not be taken at face value.
 
     A clusterer without a number of clusters, such as DBSCAN and HDBSCAN, or of precomputed
-    distances, is evaluated as it is: number of clusters, share of noise, DBCV, internal indices of
-    the samples in clusters, the stability of each cluster in ``10 * n_repeats`` bootstrap samples,
-    agreement between halves, and a test of DBCV against data without structure. Data with fewer
-    than two clusters count as the lowest DBCV, -1. Distances have no DBCV, halves and test, which
-    need points.
+    distances, is evaluated as it is: number of clusters, fraction of noise, DBCV, internal indices
+    of the samples in clusters, the stability of each cluster in ``10 * n_repeats`` bootstrap
+    samples, agreement between halves, and a test of DBCV against data without structure. Data with
+    fewer than two clusters count as the lowest DBCV, -1. Distances have no DBCV, halves and test,
+    which need points.
 
     Parameters
     ----------
@@ -652,7 +652,7 @@ def show_labels_as_is(report: OneClusteringReport) -> Section:
 
 def show_numbers_as_is(report: OneClusteringReport) -> Section:
     """Return the section of the indices of the clustering."""
-    values = {"share of noise": report.noise_share, "DBCV (larger)": report.dbcv}
+    values = {"fraction of noise": report.noise_share, "DBCV (larger)": report.dbcv}
     for name, value in report.indices.items():
         up = "larger" if GREATER_IS_BETTER[name] else "smaller"
         values[f"{name.replace('_', ' ')} ({up})"] = value

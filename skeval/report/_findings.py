@@ -36,7 +36,7 @@ from skeval.utils._text import DataFrame, ShownAsText, make_frame, name_label, w
 ALPHA = 0.05
 """Level of the tests against chance."""
 MAX_PERFECT, MIN_PERFECT = 0.0005, 0.999
-"""Error rate that is written as 0.0 %, and share of the variance, of perfect predictions."""
+"""Error rate that is written as 0.0 %, and fraction of the variance, of perfect predictions."""
 RARE, UNEQUAL = 0.2, 0.5
 """A class is rare if it has less than a fifth of the samples and less than half of the largest
 class."""
@@ -47,7 +47,7 @@ class."""
 
 @dataclass(frozen=True, eq=False)
 class ConfusionRates(ShownAsText):
-    """Confusion matrix with intervals of the row shares.
+    """Confusion matrix with intervals of the row fractions.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class ConfusionRates(ShownAsText):
         )
 
     def write_cell(self, row: int, column: int) -> str:
-        """Return a count, its row share and the interval of the share, on three lines."""
+        """Return a count, its row fraction and the interval of the fraction, on three lines."""
         low, high = 100 * self.low[row, column], 100 * self.high[row, column]
         share = f"{100 * self.rates[row, column]:.1f} %\n({low:.0f}–{high:.0f})"
         return f"{self.counts[row, column]:.4g}\n{share}"
@@ -188,7 +188,7 @@ class HardSamples(ShownAsText):
 
 
 MAX_SUSPECT = 0.05
-"""Labels are suspected if at most this share of the samples is always misclassified."""
+"""Labels are suspected if at most this fraction of the samples is always misclassified."""
 FAR = 3.0
 """Smallest residual, relative to the root mean square, of a sample that counts as always wrong."""
 
@@ -218,7 +218,7 @@ def find_hard_samples(
         suspect = np.full(len(hard), len(hard) <= MAX_SUSPECT * n)
         names = name_samples(hard, index, n)
         return HardSamples(hard, names, truth, taken, wrong[hard], len(hard), suspect)
-    # classes: the share of wrong predictions
+    # classes: the fraction of wrong predictions
     missed = np.zeros(len(row), dtype=bool)
     if predictions.has_values:
         missed = predictions.predicted != predictions.look_up(target.codes)
@@ -257,7 +257,7 @@ def find_hard_samples(
 
 
 def find_misranked(predictions: Predictions) -> np.ndarray:
-    """Return the share of misranked pairs of each sample with the other class of its test sets."""
+    """Return the fraction of pairs with the other class in which each sample is misranked."""
     n, target, row = len(predictions.target), predictions.target, predictions.row
     positive = predictions.look_up(target.codes) == target.positive_code
     score = np.asarray(predictions.class_scores)[:, target.positive_code]
@@ -308,7 +308,7 @@ class Baseline:
     ----------
     prediction : str
         Majority class, "the mean" or "the median", "the class frequencies" for losses of
-        probabilities, for samples in time order also "the value before" or the value one season
+        probabilities, for samples in time order also "the naive forecast" or that of one season
         before, if that is better.
     error : float
         Its mean loss.
@@ -317,7 +317,7 @@ class Baseline:
     low, high : float
         Limits of the 95 % interval of the difference on new samples, or nan if undefined.
     verb : str
-        "always predicting", or "predicting" for an earlier value.
+        "always predicting", or "predicting with" for a naive forecast.
     """
 
     prediction: str
@@ -352,7 +352,7 @@ class RareClass:
     label : str
         The class.
     share : float
-        Its share of the samples.
+        Its fraction of the samples.
     metric : {"roc_auc", "balanced_accuracy"}
         The area under the ROC curve if the estimator scores two classes. It does not depend on
         the threshold, which no score may reach if a class is rare.
@@ -415,7 +415,7 @@ def find_baseline(
     baselines = [(constant, losses, Baseline.verb)]
     for before_name, before in earlier:
         before_losses = LOSSES[name](predictions.look_up(targets), targets[before])
-        baselines.append((before_name, before_losses, "predicting"))
+        baselines.append((before_name, before_losses, "predicting with"))
     # the difference from the best of them
     best = min(baselines, key=lambda row: float(weight @ row[1]))
     spread = np.inf
@@ -443,7 +443,7 @@ def compare_within_classes(
     """Return a constant baseline with the interval of the difference from it.
 
     At the class frequencies of these samples the error of a constant is known, so only the losses
-    within the classes vary. The interval is that of the error, shortened by the share of the
+    within the classes vary. The interval is that of the error, shortened by the fraction of the
     standard error within classes. If the interval of the error excludes the baseline, that of the
     difference therefore excludes 0. Error rates within classes have Agresti and Caffo's variance,
     with one error and one success added, because a small class may have no errors.

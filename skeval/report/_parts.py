@@ -253,7 +253,7 @@ MIN_TIMED, MAX_TIMED_SHARE, TIMING_SHARE = 1000, 0.05, 0.02
 GROWTH = 4
 """Ratio of the numbers of samples of two timed fits."""
 MAX_ANSWER_SHARE = 0.5
-"""Maximum share of the remaining time for the fits of the main estimate."""
+"""Maximum fraction of the remaining time for the fits of the main estimate."""
 SECONDS_PER_SAMPLE = 5e-6
 """Time of the metrics of one repeat, per sample."""
 TEST_SHARE = 0.2
@@ -398,10 +398,10 @@ def _write_estimate(
 def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the baselines that predict an earlier target, with a name, and the row of each target.
 
-    "The value before" is the target at the lag between the last training sample and the first test
-    sample. It may be in the same test set, because features may contain it. The season is estimated
-    for each model from the targets up to its last training sample, and the baseline is taken from
-    the last season up to that sample. Without a season, it is the last training target.
+    "The naive forecast" is the target at the lag between the last training sample and the first
+    test sample. It may be in the same test set, because features may contain it. The season is
+    estimated for each model from the targets up to its last training sample, and the baseline is
+    taken from the last season up to that sample. Without a season, it is the last training target.
     """
     design, target, predictions = evaluation.design, evaluation.target, evaluation.predictions
     if not evaluation.ordered or design.splits is None or len(design.splits) < design.plan.n_fits:
@@ -410,7 +410,7 @@ def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
     last = np.array([train.max() for train, _ in design.splits])
     last_row = last[predictions.fit]
     lag = int(np.min(predictions.row - last_row))
-    name = "the value before" if lag == 1 else f"the value {lag} samples before"
+    name = "the naive forecast" + f" (lag {lag})" * (lag > 1)
     yield name, predictions.row - lag
     # the target one season before
     y = target.y if target.classes is None else np.eye(len(target.classes))[target.codes]
@@ -418,7 +418,7 @@ def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
     seasons = np.array([find_season(values[: end + 1]) for end in last])
     if seasons[-1] > 1:
         season = seasons[predictions.fit]
-        named = f"the value one season ({seasons[-1]} samples) before"
+        named = f"the seasonal naive forecast (lag {seasons[-1]})"
         yield named, predictions.row - season * -((last_row - predictions.row) // season)
 
 

@@ -251,7 +251,7 @@ def tabulate_classes(report: ScoredReport) -> list[Table]:
 
 
 def _tabulate_confusion(report: ScoredReport) -> list[Table]:
-    """Return the confusion matrix, with counts, and row shares with their intervals."""
+    """Return the confusion matrix, with counts, and row fractions with their intervals."""
     confusion = report.confusion
     if confusion is None:
         return []
@@ -261,7 +261,7 @@ def _tabulate_confusion(report: ScoredReport) -> list[Table]:
     rows = [(confusion.labels[row], *(confusion.write_cell(row, j) for j in k)) for row in k]
     counted = ", on average over the repeats" * (len(report.out_of_fold.repeats) > 1)
     caption = (
-        f"True classes (rows) and predicted classes (columns){counted}; share of the row, "
+        f"True classes (rows) and predicted classes (columns){counted}. Fractions of the row, "
         f"{write_level(report)}."
     )
     # the matrix stands beside the verdict if it is small
@@ -288,9 +288,9 @@ def _list_confusions(report: ScoredReport) -> Table:
         for row, column in zip(*np.unravel_index(order, errors.shape), strict=True)
         if errors[row, column] > 0
     ]
-    caption = f"The {len(rows)} most frequent confusions of {len(names)} classes; share of the "
-    caption += 'true class; report.to_frame("confusion") has all.'
-    head = ["class", "predicted as", "samples", "share", f"{write_level(report)} in %"]
+    caption = f"The {len(rows)} most frequent confusions of {len(names)} classes, as fractions "
+    caption += 'of the true class. report.to_frame("confusion") has all.'
+    head = ["class", "predicted as", "samples", "fraction", f"{write_level(report)} in %"]
     return Table(caption, head, rows, n_in_text=0, left=(0, 1))
 
 

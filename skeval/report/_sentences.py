@@ -115,7 +115,7 @@ def write_verdict(report: ScoredReport) -> list[str]:
     elif finding.metric:
         shown = _write_with_interval(report, finding.metric)
         start = f"{amount}: better than chance by the {shown}, but "
-        start += "not shown to be " if finding.against == "open" else "not "
+        start += "not significantly " if finding.against == "open" else "not "
         start += f"better than {baseline} ({given})"
     else:
         details = [*_write_second_metric(report, finding), *details]
@@ -220,13 +220,13 @@ def write_main(report: ScoredReport) -> str:
 
 
 def find_unit(report: ScoredReport) -> str:
-    """Return the loss in whose unit the main estimate is written, "zero_one" for a share."""
+    """Return the loss in whose unit the main estimate is written, "zero_one" for a fraction."""
     if report.answer.name in SHARES:
         return "zero_one"
     return "squared" if report.answer.loss == "squared" and report.loss == "squared" else ""
 
 
-SHARES = ("error rate", "share of wrong labels")
+SHARES = ("error rate", "Hamming loss")
 """Quantities that are written in percent."""
 
 
@@ -283,7 +283,7 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
 
 BASELINE_TITLES = {
     "same": "Same as the baseline: ",
-    "open": "Not shown to beat the baseline: ",
+    "open": "Not significantly better than the baseline: ",
     "worse": "Worse than the baseline: ",
     "untested": "Not compared with the baseline: ",
 }

@@ -64,7 +64,7 @@ MEAN_LOSSES = {
     "absolute": "mean absolute error",
     "log_loss": "log loss",
     "brier": "Brier score",
-    "hamming": "share of wrong labels",
+    "hamming": "Hamming loss",
 }
 
 

@@ -288,7 +288,7 @@ def make_pairs(
 
 
 def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> float:
-    """Return the share of samples in the largest cell of each row or column."""
+    """Return the fraction of samples in the largest cell of each row or column."""
     if not len(table.cells):
         return 1.0
     largest = np.zeros(n_groups, table.cells.dtype)
@@ -300,7 +300,7 @@ def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> flo
 def purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the purity, that is, the share of samples in the majority class of their cluster.
+    """Compute the purity, that is, the fraction of samples in the majority class of their cluster.
 
     ``(1/n) sum_k max_t n_kt`` with ``n_kt`` the samples of cluster k in class t. It lies in
     (0, 1]. Larger is better, and 1 means that every cluster contains a single class. Singleton
@@ -351,7 +351,7 @@ def purity_score(
 def inverse_purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the inverse purity, that is, the share of samples in the main cluster of their class.
+    """Compute the inverse purity, the fraction of samples in the main cluster of their class.
 
     ``(1/n) sum_t max_k n_kt``. It lies in (0, 1]. Larger is better, and 1 means that no class is
     split, which a single cluster always achieves.

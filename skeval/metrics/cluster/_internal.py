@@ -1492,7 +1492,7 @@ def estimate_from_rows(
 
 def allocate(partition: Partition, max_pairs: int) -> np.ndarray:
     """Return the (K,) numbers of rows to sample, proportional to the cluster sizes."""
-    # at least two rows of each cluster, and shares of the others
+    # at least two rows of each cluster, and fractions of the others
     sizes, n_rows = partition.sizes, max_pairs // partition.n_samples
     fewest = np.minimum(sizes, MIN_ROWS)
     if n_rows < fewest.sum():

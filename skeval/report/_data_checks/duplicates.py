@@ -28,17 +28,17 @@ from skeval.report._data_checks.traces import list_rounded_by_class
 from skeval.report._page import CheckResult
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
-"""Minimum share of samples that equal another one, and minimum number of copies."""
+"""Minimum fraction of samples that equal another one, and minimum number of copies."""
 MIN_KEY_SIZE = 20, 10
 """Minimum number of characters of a text, and of entries of a sparse row, to count as copies."""
 MIN_TOGETHER = 0.5
-"""Minimum share of equal rows that are consecutive, if they are measurements of one object."""
+"""Minimum fraction of equal rows that are consecutive, if they are measurements of one object."""
 MIN_AGREEING = 0.9
-"""Minimum share of equal rows with the same target, if they are copies."""
+"""Minimum fraction of equal rows with the same target, if they are copies."""
 MIN_RATIO = 3.5
 """Minimum number of pairs of equal rows, per pair that independent columns are expected to give."""
 MIN_UNIQUE = 0.9
-"""Minimum number of distinct values of a continuous column, as a share of the distinct rows."""
+"""Minimum number of distinct values of a continuous column, as a fraction of the distinct rows."""
 MIN_REPEATS = 5
 """Mean number of samples per combination of values above which equal rows are common."""
 MAX_PATTERNS, MAX_COLUMNS, MAX_MULTIPLICITY = 1000, 500, 3
@@ -290,7 +290,7 @@ MAX_QUERIES = 2000
 SIZES = range(1, 6)
 """Numbers of near-duplicates per sample."""
 MIN_COLUMNS, MIN_KNOWN = 2, 0.9
-"""Minimum number of columns, and share of known values of each."""
+"""Minimum number of columns, and fraction of known values of each."""
 NEXT = 10
 """Neighbor ranks used to estimate the intrinsic dimension, `NEXT` and ``2 * NEXT``."""
 RARE_RATIO = 0.005
@@ -382,15 +382,15 @@ def _are_classes(
 MIN_NUMBERED = 10
 """Minimum number of objects that are numbered, or that their rows alone show."""
 MAX_SHARE_OF_VALUE = 0.2
-"""Maximum share of the most frequent value in a feature that identifies objects."""
+"""Maximum fraction of the most frequent value in a feature that identifies objects."""
 MIN_SHARE_REPEATED, MIN_REPEATED = 0.1, 5
-"""Minimum share of rows with a repeated value, and minimum number of repeated values."""
+"""Minimum fraction of rows with a repeated value, and minimum number of repeated values."""
 MIN_MEASURED_AGAIN, MIN_ALIKE, MAX_OTHERS = 0.5, 0.5, 50
-"""For objects without a name, minimum share of rows with a repeated value, minimum share of the
+"""For objects without a name, minimum fraction of rows with a repeated value, and of the
 variance of another column that the objects explain, and maximum number of such columns."""
 NEARLY_CONSTANT, MOSTLY_CONSTANT = 0.8, 0.5
 """Share of the variance of the target that values explain beyond chance, minimum for a feature,
-and for a column outside X. Of pairs of samples with the same value, minimum share of pairs with
+and for a column outside X. Of pairs of samples with the same value, minimum fraction of pairs with
 different classes."""
 N_SHUFFLES, MAX_P = 199, 0.005
 N_SHUFFLES_OPPOSITE, MAX_P_OPPOSITE = 1999, 0.0005
@@ -401,7 +401,7 @@ MIN_OBJECTS, MAX_ROWS_OF_OBJECT = 30, 20
 """Minimum number of values, and maximum mean number of rows of each, of a column that names objects
 without another sign. Categories have fewer values in more rows."""
 MIN_ONCE = 0.9
-"""Minimum share of rows that a time within an object identifies."""
+"""Minimum fraction of rows that a time within an object identifies."""
 OBJECT = re.compile(
     r"(.*[ _.\-])?(id|pid|uid|sid|pat[ _.\-]?id|patient|subject|subj|person|participant|proband|"
     r"respondent|individual|animal|rat|mouse|child|infant|student|pupil|family|household|donor|specimen|user|"

@@ -28,10 +28,10 @@ from skeval.utils._text import name_label
 MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
 MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
-"""Minimum share of known values of a copy of the target; of these, minimum share that agrees with
+"""Minimum fraction of known values of a copy of the target, and of these the fraction equal to
 the target, overall and in each class."""
 MIN_DECIDED, MIN_OF_CLASS = 0.97, 8
-"""Minimum share of the rows of which a column decides the class, and minimum size of the class."""
+"""Minimum fraction of rows whose class a column decides, and minimum size of the class."""
 MAX_INTERVALS, MIN_AREA, MAX_SAME_ORDER = 5, 0.97, 0.95
 """Maximum number of intervals of values of a number, each with one class, area under the curve of
 another column in which the classes are far apart, and the rank correlation within the classes above
@@ -48,8 +48,8 @@ N_TRIMS, SLACK, MAX_ERROR = 5, 1.5, 0.1
 """Number of least squares fits, factor of the rounding error for the error of their slope, and
 maximum rounding error of a copy or combination, in standard deviations of the target."""
 MIN_KNOWN_PART, MAX_COLUMNS, MAX_PARTS, MIN_EXACT_FORMULA = 0.9, 500, 20, 0.99
-"""Minimum share of known values of a part of the target, maximum number of columns that are
-searched for parts, and of parts, minimum share of rows that fulfill a formula."""
+"""Minimum fraction of known values of a part of the target, maximum number of columns that are
+searched for parts, and of parts, minimum fraction of rows that fulfill a formula."""
 ROWS_PER_COLUMN, MIN_SPARE_ROWS = 2, 10
 """Number of rows required for an exact linear combination, per column, and in addition."""
 TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
@@ -210,7 +210,7 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
                 "telling-feature", "Perfect feature", "note", f"{evidence} {how}", advice, lead
             )
         return
-    # the share of wrong rows of each class that a feature decides
+    # the fraction of wrong rows of each class that a feature decides
     copies, n_classes = _list_codings(table), table.target.n_classes
     decided: dict[tuple[str, int], dict[int, float]] = {}
     for position, rule, code, wrong in _list_deciding(table):
@@ -267,7 +267,7 @@ def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, flo
 def _find_rule(
     own: np.ndarray, rest: np.ndarray, lost: tuple[int, int], is_number: bool, log_tests: float
 ) -> tuple[str, float]:
-    """Return the first rule by which a column decides a class, and the share of wrong rows.
+    """Return the first rule by which a column decides a class, and the fraction of wrong rows.
 
     The values, in ascending order, occur `own` times in the class and `rest` times in the rest.
     `lost` are the missing values of both. A few rows may be wrong. Chance must not explain the

@@ -37,7 +37,7 @@ CALENDAR_TIME = re.compile(r"year|epoch|date|time|date ?time|time ?stamp", re.IG
 BIRTH = re.compile(r"birth|born|dob", re.IGNORECASE)
 """Names of dates other than the date of the record."""
 MIN_NUMBERED, MIN_KNOWN = 8, 0.9
-"""Minimum number of row numbers, and share of rows that have one."""
+"""Minimum number of row numbers, and fraction of rows that have one."""
 MIN_GAPPED, MAX_SPAN, MAX_SPAN_IN_ORDER = 40, 1.25, 3.0
 """Minimum number of rows for row numbers with gaps, and their maximum range per row, in any order
 and in file order. Other whole numbers usually have ties, or are not in order."""
@@ -360,8 +360,8 @@ def _compare_neighbors(
 ) -> tuple[list[float], list[float]]:
     """Return how similar neighboring values of numbers and of categories are, 0 by chance.
 
-    They are the autocorrelations of ranks without what the target explains, and the shares of equal
-    neighbors.
+    They are the autocorrelations of ranks without what the target explains, and the fractions of
+    equal neighbors.
     """
     outcome = rankdata(y) - (len(y) + 1) / 2
     similar, equal = [], []

@@ -13,7 +13,7 @@ from skeval.report._page import CheckResult
 MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
 MIN_DISTINCT, MIN_KNOWN = 10, 0.9
-"""Minimum number of values of a measurement, overall or in a class, and share of known values."""
+"""Minimum number of values of a measurement, overall or by class, and fraction of known ones."""
 MAX_CHANCE_OF_MEANS = 0.01
 """Maximum probability that a feature is this close to the means of the target by chance."""
 MAX_MERGED, N_CANDIDATES = 5, 10
