@@ -401,10 +401,9 @@ def show_rules(report: ClusteringReport) -> Section:
     table = Table("Number of clusters by each rule.", ["rule", "k", "evidence"], rows, left=(2,))
     figure = Figure(
         report.plot,
-        f"The data were split into random halves {report.stability.replicates.shape[1]} "
-        "times; both halves were clustered, and the clusters of one half predicted from "
-        "the other. 1 is perfect agreement. Gray: data without structure, and the limit "
-        "of the rule.",
+        f"The data were split into random halves {report.stability.replicates.shape[1]} times; "
+        "both halves were clustered, and the clusters of one half predicted from the other. 1 is "
+        "perfect agreement. Gray: data without structure, and the limit of the rule.",
         label="Stability by number of clusters; see the table.",
         height=3.2,
     )

@@ -291,8 +291,7 @@ def choose_folds_in_time(
     of_all = "of each estimator " if len(every_inputs) > 1 else ""
     text = (
         f"Few folds: one fit {of_all}takes about {fit:.2g} seconds, so the budget allows {chosen} "
-        f"instead of {plans.FOLDS_OF_LARGE} folds. Increase the budget for a more precise "
-        "estimate."
+        f"instead of {plans.FOLDS_OF_LARGE} folds. Increase the budget for a more precise estimate."
     )
     return cv, [Caution("few-folds", text)]
 

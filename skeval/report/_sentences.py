@@ -396,9 +396,8 @@ def write_permutation(test: Test, predictions: Predictions) -> str:
     early = test.stopped and test.pvalue > ALPHA  # its value is imprecise
     chance = f"P > {ALPHA:g} (stopped early)" if early else say_pvalue(test.pvalue)
     result = (
-        f"{chance}: {test.n_exceedances} of "
-        f"{count(test.n_resamples, 'run')} of the whole procedure on shuffled labels scored at "
-        "least as well as on the true labels."
+        f"{chance}: {test.n_exceedances} of {count(test.n_resamples, 'run')} of the whole "
+        "procedure on shuffled labels scored at least as well as on the true labels."
     )
     if not test.exchanged:
         return result

@@ -646,9 +646,8 @@ def refuse_other_names(
         return
     wrong, why = (alike, ", which differ only by case or spaces") if alike else (others, "")
     raise ValueError(
-        f"{name} must contain the classes of y_true, "
-        f"{', '.join(map(repr, sorted(classes)[:5]))}, got {', '.join(map(repr, wrong[:5]))}{why}. "
-        "Give both the same class names."
+        f"{name} must contain the classes of y_true, {', '.join(map(repr, sorted(classes)[:5]))}, "
+        f"got {', '.join(map(repr, wrong[:5]))}{why}. Give both the same class names."
     )
 
 
