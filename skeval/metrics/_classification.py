@@ -400,8 +400,8 @@ def matrices_precision_recall_fscore(
               F_\beta = \frac{(1 + \beta^2) P R}{\beta^2 P + R},
 
     and the micro average computes P and R from the mean (or total) counts
-    :math:`\sum_m TP_m`, :math:`\sum_m FP_m` and :math:`\sum_m FN_m`. All values lie in [0, 1]; 1 is
-    best, 0 worst.
+    :math:`\sum_m TP_m`, :math:`\sum_m FP_m` and :math:`\sum_m FN_m`. All values lie in [0, 1]. The
+    best value is 1, the worst 0.
 
     Parameters
     ----------
@@ -435,6 +435,9 @@ def matrices_precision_recall_fscore(
 
     Notes
     -----
+    Textbooks print the positive class first. Reverse both axes of such a matrix
+    (``m[::-1, ::-1]``), and do not transpose it.
+
     The micro average of the folds of one cross-validation is the value for all out-of-fold
     predictions together. Forman and Scholz [1]_ recommend it there, because macro averages are
     biased if some folds contain few positive samples. Over data sets of different sizes, the macro

@@ -188,7 +188,7 @@ def permutation_test(
 
     See Also
     --------
-    make_permutation_scorer : The P-value as a scorer; also a cheaper test of a fitted rule.
+    make_permutation_scorer : The P-value as a scorer.
 
     Notes
     -----
